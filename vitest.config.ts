@@ -1,0 +1,81 @@
+import { existsSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { playwright } from '@vitest/browser-playwright'
+import { defineConfig } from 'vitest/config'
+import type { ViteUserConfig } from 'vitest/config'
+import { findChromium } from './scripts/find-chromium.mjs'
+
+// The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium, .deep.test.ts in Node but only by `npm run verify:deep`.
+const notOurs = ['**/node_modules/**', '**/dist/**', '**/.rockpool/**']
+const browserTests = '**/*.browser.test.{ts,tsx}'
+const deepTests = '**/*.deep.test.{ts,tsx}'
+
+// A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito context, which is
+// what Playwright opens unless it is given a profile folder.
+const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`)
+process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }))
+
+const executablePath = findChromium()
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'node',
+          environment: 'node',
+          include: [
+            'packages/*/src/**/*.test.{ts,tsx}',
+            'apps/*/{src,server}/**/*.test.{ts,tsx}',
+            'tests/**/*.test.{ts,tsx}',
+            'scripts/**/*.test.{ts,mjs}',
+          ],
+          exclude: [...notOurs, browserTests, deepTests],
+        },
+      },
+      {
+        test: {
+          name: 'deep',
+          environment: 'node',
+          include: [deepTests],
+          exclude: notOurs,
+          // Many seeds, crash at every storage call: minutes are expected here, and only here.
+          testTimeout: 15 * 60_000,
+        },
+      },
+      {
+        // Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets
+        // a new one. So every source file is an entry.
+        optimizeDeps: {
+          entries: ['packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', '!**/*.test.*'],
+          exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
+        },
+        test: {
+          name: 'browser',
+          include: [browserTests],
+          exclude: [...notOurs, deepTests],
+          // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
+          fileParallelism: false,
+          testTimeout: 30_000,
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({
+              launchOptions: {
+                ...(executablePath === undefined ? {} : { executablePath }),
+                args: ['--no-sandbox'], // Chromium refuses to start as root with its sandbox
+              },
+              persistentContext: profile,
+            }),
+            commands: { opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')) },
+            instances: [{ browser: 'chromium' }],
+          },
+        },
+      },
+    ],
+  },
+})
+
+export default config
