@@ -1,0 +1,50 @@
+import { minorDigits } from './currency.ts';
+import type { DecimalMark } from './parse.ts';
+
+/**
+ * Minor units as the exact decimal text `-1234.50`, with a point and no groups. `bigint` is taken too, because SQLite's sums are
+ * 64-bit and may pass 2^53 where no single amount does.
+ */
+export function minorToDecimalText(amountMinor: number | bigint, currency: string): string {
+  const digits = minorDigits(currency);
+  const negative = amountMinor < 0;
+  const absolute = (negative ? -BigInt(amountMinor) : BigInt(amountMinor)).toString().padStart(digits + 1, '0');
+  const whole = digits === 0 ? absolute : absolute.slice(0, -digits);
+  const fraction = digits === 0 ? '' : `.${absolute.slice(-digits)}`;
+  return `${negative ? '-' : ''}${whole}${fraction}`;
+}
+
+const formats = new Map<string, Intl.NumberFormat>();
+
+function formatOf(locale: string, currency: string, wholeUnits: boolean): Intl.NumberFormat {
+  const key = `${locale} ${currency} ${String(wholeUnits)}`;
+  const known = formats.get(key);
+  if (known !== undefined) return known;
+  // Latin digits everywhere: the app's tables align digits by their width, and its parser reads these alone.
+  const options: Intl.NumberFormatOptions = { style: 'currency', currency, numberingSystem: 'latn' };
+  const made = new Intl.NumberFormat(locale, wholeUnits ? { ...options, maximumFractionDigits: 0, minimumFractionDigits: 0 } : options);
+  formats.set(key, made);
+  return made;
+}
+
+/** An amount for people, such as `-€1,234.50`. Exact for any size: `Intl` is given decimal text, never a float. */
+export function formatMinor(amountMinor: number | bigint, currency: string, locale: string): string {
+  return formatOf(locale, currency, false).format(minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral);
+}
+
+/** An amount rounded to whole units, for the labels of a chart. */
+export function formatMinorRounded(amountMinor: number | bigint, currency: string, locale: string): string {
+  return formatOf(locale, currency, true).format(minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral);
+}
+
+/** An amount as it is shown in a text field for editing: no currency, no groups, the locale's decimal mark. */
+export function formatMinorForEditing(amountMinor: number | bigint, currency: string, mark: DecimalMark): string {
+  const text = minorToDecimalText(amountMinor, currency);
+  return mark === 'comma' ? text.replace('.', ',') : text;
+}
+
+/** The decimal mark that people who use this locale write. */
+export function decimalMarkOf(locale: string): DecimalMark {
+  const parts = new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(1.5);
+  return parts.find((part) => part.type === 'decimal')?.value === ',' ? 'comma' : 'point';
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decimalMarkOf, formatMinor, formatMinorForEditing } from './format.ts';
+import { parseAmount, parseTypedAmount } from './parse.ts';
+
+const currency = fc.constantFrom('EUR', 'USD', 'GBP', 'CHF', 'SEK', 'JPY', 'KWD', 'INR');
+const locale = fc.constantFrom('en', 'en-IN', 'de', 'de-CH', 'fr', 'es', 'sv', 'pl', 'pt-BR', 'ja', 'ar-EG');
+const amountMinor = fc.maxSafeInteger().map((minor) => minor + 0 || 0);
+
+describe('money', () => {
+  it('reads back every amount that it shows, in each currency and locale', () => {
+    fc.assert(
+      fc.property(amountMinor, currency, locale, (minor, code, language) => {
+        const shown = formatMinor(minor, code, language);
+        expect(parseAmount(shown, code, decimalMarkOf(language))).toEqual({ ok: true, value: minor });
+      }),
+    );
+  });
+
+  it('reads back every amount that it puts into a field', () => {
+    fc.assert(
+      fc.property(amountMinor, currency, fc.constantFrom('comma', 'point'), (minor, code, mark) => {
+        expect(parseTypedAmount(formatMinorForEditing(minor, code, mark), code, mark)).toEqual({ ok: true, value: minor });
+      }),
+    );
+  });
+
+  it('never throws and never gives an inexact amount, whatever the text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), currency, fc.constantFrom('comma', 'point'), (text, code, mark) => {
+        const result = parseAmount(text, code, mark);
+        if (result.ok) expect(Number.isSafeInteger(result.value)).toBe(true);
+      }),
+    );
+  });
+});

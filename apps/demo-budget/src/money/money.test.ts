@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { isCurrency, minorDigits } from './currency.ts';
+import { decimalMarkOf, formatMinor, formatMinorForEditing, formatMinorRounded, minorToDecimalText } from './format.ts';
+import { parseAmount, parseTypedAmount, type DecimalMark } from './parse.ts';
+import { amountSentence } from './amount-sentence.ts';
+
+function amount(text: string, currency: string, mark: DecimalMark): unknown {
+  const result = parseAmount(text, currency, mark);
+  return result.ok ? result.value : result.problem.code;
+}
+
+describe('currencies', () => {
+  it('know how many decimals they have', () => {
+    expect([minorDigits('EUR'), minorDigits('JPY'), minorDigits('KWD')]).toEqual([2, 0, 3]);
+  });
+
+  it('are the codes that Intl lists', () => {
+    expect(isCurrency('EUR')).toBe(true);
+    expect(isCurrency('EURO')).toBe(false);
+    expect(isCurrency('eur')).toBe(false);
+  });
+});
+
+describe('parsing an amount', () => {
+  it.each([
+    ['1.234,56', 'comma', 123456],
+    ['1,234.56', 'point', 123456],
+    ['1 234,56', 'comma', 123456],
+    ['1\u202f234,56', 'comma', 123456],
+    ["1'234.56", 'point', 123456],
+    ['12,34,567.89', 'point', 123456789],
+    ['(12.00)', 'point', -1200],
+    ['12.00-', 'point', -1200],
+    ['-12,5', 'comma', -1250],
+    ['\u221212,50', 'comma', -1250],
+    ['+3', 'point', 300],
+    ['€ 12.00', 'point', 1200],
+    ['-€12.00', 'point', -1200],
+    ['€ -12.00', 'point', -1200],
+    ['12,00 €', 'comma', 1200],
+    ['12,00- EUR', 'comma', -1200],
+    ['US$12', 'point', 1200],
+    ['kr 12,50', 'comma', 1250],
+    ['12.00 DR', 'point', -1200],
+    ['12.00CR', 'point', 1200],
+    ['.5', 'point', 50],
+    ['0', 'point', 0],
+    ['-0,00', 'comma', 0],
+  ] as const)('reads %s with a decimal %s', (text, mark, minor) => {
+    expect(amount(text, 'EUR', mark)).toBe(minor);
+  });
+
+  it.each(['coffee', '1.2.3', '1,2,3', '12,3456.00', '--5', '(-5)', '-', '€', '12 34', '1,234,56', '0x10', '1e5'])('refuses %s', (text) => {
+    expect(amount(text, 'EUR', 'point')).toBe('amount-unreadable');
+  });
+
+  it('says that an empty field has no amount', () => {
+    expect(amount('  ', 'EUR', 'point')).toBe('amount-missing');
+  });
+
+  it('counts whole units where the currency has no decimals, and thousandths where it has three', () => {
+    expect(amount('1,200', 'JPY', 'point')).toBe(1200);
+    expect(amount('1200.00', 'JPY', 'point')).toBe(1200);
+    expect(amount('1.5', 'JPY', 'point')).toBe('amount-too-precise');
+    expect(amount('1.255', 'KWD', 'point')).toBe(1255);
+    expect(amount('1.255', 'EUR', 'point')).toBe('amount-too-precise');
+  });
+
+  it('refuses an amount over 2^53 minor units and keeps the largest below it exactly', () => {
+    expect(amount('90071992547409.91', 'EUR', 'point')).toBe(Number.MAX_SAFE_INTEGER);
+    expect(amount('90071992547409.92', 'EUR', 'point')).toBe('amount-too-large');
+    expect(amount('-90.071.992.547.409,92', 'EUR', 'comma')).toBe('amount-too-large');
+    expect(amount('9'.repeat(400), 'EUR', 'point')).toBe('amount-too-large');
+  });
+
+  it('has a sentence for each problem, without the amount in it', () => {
+    expect(amountSentence({ code: 'amount-too-large', maxMinor: 1 })).toContain('too large');
+    expect(amountSentence({ code: 'amount-too-precise', minorDigits: 0 })).toContain('no decimals');
+  });
+});
+
+describe('parsing a typed amount', () => {
+  it('takes the other decimal mark where the own one does not fit', () => {
+    expect(parseTypedAmount('12.50', 'EUR', 'comma')).toEqual({ ok: true, value: 1250 });
+    expect(parseTypedAmount('12,50', 'EUR', 'point')).toEqual({ ok: true, value: 1250 });
+    expect(parseTypedAmount('1.234', 'EUR', 'comma')).toEqual({ ok: true, value: 123400 });
+    expect(parseTypedAmount('lunch', 'EUR', 'comma')).toEqual({ ok: false, problem: { code: 'amount-unreadable' } });
+  });
+});
+
+describe('formatting an amount', () => {
+  it('is exact where a sum is larger than any JavaScript number', () => {
+    expect(minorToDecimalText(-(2n ** 62n), 'EUR')).toBe('-46116860184273879.04');
+    expect(formatMinor(2n ** 62n, 'EUR', 'en')).toBe('€46,116,860,184,273,879.04');
+  });
+
+  it('follows the currency and the locale', () => {
+    expect(formatMinor(-5, 'EUR', 'en')).toBe('-€0.05');
+    expect(formatMinor(1500, 'JPY', 'en')).toBe('¥1,500');
+    expect(formatMinorRounded(123456, 'EUR', 'en')).toBe('€1,235');
+    expect(formatMinorForEditing(-123456, 'EUR', 'comma')).toBe('-1234,56');
+    expect([decimalMarkOf('de'), decimalMarkOf('en'), decimalMarkOf('de-CH')]).toEqual(['comma', 'point', 'point']);
+  });
+});

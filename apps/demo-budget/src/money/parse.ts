@@ -1,0 +1,102 @@
+import { fail, succeed, type Result } from '../result.ts';
+import { minorDigits } from './currency.ts';
+
+/** Which sign divides whole units from minor ones. The other one, like a space or an apostrophe, may then group thousands. */
+export type DecimalMark = 'comma' | 'point';
+
+/** Why a text is not an amount. It never carries the text: problems may be logged, people's money may not. */
+export type AmountProblem =
+  | { readonly code: 'amount-missing' }
+  | { readonly code: 'amount-unreadable' }
+  | { readonly code: 'amount-too-precise'; readonly minorDigits: number }
+  | { readonly code: 'amount-too-large'; readonly maxMinor: number };
+
+/** Beyond 2^53 − 1 minor units a JavaScript number is no longer exact, so such an amount is refused, never rounded. */
+export const maxAmountMinor: number = Number.MAX_SAFE_INTEGER;
+
+const spaces = /[\s\u00a0\u2007\u2009\u202f]+/gu;
+const bidiMarks = /[\u200e\u200f\u061c]/gu;
+// A sign of a currency (also "US$" and "$US"), initials with points ("د.ك."), a code or a word such as "kr" and "Fr.".
+// "CR" and "DR" have been taken off before.
+const currencyMark = /^(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)/u;
+const currencyMarkAtEnd = /(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)$/u;
+
+/**
+ * Reads an amount as people and banks write it: `1.234,56`, `1,234.56`, `1 234,56`, `1'234.56`, `(12.00)`, `12.00-`, `−12`, `€ 12`,
+ * `12 kr`, `12.00 DR`. The decimal mark is given, not guessed: the text `1.234` alone cannot say what it means.
+ */
+export function parseAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
+  const { digitsText, negative } = takeSigns(text);
+  if (digitsText === '') return fail({ code: text.trim() === '' ? 'amount-missing' : 'amount-unreadable' });
+  const decimal = mark === 'comma' ? ',' : '.';
+  const parts = digitsText.split(decimal);
+  const whole = parts[0] ?? '';
+  const fraction = parts[1] ?? '';
+  if (parts.length > 2 || !/^\d*$/.test(fraction)) return fail({ code: 'amount-unreadable' });
+  const wholeDigits = withoutGroups(whole, mark);
+  if (wholeDigits === undefined || wholeDigits + fraction === '') return fail({ code: 'amount-unreadable' });
+  const digits = minorDigits(currency);
+  // Zeros past the currency's precision lose nothing: "12.00" yen are 12 yen.
+  if (/[1-9]/.test(fraction.slice(digits))) return fail({ code: 'amount-too-precise', minorDigits: digits });
+  const minor = BigInt(wholeDigits + fraction.slice(0, digits).padEnd(digits, '0') || '0');
+  if (minor > BigInt(maxAmountMinor)) return fail({ code: 'amount-too-large', maxMinor: maxAmountMinor });
+  const amountMinor = Number(minor);
+  return succeed(negative && amountMinor !== 0 ? -amountMinor : amountMinor);
+}
+
+/** Takes off what surrounds the digits: parentheses, CR and DR, signs before or after, the currency on either side. */
+function takeSigns(text: string): { digitsText: string; negative: boolean } {
+  let rest = text.replace(bidiMarks, '').replace(/[\u2212\u2012\u2013\uff0d]/gu, '-').replace(spaces, ' ').trim();
+  let negative = false;
+  const inParentheses = /^\((.*)\)$/u.exec(rest);
+  if (inParentheses !== null) {
+    rest = inParentheses[1]?.trim() ?? '';
+    negative = true;
+  }
+  const creditOrDebit = /\s?(CR|DR)$/iu.exec(rest);
+  if (creditOrDebit !== null) {
+    rest = rest.slice(0, creditOrDebit.index).trim();
+    if (creditOrDebit[1]?.toUpperCase() === 'DR') negative = !negative;
+  }
+  let signs = 0;
+  const takeSign = (): void => {
+    const sign = /^[+-]/u.exec(rest) ?? /[+-]$/u.exec(rest);
+    if (sign === null) return;
+    signs += 1;
+    if (sign[0] === '-') negative = !negative;
+    rest = (sign.index === 0 ? rest.slice(1) : rest.slice(0, -1)).trim();
+  };
+  takeSign();
+  rest = rest.replace(currencyMark, '').trim();
+  rest = rest.replace(currencyMarkAtEnd, '').trim();
+  // The sign may stand on the other side of the currency: "€ -12" or "12- EUR".
+  takeSign();
+  const twoSigns = signs > 1 || (signs === 1 && inParentheses !== null);
+  return { digitsText: twoSigns ? '' : rest, negative };
+}
+
+/** The digits of the whole units, or undefined where what looks like groups is not: `1,2,3` is no number. */
+function withoutGroups(whole: string, mark: DecimalMark): string | undefined {
+  if (/^\d*$/.test(whole)) return whole;
+  const separator = /[^\d]/u.exec(whole)?.[0];
+  const allowed = mark === 'comma' ? [' ', '.', "'", '\u2019'] : [' ', ',', "'", '\u2019'];
+  if (separator === undefined || !allowed.includes(separator)) return undefined;
+  const groups = whole.split(separator);
+  const first = groups[0] ?? '';
+  const last = groups.at(-1) ?? '';
+  // Groups of two between the first and the last are Indian: 12,34,567.
+  const middle = groups.slice(1, -1);
+  const wellFormed = /^\d{1,3}$/.test(first) && /^\d{3}$/.test(last) && middle.every((group) => /^\d{2,3}$/.test(group));
+  return wellFormed ? groups.join('') : undefined;
+}
+
+/**
+ * Reads an amount typed into a field. People paste and type with either mark, so where the locale's own mark does not fit, the other one is
+ * tried: `12.50` typed by a German is 12.50, since 50 is no group of thousands. `1.234` stays 1234 for them.
+ */
+export function parseTypedAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
+  const byLocale = parseAmount(text, currency, mark);
+  if (byLocale.ok || byLocale.problem.code !== 'amount-unreadable') return byLocale;
+  const byOther = parseAmount(text, currency, mark === 'comma' ? 'point' : 'comma');
+  return byOther.ok ? byOther : byLocale;
+}
