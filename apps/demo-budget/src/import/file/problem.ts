@@ -1,0 +1,54 @@
+/** Why a file as a whole cannot be imported. Plain data without any of the file's contents, so it may be shown and logged. */
+export type FileProblem =
+  | { readonly code: 'file-empty' }
+  | { readonly code: 'file-too-large'; readonly sizeBytes: number; readonly maxBytes: number }
+  | { readonly code: 'file-not-text'; readonly looksLike: 'spreadsheet' | 'pdf' | 'image' | 'unknown' }
+  | { readonly code: 'file-is-web-page' }
+  | { readonly code: 'file-not-a-table' }
+  | { readonly code: 'file-wrong-delimiter'; readonly delimiter: Delimiter; readonly suggested: Delimiter }
+  | { readonly code: 'file-quote-unclosed'; readonly rowNumber: number }
+  | { readonly code: 'file-too-many-rows'; readonly rowCount: number; readonly maxRows: number };
+
+export type Delimiter = ',' | ';' | '\t';
+
+const delimiterNames: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs' };
+
+export function delimiterName(delimiter: Delimiter): string {
+  return delimiterNames[delimiter];
+}
+
+/** What a person should know and can do. Nothing has been imported when one of these is shown. */
+export function fileProblemSentence(problem: FileProblem): string {
+  switch (problem.code) {
+    case 'file-empty':
+      return 'This file is empty. Ask your bank for the export again.';
+    case 'file-too-large':
+      return `This file has ${megabytes(problem.sizeBytes)} MB, more than the ${megabytes(problem.maxBytes)} MB that can be imported at once. Export a shorter period.`;
+    case 'file-not-text':
+      switch (problem.looksLike) {
+        case 'spreadsheet':
+          return 'This is a spreadsheet, not a CSV file. Open it and save it as CSV, then choose that file.';
+        case 'pdf':
+          return 'This is a PDF. Ask your bank for the same statement as CSV.';
+        case 'image':
+          return 'This is a picture, not a CSV file.';
+        case 'unknown':
+          return 'This is not a text file, so it cannot be a CSV export.';
+      }
+      break;
+    case 'file-is-web-page':
+      return 'This is a web page. It often means that the bank had logged you out before the export was saved.';
+    case 'file-not-a-table':
+      return 'No table with several columns was found in this file.';
+    case 'file-wrong-delimiter':
+      return `The columns of this file are not divided by ${delimiterName(problem.delimiter)}. Try ${delimiterName(problem.suggested)}.`;
+    case 'file-quote-unclosed':
+      return `A quotation mark that opens in row ${problem.rowNumber} is never closed, so the rows after it cannot be told apart. The file may be cut off.`;
+    case 'file-too-many-rows':
+      return `This file has ${problem.rowCount} rows, more than the ${problem.maxRows} that can be imported at once. Export a shorter period.`;
+  }
+}
+
+function megabytes(sizeBytes: number): string {
+  return (sizeBytes / 1_048_576).toFixed(sizeBytes < 10_485_760 ? 1 : 0);
+}

@@ -1,0 +1,75 @@
+import Papa from 'papaparse';
+import { fail, succeed, type Result } from '../../result.ts';
+import { looksLikeDate, looksLikeEntry } from './cell-shape.ts';
+import { delimiterScore, recogniseDelimiter } from './delimiter.ts';
+import type { Delimiter, FileProblem } from './problem.ts';
+
+export interface TableRow {
+  /** As a spreadsheet program numbers it: 1 for the first row of the file, whatever stands there. */
+  readonly rowNumber: number;
+  readonly cells: readonly string[];
+}
+
+/** The table inside a bank's file, without the lines above its header. */
+export interface Table {
+  readonly delimiter: Delimiter;
+  /** Never empty; `Column 1` and so on where the file names no columns. */
+  readonly header: readonly string[];
+  readonly hasHeader: boolean;
+  readonly rows: readonly TableRow[];
+}
+
+/** The size at which this app is measured. Each row is an insert that syncs. */
+export const maxRows = 100_000;
+
+/** How far down a header is looked for; the longest preamble seen in banks' exports has about 15 lines. */
+const maxPreambleRows = 40;
+
+/**
+ * Finds and reads the table in a file's text.
+ * @param chosen the delimiter that the user set; without it the delimiter is recognised.
+ */
+export function readTable(text: string, chosen?: Delimiter): Result<Table, FileProblem> {
+  const delimiter = chosen ?? recogniseDelimiter(text);
+  if (delimiter === undefined) return fail({ code: 'file-not-a-table' });
+  if (chosen !== undefined) {
+    const suggested = recogniseDelimiter(text);
+    const clearlyWrong = delimiterScore(text, chosen) === 0 || !hasEntries(text, chosen);
+    if (suggested === undefined) return fail({ code: 'file-not-a-table' });
+    if (clearlyWrong && suggested !== chosen) return fail({ code: 'file-wrong-delimiter', delimiter: chosen, suggested });
+  }
+  const parsed = Papa.parse<string[]>(text, { delimiter });
+  const unclosed = parsed.errors.find((error) => error.code === 'MissingQuotes');
+  // Papaparse counts rows from 0, people from 1.
+  if (unclosed !== undefined) return fail({ code: 'file-quote-unclosed', rowNumber: (unclosed.row ?? 0) + 1 });
+  const rows: TableRow[] = [];
+  for (const [index, cells] of parsed.data.entries()) {
+    if (cells.some((cell) => cell.trim() !== '')) rows.push({ rowNumber: index + 1, cells: cells.map((cell) => cell.trim()) });
+  }
+  if (rows.length > maxRows) return fail({ code: 'file-too-many-rows', rowCount: rows.length, maxRows });
+  return succeed(withoutPreamble(rows, delimiter));
+}
+
+function hasEntries(text: string, delimiter: Delimiter): boolean {
+  return Papa.parse<string[]>(text, { delimiter, preview: maxPreambleRows * 2 }).data.some(looksLikeEntry);
+}
+
+/** The header is the last row above the first entry that names at least as many columns as half the entry has, without a date in it. */
+function withoutPreamble(rows: readonly TableRow[], delimiter: Delimiter): Table {
+  const firstEntry = rows.slice(0, maxPreambleRows).findIndex((row) => looksLikeEntry(row.cells));
+  const width = firstEntry === -1 ? widest(rows) : (rows[firstEntry]?.cells.length ?? 0);
+  const above = rows.slice(0, firstEntry === -1 ? 1 : firstEntry);
+  const headerIndex = above.findLastIndex((row) => {
+    const named = row.cells.filter((cell) => cell !== '').length;
+    return named * 2 >= width && named >= 2 && !row.cells.some(looksLikeDate);
+  });
+  const names = headerIndex === -1 ? [] : (rows[headerIndex]?.cells ?? []);
+  const body = headerIndex === -1 ? rows.slice(Math.max(firstEntry, 0)) : rows.slice(headerIndex + 1);
+  const columns = Math.max(names.length, width);
+  const header = Array.from({ length: columns }, (_, column) => names[column] || `Column ${column + 1}`);
+  return { delimiter, header, hasHeader: headerIndex !== -1, rows: body };
+}
+
+function widest(rows: readonly TableRow[]): number {
+  return rows.reduce((width, row) => Math.max(width, row.cells.length), 0);
+}

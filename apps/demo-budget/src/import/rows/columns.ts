@@ -1,0 +1,100 @@
+import { looksLikeAmount, looksLikeDate } from '../file/cell-shape.ts';
+import type { Table } from '../file/table.ts';
+
+/** Which column (counted from 0) holds what; null where no column does. Amounts stand in one column, or in one for money out and one for money in. */
+export interface ColumnChoice {
+  readonly date: number | null;
+  readonly amount: number | null;
+  readonly debit: number | null;
+  readonly credit: number | null;
+  readonly payee: number | null;
+  readonly notes: number | null;
+  readonly currency: number | null;
+}
+
+export type ColumnRole = keyof ColumnChoice;
+
+/** Words in banks' headers, in the languages of several countries, the more telling ones first. */
+const wordsByRole: Readonly<Record<ColumnRole, readonly RegExp[]>> = {
+  date: [/^(booking|posting|posted|transaction|trans\.?) ?date$/, /^(buchungstag|buchungsdatum|buchung)$/, /^(date|datum|fecha|data|dato|datum bokföring)\b/, /\bdate\b|datum|valuta|wertstellung|fecha/],
+  amount: [/^(amount|betrag|umsatz|montant|importe|importo|bedrag|belopp|kwota|valor|beløb)\b/, /amount|betrag|montant|importe|bedrag|belopp|kwota/],
+  debit: [/^(debit|withdrawal|paid out|money out|soll|belastung|débit|cargo|addebito|ausgang)/, /debit|withdrawal|paid out|money out/],
+  credit: [/^(credit|deposit|paid in|money in|haben|gutschrift|crédit|abono|accredito|eingang)/, /credit|deposit|paid in|money in/],
+  payee: [/^(payee|merchant|counterparty|beneficiary|name)\b/, /auftraggeber|empf[aä]nger|beg[uü]nstigt|zahlungsbeteiligter|bénéficiaire|beneficiario|ontvanger|mottagare|kontrahent/, /^(description|libellé|bezeichnung|concepto|descrizione|omschrijving|tekst|opis)/],
+  notes: [/^(notes?|memo|details|comment|remarks)\b/, /verwendungszweck|purpose|reference|communication|causale|mededeling|meddelande|tytuł|buchungstext/],
+  currency: [/^(currency|w[aä]hrung|devise|divisa|valuta|moneda|waluta|ccy)$/],
+};
+
+/** A running balance looks like an amount and is none. */
+const balanceWords = /balance|saldo|kontostand|solde/;
+
+const sampleRows = 200;
+
+/** What each column most likely is, by its name and by what stands in it. A guess: the user sees it and may change it. */
+export function guessColumns(table: Table): ColumnChoice {
+  const shapes = table.header.map((name, column) => shapeOf(table, name, column));
+  const taken = new Set<number>();
+  const pick = (role: ColumnRole, fits: (shape: ColumnShape) => boolean, byContent: boolean): number | null => {
+    const free = shapes.filter((shape) => !taken.has(shape.column) && fits(shape));
+    let chosen: ColumnShape | undefined;
+    for (const words of wordsByRole[role]) chosen ??= free.find((shape) => words.test(shape.name));
+    if (chosen === undefined && byContent) chosen = free[0];
+    if (chosen === undefined) return null;
+    taken.add(chosen.column);
+    return chosen.column;
+  };
+  const date = pick('date', (shape) => shape.dateShare > 0.5, true);
+  const currency = pick('currency', (shape) => shape.currencyShare > 0.5, false);
+  const isMoney = (shape: ColumnShape): boolean => shape.amountShare > 0.5 && shape.dateShare <= 0.5 && !balanceWords.test(shape.name);
+  const isSideOfMoney = (shape: ColumnShape): boolean => isMoney(shape) && shape.filledShare > 0;
+  const debit = pick('debit', isSideOfMoney, false);
+  const credit = pick('credit', isSideOfMoney, false);
+  const twoSided = debit !== null && credit !== null;
+  if (!twoSided) [debit, credit].forEach((column) => column !== null && taken.delete(column));
+  const amount = twoSided ? null : pick('amount', isMoney, true);
+  const payee = pick('payee', (shape) => shape.textShare > 0.3, false) ?? pickWordiest(shapes, taken);
+  const notes = pick('notes', (shape) => shape.textShare > 0, false);
+  return { date, amount, debit: twoSided ? debit : null, credit: twoSided ? credit : null, payee, notes, currency };
+}
+
+interface ColumnShape {
+  readonly column: number;
+  readonly name: string;
+  /** Shares of the filled cells, 0 to 1; `filledShare` of all cells. */
+  readonly dateShare: number;
+  readonly amountShare: number;
+  readonly currencyShare: number;
+  readonly textShare: number;
+  readonly filledShare: number;
+  readonly distinct: number;
+}
+
+function shapeOf(table: Table, name: string, column: number): ColumnShape {
+  const cells = table.rows.slice(0, sampleRows).map((row) => row.cells[column] ?? '');
+  const filled = cells.filter((cell) => cell !== '');
+  const share = (fits: (cell: string) => boolean): number => (filled.length === 0 ? 0 : filled.filter(fits).length / filled.length);
+  return {
+    column,
+    name: name.toLowerCase().trim(),
+    dateShare: share(looksLikeDate),
+    amountShare: share(looksLikeAmount),
+    currencyShare: share((cell) => /^[A-Z]{3}$/.test(cell)),
+    textShare: share((cell) => /\p{L}{3}/u.test(cell)),
+    filledShare: cells.length === 0 ? 0 : filled.length / cells.length,
+    distinct: new Set(filled).size,
+  };
+}
+
+/** Without a telling name, the payee is the text column with the most different values. */
+function pickWordiest(shapes: readonly ColumnShape[], taken: Set<number>): number | null {
+  const texts = shapes.filter((shape) => !taken.has(shape.column) && shape.textShare > 0.5);
+  const wordiest = texts.sort((a, b) => b.distinct - a.distinct)[0];
+  if (wordiest === undefined) return null;
+  taken.add(wordiest.column);
+  return wordiest.column;
+}
+
+/** Whether the choice says where the date and the amount are. */
+export function isComplete(columns: ColumnChoice): boolean {
+  return columns.date !== null && (columns.amount !== null || columns.debit !== null || columns.credit !== null);
+}

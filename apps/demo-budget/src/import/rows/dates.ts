@@ -1,0 +1,91 @@
+import { fail, succeed, type Result } from '../../result.ts';
+
+/** In which order a bank writes year, month and day. What stands between them is read as it comes. */
+export type DateOrder = 'year-month-day' | 'day-month-year' | 'month-day-year';
+
+export const dateOrders: readonly DateOrder[] = ['year-month-day', 'day-month-year', 'month-day-year'];
+
+export type DateProblem = { readonly code: 'date-missing' } | { readonly code: 'date-unreadable' } | { readonly code: 'date-impossible' };
+
+/** Two digits of a year from here on belong to the 1900s: bank exports begin in about 1970. */
+const firstYearOf1900s = 70;
+
+/**
+ * Reads `2025-01-31`, `20250131`, `31.01.2025`, `31/01/2025`, `01/31/2025`, `31-01-25`, each also followed by a time, as ISO `2025-01-31`.
+ * The time of day is left out: a ledger entry has a day.
+ */
+export function parseDate(text: string, order: DateOrder): Result<string, DateProblem> {
+  const trimmed = text.trim().replace(/[T\s]+\d{1,2}:\d{2}.*$/u, '');
+  if (trimmed === '') return fail({ code: 'date-missing' });
+  const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(trimmed);
+  if (compact !== null) {
+    return order === 'year-month-day' ? isoDate(compact[1], compact[2], compact[3]) : fail({ code: 'date-unreadable' });
+  }
+  // The same separator twice: "1.2.3" is a date, "1.2-3" is not.
+  const parts = /^(\d{1,4})([.\-/]|\. )(\d{1,2})\2(\d{1,4})\.?$/.exec(trimmed);
+  if (parts === null) return fail({ code: 'date-unreadable' });
+  const [, first, , second, third] = parts;
+  switch (order) {
+    case 'year-month-day':
+      return isoDate(first, second, third);
+    case 'day-month-year':
+      return isoDate(third, second, first);
+    case 'month-day-year':
+      return isoDate(third, first, second);
+  }
+}
+
+function isoDate(yearText = '', monthText = '', dayText = ''): Result<string, DateProblem> {
+  if (![2, 4].includes(yearText.length) || monthText.length > 2 || dayText.length > 2) return fail({ code: 'date-unreadable' });
+  const shortYear = Number(yearText);
+  const year = yearText.length === 4 ? shortYear : shortYear + (shortYear >= firstYearOf1900s ? 1900 : 2000);
+  const month = Number(monthText);
+  const day = Number(dayText);
+  // A year such as 0025 is a misread day, not a date.
+  if (year < 1900 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return fail({ code: 'date-impossible' });
+  return succeed(`${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`);
+}
+
+function daysInMonth(year: number, month: number): number {
+  return new Date(Date.UTC(year, month, 0)).getUTCDate();
+}
+
+export interface RecognisedDateOrder {
+  /** The most likely order. */
+  readonly order: DateOrder;
+  /** The other orders that read every date too, to other days: the user has to say which one is meant. */
+  readonly alternatives: readonly DateOrder[];
+}
+
+/**
+ * The order that reads most of the column's dates. `04/05/2025` fits two orders; a day over 12 anywhere in the column settles it.
+ * Where nothing does, the order that keeps the file sorted by date comes first and the rest are alternatives.
+ */
+export function recogniseDateOrder(dates: readonly string[]): RecognisedDateOrder {
+  const filled = dates.filter((date) => date.trim() !== '');
+  const readings = dateOrders.map((order) => {
+    const read = filled.map((date) => parseDate(date, order)).flatMap((result) => (result.ok ? [result.value] : []));
+    return { order, read, sorted: isSorted(read) };
+  });
+  // Four digits first, or points between, are written in one order only. Two digits first are a year in few countries: tried last.
+  const rank = (order: DateOrder): number => {
+    const fourFirst = filled.some((date) => /^\d{4}/.test(date.trim()));
+    const preference: readonly DateOrder[] = fourFirst ? dateOrders : ['day-month-year', 'month-day-year', 'year-month-day'];
+    return preference.indexOf(order);
+  };
+  readings.sort((a, b) => b.read.length - a.read.length || Number(b.sorted) - Number(a.sorted) || rank(a.order) - rank(b.order));
+  const best = readings[0];
+  if (best === undefined) return { order: 'year-month-day', alternatives: [] };
+  const pointsBetween = filled.every((date) => /^\d{1,2}\.\s?\d{1,2}\./.test(date.trim()));
+  if (pointsBetween) return { order: 'day-month-year', alternatives: [] };
+  const alternatives = readings.slice(1).filter(({ order, read }) => {
+    const twoDigitYearFirst = order === 'year-month-day' || best.order === 'year-month-day';
+    return !twoDigitYearFirst && read.length === best.read.length && read.some((date, index) => date !== best.read[index]);
+  });
+  return { order: best.order, alternatives: alternatives.map(({ order }) => order) };
+}
+
+function isSorted(dates: readonly string[]): boolean {
+  const ascending = dates.every((date, index) => index === 0 || (dates[index - 1] ?? '') <= date);
+  return ascending || dates.every((date, index) => index === 0 || (dates[index - 1] ?? '') >= date);
+}

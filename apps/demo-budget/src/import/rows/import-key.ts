@@ -1,0 +1,33 @@
+/**
+ * The identity of an imported row, by which a second import of the same statement is recognised: account, day, amount, payee, and the
+ * how-many-eth row of the file with all of these equal (two equal coffees stay two entries).
+ *
+ * It is also the id of the ledger entry, so two people who import the same statement while offline end up with one set of rows. It must
+ * therefore never change: keys stored by an older release would no longer be recognised.
+ */
+export interface ImportIdentity {
+  readonly accountId: string;
+  readonly date: string;
+  readonly amountMinor: number;
+  readonly payee: string;
+  /** 1 for the first such row of the file. */
+  readonly occurrence: number;
+}
+
+export function importKey(identity: ImportIdentity): string {
+  const payee = identity.payee.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
+  const fields = [identity.accountId, identity.date, String(identity.amountMinor), payee, String(identity.occurrence)];
+  return `imported-${fnv1a128(fields.join('\u001f'))}`;
+}
+
+// FNV-1a with 128 bits (http://www.isthe.com/chongo/tech/comp/fnv/). Not for secrecy: only so that keys are short and of one length,
+// with no two of 100,000 rows ever meeting by chance.
+const offsetBasis = 0x6c62272e07bb014262b821756295c58dn;
+const prime = 0x0000000001000000000000000000013bn;
+
+/** 32 hexadecimal digits over the text's UTF-8 bytes. */
+export function fnv1a128(text: string): string {
+  let hash = offsetBasis;
+  for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(128, (hash ^ BigInt(byte)) * prime);
+  return hash.toString(16).padStart(32, '0');
+}

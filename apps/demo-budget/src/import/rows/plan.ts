@@ -1,0 +1,38 @@
+import { fail, succeed, type Result } from '../../result.ts';
+import type { EntryDraft, PreviewRow } from './preview.ts';
+
+/** What an import will write. */
+export interface ImportPlan {
+  /** In the order of the file. */
+  readonly entries: readonly EntryDraft[];
+  readonly duplicateCount: number;
+  readonly skippedCount: number;
+}
+
+export type PlanProblem =
+  | { readonly code: 'plan-unresolved'; readonly rowNumbers: readonly number[] }
+  | { readonly code: 'plan-has-no-rows' };
+
+/**
+ * Decides what to write. As long as one row has a problem and is not skipped by the user, there is no plan, so that nothing
+ * of the file is imported: half a statement is worse than none.
+ */
+export function planImport(rows: readonly PreviewRow[], skippedRowNumbers: ReadonlySet<number>): Result<ImportPlan, PlanProblem> {
+  if (rows.length === 0) return fail({ code: 'plan-has-no-rows' });
+  const kept = rows.filter((row) => !skippedRowNumbers.has(row.rowNumber));
+  const unresolved = kept.filter((row) => row.problems.length > 0).map((row) => row.rowNumber);
+  if (unresolved.length > 0) return fail({ code: 'plan-unresolved', rowNumbers: unresolved });
+  const entries = kept.flatMap((row) => (row.draft === undefined || row.duplicate ? [] : [row.draft]));
+  return succeed({ entries, duplicateCount: kept.filter((row) => row.duplicate).length, skippedCount: rows.length - kept.length });
+}
+
+export function planProblemSentence(problem: PlanProblem): string {
+  switch (problem.code) {
+    case 'plan-has-no-rows':
+      return 'The table in this file has no rows.';
+    case 'plan-unresolved':
+      return problem.rowNumbers.length === 1
+        ? 'One row cannot be read. Change the settings above, or skip that row. Nothing is imported until then.'
+        : `${problem.rowNumbers.length} rows cannot be read. Change the settings above, or skip these rows. Nothing is imported until then.`;
+  }
+}

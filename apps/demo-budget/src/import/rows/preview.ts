@@ -1,0 +1,95 @@
+import { parseAmount, type AmountProblem, type DecimalMark } from '../../money/parse.ts';
+import { fail, succeed, type Result } from '../../result.ts';
+import type { Table, TableRow } from '../file/table.ts';
+import type { ColumnChoice } from './columns.ts';
+import { parseDate, type DateOrder } from './dates.ts';
+import { importKey } from './import-key.ts';
+import type { RowProblem } from './problem.ts';
+
+/** All that the user decides about a file. */
+export interface ImportSettings {
+  readonly accountId: string;
+  /** The account's. */
+  readonly currency: string;
+  readonly columns: ColumnChoice;
+  readonly dateOrder: DateOrder;
+  readonly decimalMark: DecimalMark;
+  /** For banks that write what was spent without a minus, as credit cards do. */
+  readonly turnSigns: boolean;
+}
+
+/** A ledger entry to be. */
+export interface EntryDraft {
+  readonly importKey: string;
+  readonly date: string;
+  readonly amountMinor: number;
+  readonly payee: string;
+  readonly notes: string;
+}
+
+export interface PreviewRow {
+  readonly rowNumber: number;
+  readonly cells: readonly string[];
+  /** What would be written; undefined where the row has problems. */
+  readonly draft: EntryDraft | undefined;
+  readonly problems: readonly RowProblem[];
+  /** The ledger has this row already, from an earlier import. */
+  readonly duplicate: boolean;
+}
+
+/** Reads each row of the table by the settings. Pure: nothing is written, and the same table gives the same preview. */
+export function previewImport(table: Table, settings: ImportSettings, knownImportKeys: ReadonlySet<string>): readonly PreviewRow[] {
+  const occurrences = new Map<string, number>();
+  return table.rows.map((row) => {
+    const date = parseDate(cellAt(row, settings.columns.date), settings.dateOrder);
+    const amount = amountOf(row, settings);
+    const problems: RowProblem[] = [];
+    if (!date.ok) problems.push(date.problem);
+    if (!amount.ok) problems.push(amount.problem);
+    if (currencyDiffers(row, settings)) problems.push({ code: 'currency-differs' });
+    if (!date.ok || !amount.ok || problems.length > 0) {
+      return { rowNumber: row.rowNumber, cells: row.cells, draft: undefined, problems, duplicate: false };
+    }
+    const payee = oneLine(cellAt(row, settings.columns.payee));
+    const identity = { accountId: settings.accountId, date: date.value, amountMinor: amount.value, payee };
+    const first = importKey({ ...identity, occurrence: 1 });
+    const occurrence = (occurrences.get(first) ?? 0) + 1;
+    occurrences.set(first, occurrence);
+    const key = occurrence === 1 ? first : importKey({ ...identity, occurrence });
+    const draft = { importKey: key, date: date.value, amountMinor: amount.value, payee, notes: cellAt(row, settings.columns.notes) };
+    return { rowNumber: row.rowNumber, cells: row.cells, draft, problems, duplicate: knownImportKeys.has(key) };
+  });
+}
+
+function cellAt(row: TableRow, column: number | null): string {
+  return column === null ? '' : (row.cells[column] ?? '');
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/gu, ' ');
+}
+
+function currencyDiffers(row: TableRow, settings: ImportSettings): boolean {
+  const currency = cellAt(row, settings.columns.currency);
+  return currency !== '' && currency.toUpperCase() !== settings.currency;
+}
+
+function amountOf(row: TableRow, settings: ImportSettings): Result<number, AmountProblem | RowProblem> {
+  const { columns, currency, decimalMark, turnSigns } = settings;
+  const read = (column: number | null): Result<number, AmountProblem> => parseAmount(cellAt(row, column), currency, decimalMark);
+  const signed = (amountMinor: number): Result<number, never> => succeed(turnSigns && amountMinor !== 0 ? -amountMinor : amountMinor);
+  if (columns.amount !== null) {
+    const amount = read(columns.amount);
+    return amount.ok ? signed(amount.value) : amount;
+  }
+  const debit = read(columns.debit);
+  const credit = read(columns.credit);
+  const unreadable = [debit, credit].find((side) => !side.ok && side.problem.code !== 'amount-missing');
+  if (unreadable !== undefined) return unreadable;
+  // Some banks write 0.00 on the side that is not meant, and some write money out with a minus of its own.
+  const debitMinor = debit.ok ? -Math.abs(debit.value) : 0;
+  const creditMinor = credit.ok ? credit.value : 0;
+  if (debitMinor !== 0 && creditMinor !== 0) return fail({ code: 'amount-on-both-sides' });
+  if (!debit.ok && !credit.ok) return fail({ code: 'amount-missing' });
+  return signed(debitMinor === 0 ? creditMinor : debitMinor);
+}

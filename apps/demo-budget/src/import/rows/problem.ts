@@ -1,0 +1,27 @@
+import { amountSentence } from '../../money/amount-sentence.ts';
+import type { AmountProblem } from '../../money/parse.ts';
+import type { DateProblem } from './dates.ts';
+
+/** Why one row cannot be imported as it stands. It never carries the row's contents. */
+export type RowProblem =
+  | DateProblem
+  | AmountProblem
+  | { readonly code: 'amount-on-both-sides' }
+  | { readonly code: 'currency-differs' };
+
+export function rowProblemSentence(problem: RowProblem): string {
+  switch (problem.code) {
+    case 'date-missing':
+      return 'There is no date.';
+    case 'date-unreadable':
+      return 'The date cannot be read in the chosen order.';
+    case 'date-impossible':
+      return 'There is no such day in the chosen order.';
+    case 'amount-on-both-sides':
+      return 'Money out and money in are both filled.';
+    case 'currency-differs':
+      return 'The currency is not the one of the account.';
+    default:
+      return amountSentence(problem);
+  }
+}

@@ -1,0 +1,214 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { decodeFile } from '../file/decode.ts';
+import { readTable, type Table } from '../file/table.ts';
+import { guessColumns, isComplete } from './columns.ts';
+import { parseDate, recogniseDateOrder, type DateOrder } from './dates.ts';
+import { recogniseDecimalMark } from './decimal-mark.ts';
+import { fnv1a128, importKey } from './import-key.ts';
+import { planImport, planProblemSentence } from './plan.ts';
+import { previewImport, type ImportSettings } from './preview.ts';
+import { rowProblemSentence, type RowProblem } from './problem.ts';
+
+function tableOf(text: string): Table {
+  const table = readTable(text);
+  if (!table.ok) throw new Error(table.problem.code);
+  return table.value;
+}
+
+function date(text: string, order: DateOrder): string {
+  const result = parseDate(text, order);
+  return result.ok ? result.value : result.problem.code;
+}
+
+const settings: ImportSettings = {
+  accountId: 'a1',
+  currency: 'EUR',
+  columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: null, currency: null },
+  dateOrder: 'year-month-day',
+  decimalMark: 'point',
+  turnSigns: false,
+};
+
+describe('dates', () => {
+  it.each([
+    ['2025-01-31', 'year-month-day'],
+    ['20250131', 'year-month-day'],
+    ['2025/1/31', 'year-month-day'],
+    ['2025-01-31T10:20:30Z', 'year-month-day'],
+    ['31.01.2025', 'day-month-year'],
+    ['31.1.25', 'day-month-year'],
+    ['31. 1. 2025', 'day-month-year'],
+    ['31/01/2025 14:05', 'day-month-year'],
+    ['31-01-25', 'day-month-year'],
+    ['01/31/2025', 'month-day-year'],
+  ] as const)('reads %s', (text, order) => {
+    expect(date(text, order)).toBe('2025-01-31');
+  });
+
+  it('tells apart what is missing, what is no date, and what is no day', () => {
+    expect(date(' ', 'year-month-day')).toBe('date-missing');
+    expect(date('soon', 'year-month-day')).toBe('date-unreadable');
+    expect(date('1.2-2025', 'day-month-year')).toBe('date-unreadable');
+    expect(date('31/01/2025', 'year-month-day')).toBe('date-unreadable');
+    expect(date('31.02.2025', 'day-month-year')).toBe('date-impossible');
+    expect(date('29.02.2023', 'day-month-year')).toBe('date-impossible');
+    expect(date('29.02.2024', 'day-month-year')).toBe('2024-02-29');
+  });
+
+  it('puts two digits of a year near today', () => {
+    expect([date('01-02-69', 'day-month-year'), date('01-02-70', 'day-month-year')]).toEqual(['2069-02-01', '1970-02-01']);
+  });
+
+  it('find their order from a day over 12', () => {
+    expect(recogniseDateOrder(['04/05/2025', '13/05/2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
+    expect(recogniseDateOrder(['04/05/2025', '05/13/2025'])).toEqual({ order: 'month-day-year', alternatives: [] });
+    expect(recogniseDateOrder(['2025-04-05'])).toEqual({ order: 'year-month-day', alternatives: [] });
+    expect(recogniseDateOrder(['04.05.2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
+  });
+
+  it('are ambiguous where two orders read the column to different days, with the sorted reading first', () => {
+    expect(recogniseDateOrder(['04/05/2025'])).toEqual({ order: 'day-month-year', alternatives: ['month-day-year'] });
+    expect(recogniseDateOrder(['01/03/2025', '01/09/2025', '02/01/2025'])).toEqual({ order: 'month-day-year', alternatives: ['day-month-year'] });
+    expect(recogniseDateOrder(['05/05/2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
+  });
+
+  it('keep the order of most rows where a few are unreadable', () => {
+    expect(recogniseDateOrder(['13.05.2025', 'pending', '14.05.2025']).order).toBe('day-month-year');
+  });
+});
+
+describe('recognising the decimal mark', () => {
+  it.each([
+    [['1.234,56'], 'comma', false],
+    [['1,234.56'], 'point', false],
+    [['3,5', '1.234'], 'comma', false],
+    [['1.234.567'], 'comma', false],
+    [['1,234,567'], 'point', false],
+    [['12'], 'point', false],
+    [['1.234'], 'point', true],
+    [['0,500'], 'comma', false],
+    [['EUR 12,00-', 'Fr. 3,10'], 'comma', false],
+  ] as const)('in %s', (amounts, mark, ambiguous) => {
+    expect(recogniseDecimalMark(amounts)).toEqual({ mark, ambiguous });
+  });
+});
+
+describe('guessing columns', () => {
+  it('knows the words of banks', () => {
+    const german = tableOf('Buchungstag;Wertstellung;Auftraggeber/Empfänger;Verwendungszweck;Betrag;Saldo;Währung\n01.02.2025;02.02.2025;Rent;Flat;-900,00;100,00;EUR\n');
+    expect(guessColumns(german)).toEqual({ date: 0, amount: 4, debit: null, credit: null, payee: 2, notes: 3, currency: 6 });
+    const twoSided = tableOf('Date,Type,Details,Paid out,Paid in,Balance\n2025-01-31,CARD,Coffee,3.50,,10.00\n2025-02-01,CRED,Wages,,100.00,110.00\n');
+    expect(guessColumns(twoSided)).toMatchObject({ date: 0, amount: null, debit: 3, credit: 4, payee: 1 });
+  });
+
+  it('looks into the cells where no header helps, and never takes a date for an amount', () => {
+    const bare = tableOf('2025-01-31,Coffee,-3.50\n2025-02-01,Rent,-900\n');
+    expect(guessColumns(bare)).toEqual({ date: 0, amount: 2, debit: null, credit: null, payee: 1, notes: null, currency: null });
+  });
+
+  it('is complete only with a date and an amount', () => {
+    expect(isComplete(settings.columns)).toBe(true);
+    expect(isComplete({ ...settings.columns, amount: null })).toBe(false);
+    expect(isComplete({ ...settings.columns, amount: null, debit: 3 })).toBe(true);
+    expect(isComplete({ ...settings.columns, date: null })).toBe(false);
+  });
+});
+
+describe('import keys', () => {
+  it('hash as FNV-1a with 128 bits does', () => {
+    expect(fnv1a128('')).toBe('6c62272e07bb014262b821756295c58d');
+    expect(fnv1a128('a')).toBe('d228cb696f1a8caf78912b704e4a8964');
+    expect(fnv1a128('foobar')).toBe('343e1662793c64bf6f0d3597ba446f18');
+  });
+
+  it('do not change between releases', () => {
+    const identity = { accountId: 'a1', date: '2025-01-31', amountMinor: -350, payee: 'Coffee', occurrence: 1 };
+    expect(importKey(identity)).toBe('imported-4d94302f1c8b328ef4aa7e1ea8f60099');
+  });
+
+  it('overlook case and spacing of the payee, and nothing else', () => {
+    const identity = { accountId: 'a1', date: '2025-01-31', amountMinor: -350, payee: 'Café Two', occurrence: 1 };
+    expect(importKey({ ...identity, payee: ' CAFE\u0301  two ' })).toBe(importKey(identity));
+    const others = [{ accountId: 'a2' }, { date: '2025-02-01' }, { amountMinor: 350 }, { payee: 'Café' }, { occurrence: 2 }];
+    for (const other of others) expect(importKey({ ...identity, ...other })).not.toBe(importKey(identity));
+  });
+});
+
+describe('the preview', () => {
+  it('shows each row as it would be written, or why it cannot be', () => {
+    const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-02-30,Rent,-900\nsoon,Rent,-900\n2025-02-01,Rent,much\n2025-02-02,Gold,99999999999999.99\n');
+    const rows = previewImport(table, settings, new Set());
+    expect(rows[0]?.draft).toMatchObject({ date: '2025-01-31', amountMinor: -350, payee: 'Coffee', notes: '' });
+    expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([[], ['date-impossible'], ['date-unreadable'], ['amount-unreadable'], ['amount-too-large']]);
+  });
+
+  it('takes money out from one column and money in from another', () => {
+    const table = tableOf('Date,Out,In\n2025-01-31,3.50,\n2025-01-31,-4.50,0.00\n2025-02-01,,100\n2025-02-01,1,2\n2025-02-01,,\n2025-02-01,0.00,0.00\n');
+    const columns = { ...settings.columns, payee: null, amount: null, debit: 1, credit: 2 };
+    const rows = previewImport(table, { ...settings, columns }, new Set());
+    expect(rows.map((row) => row.draft?.amountMinor ?? row.problems[0]?.code)).toEqual([-350, -450, 10000, 'amount-on-both-sides', 'amount-missing', 0]);
+  });
+
+  it('turns signs where a card statement writes spending without a minus', () => {
+    const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,3.50\n2025-01-31,Nothing,0\n');
+    expect(previewImport(table, { ...settings, turnSigns: true }, new Set()).map((row) => row.draft?.amountMinor)).toEqual([-350, 0]);
+  });
+
+  it('refuses a row in another currency than the account has', () => {
+    const table = tableOf('Date,Payee,Amount,Currency\n2025-01-31,Coffee,3.50,EUR\n2025-01-31,Coffee,3.50,USD\n');
+    const rows = previewImport(table, { ...settings, columns: { ...settings.columns, currency: 3 } }, new Set());
+    expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([[], ['currency-differs']]);
+  });
+
+  it('keeps two equal rows of a file as two, and recognises both the next time', () => {
+    const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n');
+    const first = previewImport(table, settings, new Set());
+    const keys = first.flatMap((row) => (row.draft === undefined ? [] : [row.draft.importKey]));
+    expect(new Set(keys).size).toBe(2);
+    const again = previewImport(tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n'), settings, new Set(keys));
+    expect(again.map((row) => row.duplicate)).toEqual([true, true, false]);
+  });
+
+  it('has a sentence for each problem of a row', () => {
+    const problems: RowProblem[] = [{ code: 'date-missing' }, { code: 'date-unreadable' }, { code: 'date-impossible' }, { code: 'amount-on-both-sides' }, { code: 'currency-differs' }, { code: 'amount-missing' }];
+    for (const problem of problems) expect(rowProblemSentence(problem)).toMatch(/^[A-Z].*\.$/);
+  });
+});
+
+describe('the plan', () => {
+  const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\nsoon,Rent,-900\n');
+
+  it('is none as long as a row has a problem', () => {
+    const plan = planImport(previewImport(table, settings, new Set()), new Set());
+    expect(plan).toEqual({ ok: false, problem: { code: 'plan-unresolved', rowNumbers: [3] } });
+    expect(planProblemSentence({ code: 'plan-unresolved', rowNumbers: [3] })).toContain('Nothing is imported');
+  });
+
+  it('goes on without the rows that the user skips', () => {
+    const plan = planImport(previewImport(table, settings, new Set()), new Set([3]));
+    expect(plan).toMatchObject({ ok: true, value: { entries: [{ payee: 'Coffee' }], duplicateCount: 0, skippedCount: 1 } });
+  });
+
+  it('is none for a table without rows', () => {
+    expect(planImport([], new Set())).toEqual({ ok: false, problem: { code: 'plan-has-no-rows' } });
+  });
+});
+
+describe('the samples', () => {
+  it.each([
+    ['meridian-giro.csv', 'day-month-year', 'comma'],
+    ['harbour-checking.csv', 'month-day-year', 'point'],
+  ] as const)('need no correction: %s', (name, dateOrder, decimalMark) => {
+    const decoded = decodeFile(new Uint8Array(readFileSync(new URL(`../../../public/samples/${name}`, import.meta.url))));
+    if (!decoded.ok) throw new Error(decoded.problem.code);
+    const table = tableOf(decoded.value.text);
+    const columns = guessColumns(table);
+    expect(recogniseDateOrder(table.rows.map((row) => row.cells[columns.date ?? -1] ?? ''))).toEqual({ order: dateOrder, alternatives: [] });
+    expect(recogniseDecimalMark(table.rows.map((row) => row.cells[columns.amount ?? -1] ?? ''))).toEqual({ mark: decimalMark, ambiguous: false });
+    const rows = previewImport(table, { ...settings, columns, dateOrder, decimalMark }, new Set());
+    const plan = planImport(rows, new Set());
+    expect(plan.ok && plan.value.entries.length).toBe(table.rows.length);
+    expect(plan.ok && new Set(plan.value.entries.map((entry) => entry.importKey)).size).toBe(table.rows.length);
+  });
+});
