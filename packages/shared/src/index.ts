@@ -1,1 +1,67 @@
-export {};
+export { ByteReader } from './bytes/byte-reader.ts';
+export { ByteWriter } from './bytes/byte-writer.ts';
+export { cellValueProblem, cellValuesEqual, type CellValue } from './change/cell-value.ts';
+export {
+  EXISTENCE_COLUMN_ID,
+  type BeforeGroup,
+  type ChangeGroup,
+  type ChangeKind,
+  type Changeset,
+  type ChangesetBody,
+  type HiddenBase,
+} from './change/changeset.ts';
+export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
+export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH } from './change/changeset-hash.ts';
+export { decodeKey, encodeKey, keyToString } from './change/primary-key.ts';
+export { correctStampUs, nextLocalStampUs, stampToMs, type StampCorrection } from './clock/stamp.ts';
+export { ERROR_CODES, isErrorCode, messageOf, recoveryOf, type ErrorCode, type Recovery } from './errors/error-codes.ts';
+export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
+export { mergeRow, type Cell, type Loss, type MergeRule, type RowChange, type RowMerge, type StoredRow } from './merge/row.ts';
+export { compareVersions, hasSeen, type Version } from './merge/version.ts';
+export type { Confirm } from './protocol/confirm.ts';
+export type { Delivery } from './protocol/delivery.ts';
+export type { Failure } from './protocol/failure.ts';
+export { FrameAssembler, messageToFrames } from './protocol/frame-codec.ts';
+export { ID_BYTES, type Hello } from './protocol/hello.ts';
+export {
+  HELLO_DEADLINE_MS,
+  MAX_CHANGESET_BYTES,
+  MAX_FRAME_BYTES,
+  MAX_HELLO_BYTES,
+  MAX_MESSAGE_BYTES,
+  MAX_VALUE_BYTES,
+  PING_INTERVAL_MS,
+  PUSH_BYTES,
+  SILENCE_LIMIT_MS,
+} from './protocol/limits.ts';
+export {
+  decodeClientMessage,
+  decodeServerMessage,
+  encodeMessage,
+  MESSAGE_CODES,
+  type ClientMessage,
+  type ServerMessage,
+} from './protocol/message-codec.ts';
+export type { Outcome } from './protocol/outcome.ts';
+export { PROTOCOL_FLOOR, PROTOCOL_VERSION } from './protocol/protocol-version.ts';
+export type { Push } from './protocol/push.ts';
+export type { RenewToken } from './protocol/renew-token.ts';
+export type { Welcome } from './protocol/welcome.ts';
+export { buildSchema } from './schema/build-schema.ts';
+export { columnSql, createIndexSql, createTableSql, quoteName, tableToDdl } from './schema/ddl.ts';
+export { columnIdOf, schemaHash, tableIdOf } from './schema/identity.ts';
+export { decodeSchema, encodeSchema, SCHEMA_FILE_VERSION } from './schema/schema-codec.ts';
+export {
+  keyColumns,
+  syncedTables,
+  valueColumns,
+  type ColumnSchema,
+  type ColumnType,
+  type ForeignKeyAction,
+  type ForeignKeySchema,
+  type IndexSchema,
+  type Schema,
+  type TableSchema,
+} from './schema/schema.ts';
+export { CONFLICT_TABLE, CONFLICT_TABLE_NAME, RESERVED_TABLE_PREFIX, SYSTEM_TABLES } from './schema/system-tables.ts';
+export { schemaProblems, type SchemaProblem } from './schema/validate.ts';

@@ -1,0 +1,92 @@
+const INITIAL_BYTES = 256;
+
+/** Appends numbers, text and bytes to one growing buffer. Little-endian throughout. */
+export class ByteWriter {
+  private buffer: Uint8Array<ArrayBuffer> = new Uint8Array(INITIAL_BYTES);
+  private view: DataView = new DataView(this.buffer.buffer);
+  private length = 0;
+
+  get byteLength(): number {
+    return this.length;
+  }
+
+  u8(value: number): void {
+    this.reserve(1);
+    this.buffer[this.length++] = value;
+  }
+
+  u32(value: number): void {
+    this.reserve(4);
+    this.view.setUint32(this.length, value, true);
+    this.length += 4;
+  }
+
+  f64(value: number): void {
+    this.reserve(8);
+    this.view.setFloat64(this.length, value, true);
+    this.length += 8;
+  }
+
+  /** A non-negative safe integer, 7 bits a byte, low bits first. */
+  varint(value: number): void {
+    this.reserve(8);
+    let rest = value;
+    while (rest >= 0x80) {
+      this.buffer[this.length++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.buffer[this.length++] = rest;
+  }
+
+  /** A signed 64-bit integer: zigzag, then 7 bits a byte. */
+  int64(value: bigint): void {
+    if (value >= SAFE_ZIGZAG_MIN && value <= SAFE_ZIGZAG_MAX) {
+      const small = Number(value);
+      this.varint(small >= 0 ? small * 2 : -small * 2 - 1);
+      return;
+    }
+    this.reserve(10);
+    let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n));
+    while (rest >= 0x80n) {
+      this.buffer[this.length++] = Number(rest & 0x7fn) | 0x80;
+      rest >>= 7n;
+    }
+    this.buffer[this.length++] = Number(rest);
+  }
+
+  bytes(value: Uint8Array): void {
+    this.reserve(value.length);
+    this.buffer.set(value, this.length);
+    this.length += value.length;
+  }
+
+  lengthPrefixed(value: Uint8Array): void {
+    this.varint(value.length);
+    this.bytes(value);
+  }
+
+  text(value: string): void {
+    this.lengthPrefixed(textEncoder.encode(value));
+  }
+
+  /** A copy of what was written. */
+  finish(): Uint8Array<ArrayBuffer> {
+    return this.buffer.slice(0, this.length);
+  }
+
+  private reserve(count: number): void {
+    const needed = this.length + count;
+    if (needed <= this.buffer.length) return;
+    let capacity = this.buffer.length * 2;
+    while (capacity < needed) capacity *= 2;
+    const grown = new Uint8Array(capacity);
+    grown.set(this.buffer.subarray(0, this.length));
+    this.buffer = grown;
+    this.view = new DataView(grown.buffer);
+  }
+}
+
+const textEncoder = new TextEncoder();
+// Twice a value within these bounds is still a safe integer.
+const SAFE_ZIGZAG_MAX = BigInt(Math.floor(Number.MAX_SAFE_INTEGER / 2));
+const SAFE_ZIGZAG_MIN = -SAFE_ZIGZAG_MAX;

@@ -1,0 +1,11 @@
+/*
+ * TextEncoder and TextDecoder are in every runtime, but in no ECMAScript lib. Declared here, and nothing else of the
+ * platform is, so that the compiler refuses I/O, timers and other globals in this package.
+ */
+declare class TextEncoder {
+  encode(text: string): Uint8Array<ArrayBuffer>;
+}
+declare class TextDecoder {
+  constructor(encoding: 'utf-8', options: { readonly fatal: boolean; readonly ignoreBOM: boolean });
+  decode(bytes: Uint8Array): string;
+}

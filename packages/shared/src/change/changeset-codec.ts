@@ -1,0 +1,122 @@
+import { ByteReader } from '../bytes/byte-reader.ts';
+import { ByteWriter } from '../bytes/byte-writer.ts';
+import type { CellValue } from './cell-value.ts';
+import type { BeforeGroup, ChangeGroup, ChangeKind, ChangesetBody, HiddenBase } from './changeset.ts';
+import { readColumn, writeColumn } from './column-codec.ts';
+import { decodeKey, encodeKey } from './primary-key.ts';
+
+/*
+ * Changeset body, codec version 1 (all integers little-endian, varints as in ByteWriter):
+ *   u8      codec version
+ *   varint  number of groups, then each group
+ *   varint  number of hidden bases, then each: u32 table id, key (length-prefixed), u32 column id, varint base
+ * Group:
+ *   u8      kind: 1 insert, 2 update, 3 delete
+ *   u32     table id
+ *   varint  rows; varint key parts; varint columns; u32 column id each
+ *   columns of the key, then of the values (column-codec.ts)
+ * Tables and columns are named by ids (schema/identity.ts), so a body can be read without any schema and survives added columns.
+ */
+const CODEC_VERSION = 1;
+const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
+
+export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  writer.u8(CODEC_VERSION);
+  writeGroups(writer, body.groups);
+  writer.varint(body.hiddenBases.length);
+  for (const hidden of body.hiddenBases) {
+    writer.u32(hidden.tableId);
+    writer.lengthPrefixed(encodeKey(hidden.key));
+    writer.u32(hidden.columnId);
+    writer.varint(hidden.base);
+  }
+  return writer.finish();
+}
+
+/** Throws `changeset-invalid` for anything that encodeChangesetBody does not write. */
+export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
+  const reader = new ByteReader(bytes, 'changeset-invalid');
+  if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');
+  const groups = readGroups(reader);
+  const hiddenBases: HiddenBase[] = [];
+  const hiddenCount = reader.count(10);
+  for (let i = 0; i < hiddenCount; i++) {
+    hiddenBases.push({ tableId: reader.u32(), key: decodeKey(reader.lengthPrefixed()), columnId: reader.u32(), base: reader.varint() });
+  }
+  reader.expectEnd();
+  return { groups, hiddenBases };
+}
+
+export function writeGroups(writer: ByteWriter, groups: readonly ChangeGroup[]): void {
+  writer.varint(groups.length);
+  for (const group of groups) {
+    writer.u8(KINDS.indexOf(group.kind) + 1);
+    writer.u32(group.tableId);
+    writer.varint(group.rowCount);
+    writer.varint(group.keys.length);
+    writer.varint(group.columnIds.length);
+    for (const columnId of group.columnIds) writer.u32(columnId);
+    for (const part of group.keys) writeColumn(writer, part);
+    for (const column of group.values) writeColumn(writer, column);
+  }
+}
+
+export function readGroups(reader: ByteReader): ChangeGroup[] {
+  const groups: ChangeGroup[] = [];
+  const groupCount = reader.count(9);
+  for (let i = 0; i < groupCount; i++) groups.push(readGroup(reader));
+  return groups;
+}
+
+function readGroup(reader: ByteReader): ChangeGroup {
+  const kind = KINDS[reader.u8() - 1];
+  if (kind === undefined) return reader.fail('unknown kind of change');
+  const tableId = reader.u32();
+  // A key part takes at least one byte a row, so the rows left to read bound the count.
+  const rowCount = reader.count(1);
+  const keyCount = reader.count(1);
+  const columnCount = reader.count(4);
+  if (rowCount === 0 || keyCount === 0) reader.fail('group without rows or key');
+  if ((kind === 'delete') !== (columnCount === 0) && kind !== 'insert') reader.fail('columns do not fit the kind of change');
+  const columnIds: number[] = [];
+  for (let c = 0; c < columnCount; c++) columnIds.push(reader.u32());
+  if (columnIds.includes(0) || new Set(columnIds).size !== columnIds.length) reader.fail('column ids are not distinct');
+  const keys: CellValue[][] = [];
+  for (let k = 0; k < keyCount; k++) {
+    const part = readColumn(reader, rowCount);
+    if (part.includes(null)) reader.fail('NULL in a key');
+    keys.push(part);
+  }
+  const values: CellValue[][] = [];
+  for (let c = 0; c < columnCount; c++) values.push(readColumn(reader, rowCount));
+  return { tableId, kind, rowCount, keys, columnIds, values };
+}
+
+/** Old values, for the site's own changelog: one BeforeGroup per group of the body, in order. */
+export function encodeBefore(before: readonly BeforeGroup[]): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  writer.u8(CODEC_VERSION);
+  writer.varint(before.length);
+  for (const group of before) {
+    writer.varint(group.columnIds.length);
+    for (const columnId of group.columnIds) writer.u32(columnId);
+    for (const column of group.values) writeColumn(writer, column);
+  }
+  return writer.finish();
+}
+
+/** `groups` are the decoded groups of the body that these old values belong to: they give the number of rows. */
+export function decodeBefore(bytes: Uint8Array, groups: readonly ChangeGroup[]): BeforeGroup[] {
+  const reader = new ByteReader(bytes, 'changeset-invalid');
+  if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');
+  if (reader.varint() !== groups.length) reader.fail('old values do not fit their changeset');
+  const before = groups.map(({ rowCount }): BeforeGroup => {
+    const columnCount = reader.count(4);
+    const columnIds: number[] = [];
+    for (let c = 0; c < columnCount; c++) columnIds.push(reader.u32());
+    return { columnIds, values: columnIds.map(() => readColumn(reader, rowCount)) };
+  });
+  reader.expectEnd();
+  return before;
+}

@@ -1,0 +1,117 @@
+import type { ByteReader } from '../bytes/byte-reader.ts';
+import type { ByteWriter } from '../bytes/byte-writer.ts';
+import type { CellValue } from './cell-value.ts';
+
+/*
+ * A run of values of one column:
+ *   form u8: low 4 bits the type, bit 7 set when some are NULL
+ *   [NULL bitmap, 1 = NULL, ceil(n/8) bytes, when bit 7 is set]
+ *   the values that are not NULL:
+ *     0 none      every value is NULL
+ *     1 integer   zigzag varint each
+ *     2 real      8 bytes each
+ *     3 text      byte lengths as varints, then all UTF-8 in one run
+ *     4 blob      the same
+ *     5 mixed     per value one type byte (1 to 4), then the value; lengths in place
+ */
+const NONE = 0;
+const INTEGER = 1;
+const REAL = 2;
+const TEXT = 3;
+const BLOB = 4;
+const MIXED = 5;
+const HAS_NULLS = 0x80;
+
+const textEncoder = new TextEncoder();
+
+function typeOf(value: CellValue): number {
+  if (value === null) return NONE;
+  if (typeof value === 'bigint') return INTEGER;
+  if (typeof value === 'number') return REAL;
+  return typeof value === 'string' ? TEXT : BLOB;
+}
+
+export function writeColumn(writer: ByteWriter, values: readonly CellValue[]): void {
+  let form = NONE;
+  let nulls = 0;
+  for (const value of values) {
+    const type = typeOf(value);
+    if (type === NONE) nulls++;
+    else if (form === NONE) form = type;
+    else if (form !== type) form = MIXED;
+  }
+  const bitmap = nulls > 0 && form !== NONE;
+  writer.u8(bitmap ? form | HAS_NULLS : form);
+  if (form === NONE) return;
+  if (bitmap) writeNullBitmap(writer, values);
+  const present = nulls > 0 ? values.filter((value) => value !== null) : (values as readonly Exclude<CellValue, null>[]);
+  if (form === TEXT || form === BLOB) {
+    const parts = present.map((value) => (typeof value === 'string' ? textEncoder.encode(value) : (value as Uint8Array)));
+    for (const part of parts) writer.varint(part.length);
+    for (const part of parts) writer.bytes(part);
+  } else if (form === INTEGER) for (const value of present) writer.int64(value as bigint);
+  else if (form === REAL) for (const value of present) writer.f64(value as number);
+  else for (const value of present) writeTagged(writer, value);
+}
+
+export function readColumn(reader: ByteReader, count: number): CellValue[] {
+  const head = reader.u8();
+  const form = head & 0x7f;
+  if (form === NONE) {
+    if (head !== NONE) reader.fail('NULL run with a bitmap');
+    return new Array<CellValue>(count).fill(null);
+  }
+  const values = new Array<CellValue>(count).fill(null);
+  const present: number[] = [];
+  if ((head & HAS_NULLS) !== 0) {
+    const bitmap = reader.bytes((count + 7) >> 3);
+    for (let i = 0; i < count; i++) if (((bitmap[i >> 3] as number) & (1 << (i & 7))) === 0) present.push(i);
+  } else for (let i = 0; i < count; i++) present.push(i);
+  if (present.length > reader.remaining) reader.fail('column beyond the end');
+  if (form === TEXT || form === BLOB) {
+    const lengths = present.map(() => reader.varint());
+    present.forEach((at, i) => {
+      const bytes = reader.bytes(lengths[i] as number);
+      values[at] = form === TEXT ? reader.utf8(bytes) : bytes.slice();
+    });
+  } else if (form === INTEGER) for (const at of present) values[at] = reader.int64();
+  else if (form === REAL) for (const at of present) values[at] = reader.f64();
+  else if (form === MIXED) for (const at of present) values[at] = readTagged(reader);
+  else reader.fail('unknown column form');
+  return values;
+}
+
+function writeNullBitmap(writer: ByteWriter, values: readonly CellValue[]): void {
+  for (let start = 0; start < values.length; start += 8) {
+    let byte = 0;
+    for (let bit = 0; bit < 8; bit++) if (start + bit < values.length && values[start + bit] === null) byte |= 1 << bit;
+    writer.u8(byte);
+  }
+}
+
+/** One value with its type byte: for keys and for runs of mixed types. */
+export function writeTagged(writer: ByteWriter, value: CellValue): void {
+  const type = typeOf(value);
+  writer.u8(type);
+  if (type === INTEGER) writer.int64(value as bigint);
+  else if (type === REAL) writer.f64(value as number);
+  else if (type === TEXT) writer.text(value as string);
+  else if (type === BLOB) writer.lengthPrefixed(value as Uint8Array);
+}
+
+export function readTagged(reader: ByteReader): CellValue {
+  switch (reader.u8()) {
+    case NONE:
+      return null;
+    case INTEGER:
+      return reader.int64();
+    case REAL:
+      return reader.f64();
+    case TEXT:
+      return reader.text();
+    case BLOB:
+      return reader.lengthPrefixed().slice();
+    default:
+      return reader.fail('unknown value type');
+  }
+}

@@ -1,0 +1,81 @@
+/** What the caller can do about an error. */
+export type Recovery =
+  | 'retry' // the same call may succeed later
+  | 'rebase' // fetch newer state, then try again
+  | 'reauthenticate' // get a new token
+  | 'upgrade' // load a newer version of the app or the server
+  | 'free-space' // make room on the device
+  | 'ask-user' // a person has to decide or correct the input
+  | 'bug'; // a fault in Rockpool or in the code that calls it
+
+/**
+ * Every expected failure of Rockpool, in one list, on both sides of the wire.
+ * Each has its recovery and one plain sentence; values of rows never appear.
+ * A code is never renamed or reused: it is stored in outcomes and shown by apps.
+ */
+const ERROR_KINDS = {
+  'auth-database-forbidden': ['reauthenticate', 'The token does not open this database.'],
+  'auth-forbidden': ['ask-user', 'The token does not allow this operation.'],
+  'auth-token-expired': ['reauthenticate', 'The token has expired.'],
+  'auth-token-invalid': ['reauthenticate', 'The token is missing, malformed or signed by someone else.'],
+  'auth-origin-refused': ['ask-user', 'Web pages of this origin may not connect.'],
+  'changeset-chain-broken': ['bug', 'A changeset does not follow its predecessor: a number is missing or a hash differs.'],
+  'changeset-invalid': ['bug', 'A changeset cannot be decoded.'],
+  'changeset-too-large': ['ask-user', 'One transaction changed more than can ever be sent.'],
+  'client-closed': ['bug', 'The client is closed.'],
+  'config-invalid': ['ask-user', 'The configuration has problems.'],
+  'constraint-check': ['ask-user', 'A CHECK constraint refuses the change.'],
+  'constraint-foreign-key': ['ask-user', 'A foreign key refuses the change.'],
+  'constraint-not-null': ['ask-user', 'A NOT NULL column has no value.'],
+  'constraint-primary-key': ['ask-user', 'A row with this primary key is there already.'],
+  'constraint-unique': ['ask-user', 'A UNIQUE constraint refuses the change.'],
+  'cursor-ahead': ['rebase', 'The client knows more of the log than the server does.'],
+  'database-unavailable': ['retry', 'The server cannot open this database now.'],
+  'epoch-changed': ['rebase', 'The log of this database was restored or rebuilt.'],
+  'frame-invalid': ['bug', 'A frame cannot be decoded.'],
+  'frame-too-large': ['bug', 'A frame is larger than the limit.'],
+  'frame-unexpected': ['bug', 'A frame arrived that does not belong in this state.'],
+  internal: ['bug', 'Something failed that should not.'],
+  'key-invalid': ['ask-user', 'A primary key has a part that is NULL or of a type that keys cannot have.'],
+  'leader-unreachable': ['retry', 'The tab that writes does not answer.'],
+  'network-unreachable': ['retry', 'The server cannot be reached.'],
+  'protocol-version': ['upgrade', 'Client and server speak different protocol versions.'],
+  'query-invalid': ['ask-user', 'SQLite does not accept this statement.'],
+  'rate-limited': ['retry', 'Too many requests in a short time.'],
+  'schema-incompatible': ['upgrade', 'The stored database does not fit the schema of this app, and cannot be brought there by adding.'],
+  'schema-invalid': ['bug', 'The schema has problems.'],
+  'schema-mismatch': ['upgrade', 'Client and server have different schemas.'],
+  'schema-unknown-column': ['upgrade', 'A changeset names a column that the schema does not have.'],
+  'schema-unknown-table': ['upgrade', 'A changeset names a table that the schema does not have.'],
+  'site-copied': ['rebase', 'Another copy of this client database has already used these changeset numbers.'],
+  'slow-consumer': ['retry', 'The connection was cut because the client read too slowly; it catches up on reconnecting.'],
+  'sql-forbidden': ['bug', 'This statement may not be run through Rockpool.'],
+  'sql-read-only': ['bug', 'A statement that writes was given where only reading is allowed.'],
+  'storage-busy': ['retry', 'Another tab or program holds the storage and does not let go.'],
+  'storage-corrupt': ['ask-user', 'The stored database is damaged; it is kept, not deleted.'],
+  'storage-ephemeral': ['ask-user', 'This browser window forgets its storage when it closes.'],
+  'storage-full': ['free-space', 'There is no room left for this change; nothing of it was kept.'],
+  'storage-lost': ['retry', 'The browser closed the storage under the database.'],
+  'storage-missing': ['retry', 'The database does not exist yet.'],
+  'storage-unsupported': ['ask-user', 'This browser lacks what is needed to store a database.'],
+  'tab-outdated': ['upgrade', 'Another tab runs a newer version of the app; reload this one.'],
+  'transaction-lost': ['retry', 'The tab that ran the transaction has gone; nothing of it was kept.'],
+  'value-invalid': ['ask-user', 'A value cannot be stored: infinity, text with NUL or a lone surrogate, or a type that SQLite does not have.'],
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_KINDS;
+
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return typeof code === 'string' && Object.hasOwn(ERROR_KINDS, code);
+}
+
+export function recoveryOf(code: ErrorCode): Recovery {
+  return ERROR_KINDS[code][0];
+}
+
+export function messageOf(code: ErrorCode): string {
+  return ERROR_KINDS[code][1];
+}
+
+/** All codes, for tests and documentation. */
+export const ERROR_CODES: readonly ErrorCode[] = Object.keys(ERROR_KINDS) as ErrorCode[];

@@ -1,0 +1,43 @@
+import type { ByteReader } from '../bytes/byte-reader.ts';
+import type { ByteWriter } from '../bytes/byte-writer.ts';
+import type { ChangeGroup } from '../change/changeset.ts';
+import { readGroups, writeGroups } from '../change/changeset-codec.ts';
+import { readOutcome, writeOutcome, type Outcome } from './outcome.ts';
+
+/**
+ * The one ordered stream from the server: live changes, catch-up and answers to pushes are all deliveries.
+ * It takes the client from watermark `from` to `to` in one transaction:
+ *
+ * 1. `outcomes` say what became of my changesets; the last decided one is `decidedUpTo`. They are applied first.
+ * 2. `groups` hold the state at `to` of what changed after `from`: rows that are new (insert: the whole row), cells of
+ *    rows (update), rows that are gone (delete). Cells that I wrote and that stand as I sent them are left out;
+ *    those of my decided changesets that came out otherwise are in it, however old the value that won is.
+ */
+export interface Delivery {
+  readonly type: 'delivery';
+  readonly from: number;
+  readonly to: number;
+  readonly decidedUpTo: number;
+  readonly outcomes: readonly Outcome[];
+  readonly groups: readonly ChangeGroup[];
+}
+
+export function writeDelivery(writer: ByteWriter, delivery: Delivery): void {
+  writer.varint(delivery.from);
+  writer.varint(delivery.to);
+  writer.varint(delivery.decidedUpTo);
+  writer.varint(delivery.outcomes.length);
+  for (const outcome of delivery.outcomes) writeOutcome(writer, outcome);
+  writeGroups(writer, delivery.groups);
+}
+
+export function readDelivery(reader: ByteReader): Delivery {
+  const from = reader.varint();
+  const to = reader.varint();
+  const decidedUpTo = reader.varint();
+  if (to < from) reader.fail('delivery goes backwards');
+  const outcomes: Outcome[] = [];
+  const outcomeCount = reader.count(4);
+  for (let i = 0; i < outcomeCount; i++) outcomes.push(readOutcome(reader));
+  return { type: 'delivery', from, to, decidedUpTo, outcomes, groups: readGroups(reader) };
+}

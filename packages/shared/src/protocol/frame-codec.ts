@@ -1,0 +1,72 @@
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import { MAX_FRAME_BYTES } from './limits.ts';
+
+/*
+ * A message goes in one frame when it is small, else in several:
+ *   u8 0 = the whole message, 1 = a part and more follows, 2 = the last part;  then bytes.
+ * Parts of different messages never mix: a sender finishes one message before the next.
+ */
+const WHOLE = 0;
+const PART = 1;
+const LAST_PART = 2;
+
+export function messageToFrames(message: Uint8Array): Uint8Array<ArrayBuffer>[] {
+  const room = MAX_FRAME_BYTES - 1;
+  if (message.length <= room) return [withHead(WHOLE, message)];
+  const frames: Uint8Array<ArrayBuffer>[] = [];
+  for (let start = 0; start < message.length; start += room) {
+    const end = Math.min(start + room, message.length);
+    frames.push(withHead(end === message.length ? LAST_PART : PART, message.subarray(start, end)));
+  }
+  return frames;
+}
+
+/** Puts messages together again. Throws `frame-invalid` or `frame-too-large`; the connection is then of no more use. */
+export class FrameAssembler {
+  private parts: Uint8Array[] = [];
+  private sizeBytes = 0;
+  private maxMessageBytes: number;
+
+  constructor(maxMessageBytes: number) {
+    this.maxMessageBytes = maxMessageBytes;
+  }
+
+  /** A session may send more once it is authenticated. */
+  setMaxMessageBytes(maxMessageBytes: number): void {
+    this.maxMessageBytes = maxMessageBytes;
+  }
+
+  /** The whole message when this frame completes one, else null. */
+  add(frame: Uint8Array): Uint8Array | null {
+    if (frame.length > MAX_FRAME_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes: frame.length, limitBytes: MAX_FRAME_BYTES });
+    const head = frame[0];
+    const payload = frame.subarray(1);
+    this.sizeBytes += payload.length;
+    if (this.sizeBytes > this.maxMessageBytes) {
+      throw new RockpoolError('frame-too-large', { sizeBytes: this.sizeBytes, limitBytes: this.maxMessageBytes });
+    }
+    if (head === WHOLE && this.parts.length === 0) {
+      this.sizeBytes = 0;
+      return payload;
+    }
+    if (head !== PART && (head !== LAST_PART || this.parts.length === 0)) throw new RockpoolError('frame-invalid', { problem: 'frame out of place' });
+    this.parts.push(payload.slice());
+    if (head === PART) return null;
+    const message = new Uint8Array(this.sizeBytes);
+    let at = 0;
+    for (const part of this.parts) {
+      message.set(part, at);
+      at += part.length;
+    }
+    this.parts = [];
+    this.sizeBytes = 0;
+    return message;
+  }
+}
+
+function withHead(head: number, payload: Uint8Array): Uint8Array<ArrayBuffer> {
+  const frame = new Uint8Array(payload.length + 1);
+  frame[0] = head;
+  frame.set(payload, 1);
+  return frame;
+}

@@ -1,0 +1,52 @@
+import type { ByteReader } from '../bytes/byte-reader.ts';
+import type { ByteWriter } from '../bytes/byte-writer.ts';
+
+export const ID_BYTES = 16;
+
+/** First message of a session, client to server: who I am, which database, and how far I am. */
+export interface Hello {
+  readonly type: 'hello';
+  readonly protocolVersion: number;
+  /** A JWT. Never logged, never in a URL. */
+  readonly token: string;
+  readonly databaseId: string;
+  readonly siteId: Uint8Array;
+  /** 32 hex digits. */
+  readonly schemaHash: string;
+  /** The log epoch that the cursor belongs to; null before the first welcome. */
+  readonly epoch: Uint8Array | null;
+  /** The watermark that is durably applied. */
+  readonly cursor: number;
+  /** The last of my changesets whose outcome is durably applied; 0: none. */
+  readonly decidedUpTo: number;
+  /** The number of my last changeset; 0: none yet. */
+  readonly lastSequence: number;
+}
+
+export function writeHello(writer: ByteWriter, hello: Hello): void {
+  writer.varint(hello.protocolVersion);
+  writer.text(hello.token);
+  writer.text(hello.databaseId);
+  writer.bytes(hello.siteId);
+  writer.text(hello.schemaHash);
+  writer.u8(hello.epoch === null ? 0 : 1);
+  if (hello.epoch !== null) writer.bytes(hello.epoch);
+  writer.varint(hello.cursor);
+  writer.varint(hello.decidedUpTo);
+  writer.varint(hello.lastSequence);
+}
+
+export function readHello(reader: ByteReader): Hello {
+  return {
+    type: 'hello',
+    protocolVersion: reader.varint(),
+    token: reader.text(),
+    databaseId: reader.text(),
+    siteId: reader.bytes(ID_BYTES).slice(),
+    schemaHash: reader.text(),
+    epoch: reader.u8() === 0 ? null : reader.bytes(ID_BYTES).slice(),
+    cursor: reader.varint(),
+    decidedUpTo: reader.varint(),
+    lastSequence: reader.varint(),
+  };
+}

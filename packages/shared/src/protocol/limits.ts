@@ -1,0 +1,31 @@
+/*
+ * Every size that client and server agree on, in one place. What a client can commit locally it can always send,
+ * because the limits of a changeset hold at the local COMMIT.
+ */
+
+/** One WebSocket frame. Small, so that a server can refuse a large one before it has read it. */
+export const MAX_FRAME_BYTES: number = 256 * 1024;
+
+/** One message, put together from its frames. Room for the largest changeset and its header. */
+export const MAX_MESSAGE_BYTES: number = 64 * 1024 * 1024;
+
+/** What may be sent before the session is authenticated: a token and a few ids. */
+export const MAX_HELLO_BYTES: number = 16 * 1024;
+
+/** The encoded body of one changeset: what one transaction may change. About 400,000 small rows. */
+export const MAX_CHANGESET_BYTES: number = 48 * 1024 * 1024;
+
+/** One text or blob. */
+export const MAX_VALUE_BYTES: number = 8 * 1024 * 1024;
+
+/** A push holds changesets up to this size, or a single larger one. */
+export const PUSH_BYTES: number = 256 * 1024;
+
+/** Silence after which a side sends a ping. */
+export const PING_INTERVAL_MS = 15_000;
+
+/** Silence after which a side takes the connection for dead: two lost pings and some patience. */
+export const SILENCE_LIMIT_MS = 40_000;
+
+/** A new connection has this long to say hello. */
+export const HELLO_DEADLINE_MS = 10_000;

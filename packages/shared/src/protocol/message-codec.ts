@@ -1,0 +1,103 @@
+import { ByteReader } from '../bytes/byte-reader.ts';
+import { ByteWriter } from '../bytes/byte-writer.ts';
+import { readConfirm, writeConfirm, type Confirm } from './confirm.ts';
+import { readDelivery, writeDelivery, type Delivery } from './delivery.ts';
+import { readFailure, writeFailure, type Failure } from './failure.ts';
+import { readHello, writeHello, type Hello } from './hello.ts';
+import type { Ping, Pong } from './ping.ts';
+import { readPush, writePush, type Push } from './push.ts';
+import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.ts';
+import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
+
+export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping;
+export type ServerMessage = Welcome | Delivery | Failure | Pong;
+
+/** First byte of every message. A number is never given to another message. */
+export const MESSAGE_CODES = {
+  hello: 1,
+  push: 2,
+  confirm: 3,
+  'renew-token': 4,
+  ping: 5,
+  welcome: 65,
+  delivery: 66,
+  failure: 67,
+  pong: 68,
+} as const;
+
+export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  writer.u8(MESSAGE_CODES[message.type]);
+  switch (message.type) {
+    case 'hello':
+      writeHello(writer, message);
+      break;
+    case 'push':
+      writePush(writer, message);
+      break;
+    case 'confirm':
+      writeConfirm(writer, message);
+      break;
+    case 'renew-token':
+      writeRenewToken(writer, message);
+      break;
+    case 'welcome':
+      writeWelcome(writer, message);
+      break;
+    case 'delivery':
+      writeDelivery(writer, message);
+      break;
+    case 'failure':
+      writeFailure(writer, message);
+      break;
+    case 'ping':
+    case 'pong':
+      break;
+  }
+  return writer.finish();
+}
+
+/** Throws `frame-invalid` for anything that is not a message of a client. */
+export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
+  return decode(bytes, (code, reader): ClientMessage => {
+    switch (code) {
+      case MESSAGE_CODES.hello:
+        return readHello(reader);
+      case MESSAGE_CODES.push:
+        return readPush(reader);
+      case MESSAGE_CODES.confirm:
+        return readConfirm(reader);
+      case MESSAGE_CODES['renew-token']:
+        return readRenewToken(reader);
+      case MESSAGE_CODES.ping:
+        return { type: 'ping' };
+      default:
+        return reader.fail('unknown message');
+    }
+  });
+}
+
+/** Throws `frame-invalid` for anything that is not a message of a server. */
+export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
+  return decode(bytes, (code, reader): ServerMessage => {
+    switch (code) {
+      case MESSAGE_CODES.welcome:
+        return readWelcome(reader);
+      case MESSAGE_CODES.delivery:
+        return readDelivery(reader);
+      case MESSAGE_CODES.failure:
+        return readFailure(reader);
+      case MESSAGE_CODES.pong:
+        return { type: 'pong' };
+      default:
+        return reader.fail('unknown message');
+    }
+  });
+}
+
+function decode<Message>(bytes: Uint8Array, read: (code: number, reader: ByteReader) => Message): Message {
+  const reader = new ByteReader(bytes, 'frame-invalid');
+  const message = read(reader.u8(), reader);
+  reader.expectEnd();
+  return message;
+}

@@ -1,0 +1,39 @@
+import type { ByteReader } from '../bytes/byte-reader.ts';
+import type { ByteWriter } from '../bytes/byte-writer.ts';
+import { ID_BYTES } from './hello.ts';
+
+/** Answer to a hello that is in order, server to client. A first delivery follows at once, even when it is empty. */
+export interface Welcome {
+  readonly type: 'welcome';
+  readonly protocolVersion: number;
+  readonly epoch: Uint8Array;
+  /** The newest watermark of the log. */
+  readonly watermark: number;
+  /** The last changeset of this site that the server has decided: push from the next one on. */
+  readonly decidedUpTo: number;
+  /** The server's wall clock, ms since 1970: lets the client tell a person that the device's clock is wrong. */
+  readonly serverNowMs: number;
+  /** False: the token allows reading only. */
+  readonly canWrite: boolean;
+}
+
+export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
+  writer.varint(welcome.protocolVersion);
+  writer.bytes(welcome.epoch);
+  writer.varint(welcome.watermark);
+  writer.varint(welcome.decidedUpTo);
+  writer.varint(welcome.serverNowMs);
+  writer.u8(welcome.canWrite ? 1 : 0);
+}
+
+export function readWelcome(reader: ByteReader): Welcome {
+  return {
+    type: 'welcome',
+    protocolVersion: reader.varint(),
+    epoch: reader.bytes(ID_BYTES).slice(),
+    watermark: reader.varint(),
+    decidedUpTo: reader.varint(),
+    serverNowMs: reader.varint(),
+    canWrite: reader.u8() === 1,
+  };
+}

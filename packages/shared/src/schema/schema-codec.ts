@@ -1,0 +1,130 @@
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import { buildSchema } from './build-schema.ts';
+import { columnIdOf, tableIdOf } from './identity.ts';
+import type { ColumnSchema, ColumnType, ForeignKeyAction, ForeignKeySchema, IndexSchema, Schema, TableSchema } from './schema.ts';
+
+/** The schema file that an app builds and a server reads: JSON, with this version first. */
+export const SCHEMA_FILE_VERSION = 1;
+
+export function encodeSchema(schema: Schema): string {
+  return `${JSON.stringify({ rockpoolSchema: SCHEMA_FILE_VERSION, hash: schema.hash, tables: schema.tables }, null, 2)}\n`;
+}
+
+/**
+ * Reads a schema file, trusting nothing: shapes, ids and hash are checked.
+ * Throws `schema-invalid`, or `protocol-version` where the file is of a later version.
+ */
+export function decodeSchema(json: string): Schema {
+  const file = object(parse(json), 'the file');
+  if (typeof file['rockpoolSchema'] !== 'number') invalid('this is not a Rockpool schema file');
+  if (file['rockpoolSchema'] !== SCHEMA_FILE_VERSION) {
+    throw new RockpoolError('protocol-version', { schemaFileVersion: file['rockpoolSchema'], supported: SCHEMA_FILE_VERSION });
+  }
+  const schema = buildSchema(list(file['tables'], 'tables').map(readTable));
+  if (file['hash'] !== schema.hash) invalid('the hash does not fit the tables');
+  return schema;
+}
+
+function readTable(value: unknown): TableSchema {
+  const table = object(value, 'table');
+  const name = text(table['name'], 'table name');
+  const id = tableIdOf(name);
+  if (table['id'] !== id) invalid(`the id of table ${name} does not follow from its name`);
+  return {
+    id,
+    name,
+    columns: list(table['columns'], 'columns').map((column) => readColumnSchema(column, name)),
+    primaryKey: texts(table['primaryKey'], 'primaryKey'),
+    uniques: list(table['uniques'], 'uniques').map((columns) => texts(columns, 'uniques')),
+    foreignKeys: list(table['foreignKeys'], 'foreignKeys').map(readForeignKey),
+    checks: list(table['checks'], 'checks').map((value) => {
+      const check = object(value, 'check');
+      return { name: textOrNull(check['name'], 'check name'), sql: text(check['sql'], 'check') };
+    }),
+    indexes: list(table['indexes'], 'indexes').map(readIndex),
+    synced: flag(table['synced'], 'synced'),
+  };
+}
+
+const COLUMN_TYPES: readonly string[] = ['text', 'integer', 'real', 'blob', 'numeric'];
+const ACTIONS: readonly string[] = ['no action', 'restrict', 'cascade', 'set null', 'set default'];
+
+function readColumnSchema(value: unknown, tableName: string): ColumnSchema {
+  const column = object(value, 'column');
+  const name = text(column['name'], 'column name');
+  const id = columnIdOf(name);
+  if (column['id'] !== id) invalid(`the id of column ${tableName}.${name} does not follow from its name`);
+  const generated = column['generated'] === null ? null : object(column['generated'], 'generated');
+  return {
+    id,
+    name,
+    type: oneOf(column['type'], COLUMN_TYPES, 'column type') as ColumnType,
+    notNull: flag(column['notNull'], 'notNull'),
+    defaultSql: textOrNull(column['defaultSql'], 'defaultSql'),
+    generated:
+      generated === null
+        ? null
+        : { sql: text(generated['sql'], 'generated'), mode: oneOf(generated['mode'], ['stored', 'virtual'], 'generated mode') as 'stored' | 'virtual' },
+  };
+}
+
+function readForeignKey(value: unknown): ForeignKeySchema {
+  const key = object(value, 'foreign key');
+  return {
+    columns: texts(key['columns'], 'foreign key columns'),
+    foreignTable: text(key['foreignTable'], 'foreign table'),
+    foreignColumns: texts(key['foreignColumns'], 'foreign columns'),
+    onDelete: oneOf(key['onDelete'], ACTIONS, 'onDelete') as ForeignKeyAction,
+    onUpdate: oneOf(key['onUpdate'], ACTIONS, 'onUpdate') as ForeignKeyAction,
+  };
+}
+
+function readIndex(value: unknown): IndexSchema {
+  const index = object(value, 'index');
+  return {
+    name: text(index['name'], 'index name'),
+    unique: flag(index['unique'], 'unique'),
+    expressions: texts(index['expressions'], 'index expressions'),
+    whereSql: textOrNull(index['whereSql'], 'whereSql'),
+  };
+}
+
+function invalid(problem: string): never {
+  throw new RockpoolError('schema-invalid', { count: 1, problems: problem });
+}
+
+function parse(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    return invalid('this is not JSON');
+  }
+}
+
+function object(value: unknown, what: string): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : invalid(`${what} should be an object`);
+}
+
+function list(value: unknown, what: string): unknown[] {
+  return Array.isArray(value) ? value : invalid(`${what} should be a list`);
+}
+
+function text(value: unknown, what: string): string {
+  return typeof value === 'string' && value.length > 0 ? value : invalid(`${what} should be text`);
+}
+
+function textOrNull(value: unknown, what: string): string | null {
+  return value === null ? null : text(value, what);
+}
+
+function texts(value: unknown, what: string): string[] {
+  return list(value, what).map((item) => text(item, what));
+}
+
+function flag(value: unknown, what: string): boolean {
+  return typeof value === 'boolean' ? value : invalid(`${what} should be true or false`);
+}
+
+function oneOf(value: unknown, allowed: readonly string[], what: string): string {
+  return typeof value === 'string' && allowed.includes(value) ? value : invalid(`${what} is unknown`);
+}

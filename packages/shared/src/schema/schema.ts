@@ -1,0 +1,76 @@
+/*
+ * The schema of an app's database, as plain data: what the app declares with Drizzle, reduced to what SQLite, capture and merge need.
+ * Built by the client from Drizzle tables, written to a file for the server, compared by its hash.
+ */
+
+/** The column types that Drizzle's SQLite dialect writes. The name is the affinity. */
+export type ColumnType = 'text' | 'integer' | 'real' | 'blob' | 'numeric';
+
+export interface ColumnSchema {
+  /** See identity.ts. */
+  readonly id: number;
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly notNull: boolean;
+  /** An SQL expression, or null for none. */
+  readonly defaultSql: string | null;
+  /** Computed from other columns: never captured, never sent. */
+  readonly generated: { readonly sql: string; readonly mode: 'stored' | 'virtual' } | null;
+}
+
+export type ForeignKeyAction = 'no action' | 'restrict' | 'cascade' | 'set null' | 'set default';
+
+export interface ForeignKeySchema {
+  readonly columns: readonly string[];
+  readonly foreignTable: string;
+  readonly foreignColumns: readonly string[];
+  readonly onDelete: ForeignKeyAction;
+  readonly onUpdate: ForeignKeyAction;
+}
+
+export interface IndexSchema {
+  readonly name: string;
+  readonly unique: boolean;
+  /** Column names or SQL expressions, as they stand between the brackets. */
+  readonly expressions: readonly string[];
+  readonly whereSql: string | null;
+}
+
+export interface TableSchema {
+  /** See identity.ts. */
+  readonly id: number;
+  readonly name: string;
+  readonly columns: readonly ColumnSchema[];
+  /** Names of the key's columns, in key order. */
+  readonly primaryKey: readonly string[];
+  readonly uniques: readonly (readonly string[])[];
+  readonly foreignKeys: readonly ForeignKeySchema[];
+  readonly checks: readonly { readonly name: string | null; readonly sql: string }[];
+  readonly indexes: readonly IndexSchema[];
+  /** False: the table stays on its device. */
+  readonly synced: boolean;
+}
+
+export interface Schema {
+  /** Sorted by name. */
+  readonly tables: readonly TableSchema[];
+  /** Of the synced tables alone, 32 hex digits. See identity.ts. */
+  readonly hash: string;
+}
+
+export function keyColumns(table: TableSchema): ColumnSchema[] {
+  return table.primaryKey.map((name) => {
+    const column = table.columns.find((candidate) => candidate.name === name);
+    if (column === undefined) throw new Error(`key column ${name} is not a column of ${table.name}`);
+    return column;
+  });
+}
+
+/** The columns that travel beside the key: stored, not generated, in schema order. */
+export function valueColumns(table: TableSchema): ColumnSchema[] {
+  return table.columns.filter((column) => column.generated === null && !table.primaryKey.includes(column.name));
+}
+
+export function syncedTables(schema: Schema): TableSchema[] {
+  return schema.tables.filter((table) => table.synced);
+}

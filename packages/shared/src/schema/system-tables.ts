@@ -1,0 +1,45 @@
+import { columnIdOf, tableIdOf } from './identity.ts';
+import type { ColumnSchema, ColumnType, TableSchema } from './schema.ts';
+
+/** Tables of Rockpool itself, on the client and on the server. Apps may read them, never write them. */
+export const RESERVED_TABLE_PREFIX = 'rockpool_';
+
+export const CONFLICT_TABLE_NAME = 'rockpool_conflict';
+
+function column(name: string, type: ColumnType, notNull: boolean): ColumnSchema {
+  return { id: columnIdOf(name), name, type, notNull, defaultSql: null, generated: null };
+}
+
+/**
+ * The conflict ledger: one row for each concurrent write that lost. Written by the server alone, synced to every client
+ * of the database like any other table, read with plain SQL.
+ */
+export const CONFLICT_TABLE: TableSchema = {
+  id: tableIdOf(CONFLICT_TABLE_NAME),
+  name: CONFLICT_TABLE_NAME,
+  columns: [
+    column('id', 'text', true), // watermark and a number within it: sorts by time of admission
+    column('table_name', 'text', true),
+    column('row_key', 'text', true), // JSON array of the key's parts; integers as text, blobs as hex
+    column('column_name', 'text', false), // NULL: the row as a whole
+    column('rule', 'text', true), // lww, delete-wins, one-insert-wins
+    column('lost_value', 'blob', false), // as it was, whatever its type: a column without affinity
+    column('won_value', 'blob', false), // NULL also where a delete won
+    column('lost_by', 'text', true), // principal of the author
+    column('won_by', 'text', true),
+    column('lost_site', 'text', true),
+    column('won_site', 'text', true),
+    column('lost_at_ms', 'integer', true), // corrected time of writing, ms since 1970
+    column('won_at_ms', 'integer', true),
+    column('watermark', 'integer', true), // where in the log it was decided
+  ],
+  primaryKey: ['id'],
+  uniques: [],
+  foreignKeys: [],
+  checks: [],
+  indexes: [{ name: 'rockpool_conflict_row', unique: false, expressions: ['"table_name"', '"row_key"'], whereSql: null }],
+  synced: true,
+};
+
+/** What both sides create beside the app's tables and deliver in the same stream. */
+export const SYSTEM_TABLES: readonly TableSchema[] = [CONFLICT_TABLE];

@@ -1,0 +1,65 @@
+import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
+import type { TableSchema } from './schema.ts';
+
+/** One thing that is wrong with a schema. All of them are reported at once. */
+export interface SchemaProblem {
+  readonly table: string;
+  readonly column: string | null;
+  /** A sentence that says what is wrong and what to do. */
+  readonly problem: string;
+}
+
+export function schemaProblems(tables: readonly TableSchema[]): SchemaProblem[] {
+  const problems: SchemaProblem[] = [];
+  const names = new Map(tables.map((table) => [table.name.toLowerCase(), table]));
+  const ids = new Map<number, string>();
+  for (const table of tables) {
+    const report = (column: string | null, problem: string): void => void problems.push({ table: table.name, column, problem });
+    const lower = table.name.toLowerCase();
+    if (lower.startsWith(RESERVED_TABLE_PREFIX) || lower.startsWith('sqlite_')) report(null, 'This name is reserved; choose another.');
+    if (names.get(lower) !== table) report(null, 'Two tables have this name.');
+    const sharer = ids.get(table.id);
+    if (sharer !== undefined && sharer !== table.name) report(null, `Its id is also that of the table ${sharer}; rename one of them.`);
+    ids.set(table.id, table.name);
+    reportColumns(table, report);
+    if (table.synced) reportSyncedTable(table, names, report);
+  }
+  return problems;
+}
+
+type Report = (column: string | null, problem: string) => void;
+
+function reportColumns(table: TableSchema, report: Report): void {
+  if (table.columns.length === 0) report(null, 'A table needs at least one column.');
+  const ids = new Map<number, string>();
+  const names = new Set<string>();
+  for (const column of table.columns) {
+    if (names.has(column.name.toLowerCase())) report(column.name, 'Two columns have this name.');
+    names.add(column.name.toLowerCase());
+    const sharer = ids.get(column.id);
+    if (sharer !== undefined && sharer !== column.name) report(column.name, `Its id is also that of the column ${sharer}; rename one of them.`);
+    ids.set(column.id, column.name);
+  }
+}
+
+function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, TableSchema>, report: Report): void {
+  if (table.primaryKey.length === 0) report(null, 'A synced table needs a primary key: without one its rows cannot be told apart on another device.');
+  for (const name of table.primaryKey) {
+    const column = table.columns.find((candidate) => candidate.name === name);
+    if (column === undefined) {
+      report(name, 'The primary key names a column that the table does not have.');
+      continue;
+    }
+    if (!column.notNull) report(name, 'A key column of a synced table must be NOT NULL: SQLite allows NULL in keys, and such rows would never be captured.');
+    if (column.generated !== null) report(name, 'A key column cannot be generated.');
+    if (column.type === 'real' || column.type === 'numeric') report(name, 'A key column must be text, integer or blob: fractions make keys that look equal and are not.');
+    if (column.type === 'integer' && table.primaryKey.length === 1) {
+      report(name, 'A single integer key is numbered by SQLite, and two offline devices would give one number to different rows. Use a text key filled by newId().');
+    }
+  }
+  for (const key of table.foreignKeys) {
+    const target = tables.get(key.foreignTable.toLowerCase());
+    if (target === undefined) report(key.columns[0] ?? null, `A foreign key points to the table ${key.foreignTable}, which the schema does not have.`);
+    else if (!target.synced) report(key.columns[0] ?? null, `A foreign key points to ${key.foreignTable}, which is not synced: other devices would not have the row.`);
+  }
+}
