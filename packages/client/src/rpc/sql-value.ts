@@ -1,0 +1,11 @@
+/**
+ * What may be given for a `?` in SQL. A number that is a safe integer is stored as INTEGER, any other number as REAL; true and false as 1 and 0;
+ * bigint as INTEGER; Uint8Array as BLOB. Everything else (undefined, Date, NaN, objects) is refused with `value-invalid`.
+ */
+export type SqlParam = null | boolean | number | bigint | string | Uint8Array;
+
+/** What a query gives: INTEGER comes as a number where it is safe, else as a bigint. */
+export type SqlValue = null | number | bigint | string | Uint8Array;
+
+/** One row of a result, by column name. Of two columns with one name the later wins. */
+export type SqlRow = Record<string, SqlValue>;

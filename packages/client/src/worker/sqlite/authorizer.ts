@@ -1,0 +1,118 @@
+import type { RockpoolError } from '@rockpool/shared';
+import type { Pointer, SqliteModule } from './emscripten-module.ts';
+import type { WasmMemory } from './wasm-memory.ts';
+
+// Action codes of sqlite3_set_authorizer: https://www.sqlite.org/c3ref/c_alter_table.html
+export const ACTION_CREATE_TABLE = 2;
+export const ACTION_CREATE_TEMP_TABLE = 4;
+export const ACTION_DELETE = 9;
+export const ACTION_DROP_INDEX = 10;
+export const ACTION_DROP_TABLE = 11;
+export const ACTION_DROP_TRIGGER = 16;
+export const ACTION_INSERT = 18;
+export const ACTION_PRAGMA = 19;
+export const ACTION_READ = 20;
+export const ACTION_TRANSACTION = 22;
+export const ACTION_UPDATE = 23;
+export const ACTION_ATTACH = 24;
+export const ACTION_DETACH = 25;
+export const ACTION_ALTER_TABLE = 26;
+export const ACTION_SAVEPOINT = 32;
+
+const ALLOW = 0;
+const DENY = 1;
+
+/** One thing that a statement would do, as SQLite reports it while compiling: the names depend on the action. */
+export interface SqlAction {
+  readonly code: number;
+  /** Usually the table. For ALTER TABLE the database, for a transaction or savepoint its verb, for a pragma its name. */
+  readonly first: string;
+  /** Usually the column. For ALTER TABLE the table, for an index or a trigger its table, for a pragma its argument. */
+  readonly second: string;
+  readonly database: string;
+  /** The innermost trigger or view that asks for it, '' when it is the statement itself. */
+  readonly trigger: string;
+}
+
+/** What SQL from outside may do. It is asked when a statement is compiled, not for each row. */
+export interface SqlPolicy {
+  /** Statements are cached apart for each name. */
+  readonly name: string;
+  /** The error to refuse with, or null to allow it. */
+  refuse(action: SqlAction): RockpoolError | null;
+}
+
+/** The policy of one connection at the moment. Without one everything is allowed. */
+export class Authorizer {
+  private policy: SqlPolicy | undefined;
+  private written: Set<string> | null = null;
+  private refusal: RockpoolError | null = null;
+  private readonly memory: WasmMemory;
+  private readonly detach: () => void;
+
+  constructor(memory: WasmMemory, detach: () => void) {
+    this.memory = memory;
+    this.detach = detach;
+  }
+
+  /** Runs `body` under a policy; tables that statements compiled in it would write are added to `written`. */
+  during<T>(policy: SqlPolicy | undefined, written: Set<string> | null, body: () => T): T {
+    const before = { policy: this.policy, written: this.written };
+    this.policy = policy;
+    this.written = written;
+    this.refusal = null;
+    try {
+      return body();
+    } finally {
+      this.policy = before.policy;
+      this.written = before.written;
+    }
+  }
+
+  /** Why the last statement was refused: SQLite itself only says "not authorized". */
+  takeRefusal(): RockpoolError | null {
+    const refusal = this.refusal;
+    this.refusal = null;
+    return refusal;
+  }
+
+  judge(code: number, first: Pointer, second: Pointer, database: Pointer, trigger: Pointer): number {
+    const { policy, memory } = this;
+    if (policy === undefined) return ALLOW;
+    const action: SqlAction = {
+      code,
+      first: memory.readCString(first),
+      second: memory.readCString(second),
+      database: memory.readCString(database),
+      trigger: memory.readCString(trigger),
+    };
+    const isWrite = code === ACTION_INSERT || code === ACTION_UPDATE || code === ACTION_DELETE;
+    if (isWrite && this.written !== null) this.written.add(action.first);
+    const refusal = policy.refuse(action);
+    if (refusal === null) return ALLOW;
+    this.refusal ??= refusal;
+    return DENY;
+  }
+
+  remove(): void {
+    this.detach();
+  }
+}
+
+/** Lets `Authorizer` judge what is compiled on this connection. */
+export function installAuthorizer(module: SqliteModule, memory: WasmMemory, connection: Pointer): Authorizer {
+  // The build's own `set_authorizer` keeps one callback for all connections and frees it under the others; what lies below it keeps one for
+  // each address of a word of flags, where 0 means that the callback is synchronous.
+  const flags = memory.allocate(4);
+  memory.bytes.fill(0, flags, flags + 4);
+  const authorizer = new Authorizer(memory, () => {
+    module._libauthorizer_set_authorizer(connection, 0, flags);
+    module.deleteCallback(flags);
+    memory.free(flags);
+  });
+  module.setCallback(flags, (_, code, first, second, database, trigger) =>
+    authorizer.judge(code as number, first as number, second as number, database as number, trigger as number),
+  );
+  module._libauthorizer_set_authorizer(connection, 1, flags);
+  return authorizer;
+}

@@ -1,0 +1,244 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
+import { installAuthorizer, type Authorizer, type SqlPolicy } from './authorizer.ts';
+import type { Pointer } from './emscripten-module.ts';
+import {
+  SQLITE_AUTH,
+  SQLITE_DBCONFIG_DEFENSIVE,
+  SQLITE_DBCONFIG_ENABLE_FKEY,
+  SQLITE_DBCONFIG_ENABLE_TRIGGER,
+  SQLITE_ERROR,
+  SQLITE_OK,
+  SQLITE_OPEN_CREATE,
+  SQLITE_OPEN_READONLY,
+  SQLITE_OPEN_READWRITE,
+  SQLITE_PREPARE_PERSISTENT,
+} from './result-codes.ts';
+import { sqliteError } from './sqlite-error.ts';
+import type { SqliteRuntime } from './sqlite-runtime.ts';
+import { Statement } from './statement.ts';
+
+// An app has tens of distinct statements, rarely hundreds; an idle one takes a few KB of SQLite's memory.
+const CACHED_STATEMENTS = 200;
+
+export interface ConnectionOptions {
+  /** A path in the given VFS, or ':memory:'. */
+  readonly path: string;
+  /** A VFS registered with the same module; SQLite's default when left out. */
+  readonly vfsName?: string;
+  readonly readOnly?: boolean;
+  /** Asked after a failure of storage: the VFS knows why, SQLite only that. */
+  readonly storageError?: () => RockpoolError | null;
+}
+
+
+
+/** One connection to one database. Synchronous throughout; errors are RockpoolErrors. */
+export class Connection {
+  readonly runtime: SqliteRuntime;
+  readonly handle: Pointer;
+  private readonly storageError: () => RockpoolError | null;
+  private readonly authorizer: Authorizer;
+  private readonly idleStatements: Map<string, Statement> = new Map();
+  private readonly openStatements: Set<Statement> = new Set();
+  private readonly word: Pointer;
+  private closed = false;
+
+  constructor(runtime: SqliteRuntime, options: ConnectionOptions) {
+    const { module, memory } = runtime;
+    this.runtime = runtime;
+    this.storageError = options.storageError ?? ((): null => null);
+    this.word = memory.allocate(8);
+    const path = memory.allocateCString(options.path);
+    const vfsName = options.vfsName === undefined ? 0 : memory.allocateCString(options.vfsName);
+    const flags = options.readOnly === true ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    const result = module._sqlite3_open_v2(path, this.word, flags, vfsName);
+    this.handle = memory.readPointer(this.word);
+    memory.free(path);
+    if (vfsName !== 0) memory.free(vfsName);
+    if (result !== SQLITE_OK) {
+      const error = result === SQLITE_ERROR ? new RockpoolError('internal', { problem: 'no such VFS' }) : this.lastError(result, 'step');
+      module._sqlite3_close_v2(this.handle);
+      memory.free(this.word);
+      throw error;
+    }
+    module._sqlite3_extended_result_codes(this.handle, 1);
+    this.authorizer = installAuthorizer(module, memory, this.handle);
+  }
+
+  /** Runs SQL of our own without parameters, several statements if need be, without a policy. */
+  exec(sql: string): void {
+    const { module, memory } = this.runtime;
+    const text = memory.allocateCString(sql);
+    const result = module._sqlite3_exec(this.handle, text, 0, 0, 0);
+    // What was read of the SQL decides the message only, and SQL of our own holds no values.
+    const error = result === SQLITE_OK ? null : this.lastError(result, 'prepare');
+    memory.free(text);
+    if (error !== null) throw error;
+  }
+
+  /**
+   * Prepares one statement, or takes an idle one with the same SQL. Give it back with `release()`.
+   * Under a policy it is refused with `sql-forbidden` when it does what the policy does not allow; without one everything is allowed.
+   */
+  prepare(sql: string, policy?: SqlPolicy): Statement {
+    const key = policy === undefined ? sql : `${policy.name}:${sql}`;
+    const idle = this.idleStatements.get(key);
+    if (idle !== undefined) {
+      this.idleStatements.delete(key);
+      return idle;
+    }
+    const { module, memory } = this.runtime;
+    const text = memory.allocateCString(sql);
+    const tail = memory.allocate(4);
+    const written = new Set<string>();
+    const result = this.authorizer.during(policy, written, () =>
+      module._sqlite3_prepare_v3(this.handle, text, -1, SQLITE_PREPARE_PERSISTENT, this.word, tail),
+    );
+    const handle = memory.readPointer(this.word);
+    const rest = memory.readCString(memory.readPointer(tail));
+    const error = result === SQLITE_OK ? null : this.lastError(result, 'prepare');
+    memory.free(text);
+    memory.free(tail);
+    if (error !== null) throw error;
+    if (handle === 0) throw new RockpoolError('query-invalid', { problem: 'no statement' });
+    if (!isBlank(rest)) {
+      module._sqlite3_finalize(handle);
+      throw new RockpoolError('query-invalid', { problem: 'more than one statement' });
+    }
+    const statement = new Statement(this, this.runtime, handle, key, written);
+    this.openStatements.add(statement);
+    return statement;
+  }
+
+  /** Runs `body` so that what SQLite has to compile again during it, because the schema changed, is judged by the same policy. */
+  underPolicy<T>(policy: SqlPolicy, body: () => T): T {
+    return this.authorizer.during(policy, null, body);
+  }
+
+  /** Runs one statement of our own with parameters. */
+  run(sql: string, ...params: readonly SqlParam[]): void {
+    const statement = this.prepare(sql);
+    try {
+      statement.run(...params);
+    } finally {
+      statement.release();
+    }
+  }
+
+  /** All rows of a query of our own, as arrays of API values. */
+  rows(sql: string, ...params: readonly SqlParam[]): SqlValue[][] {
+    const statement = this.prepare(sql);
+    try {
+      statement.bindParams(params);
+      const rows: SqlValue[][] = [];
+      while (statement.step()) rows.push(statement.readValues());
+      return rows;
+    } finally {
+      statement.release();
+    }
+  }
+
+  /** The first column of the first row, undefined when there is no row. */
+  value(sql: string, ...params: readonly SqlParam[]): SqlValue | undefined {
+    const statement = this.prepare(sql);
+    try {
+      statement.bindParams(params);
+      return statement.step() ? statement.readValue(0) : undefined;
+    } finally {
+      statement.release();
+    }
+  }
+
+  /** Rows changed by the last INSERT, UPDATE or DELETE, triggers not counted. */
+  get changes(): number {
+    return this.runtime.module._sqlite3_changes(this.handle);
+  }
+
+  /** Rows changed since opening, triggers and foreign-key actions counted. */
+  get totalChanges(): number {
+    return this.runtime.module._sqlite3_total_changes(this.handle);
+  }
+
+  get inTransaction(): boolean {
+    return this.runtime.module._sqlite3_get_autocommit(this.handle) === 0;
+  }
+
+  /** Switches all triggers except temporary ones. */
+  setTriggers(enabled: boolean): void {
+    this.setConfig(SQLITE_DBCONFIG_ENABLE_TRIGGER, enabled);
+  }
+
+  /** Switches foreign keys, their actions included. Inside a transaction SQLite ignores it. */
+  setForeignKeys(enabled: boolean): void {
+    this.setConfig(SQLITE_DBCONFIG_ENABLE_FKEY, enabled);
+  }
+
+  /** Forbids direct writes to shadow tables and to sqlite_schema. */
+  setDefensive(enabled: boolean): void {
+    this.setConfig(SQLITE_DBCONFIG_DEFENSIVE, enabled);
+  }
+
+  private setConfig(option: number, enabled: boolean): void {
+    const { module, memory } = this.runtime;
+    // The variadic arguments, as WebAssembly's C ABI passes them: an int and a pointer that may be NULL.
+    const bytes = memory.bytes;
+    bytes.fill(0, this.word, this.word + 8);
+    bytes[this.word] = enabled ? 1 : 0;
+    const result = module._sqlite3_db_config(this.handle, option, this.word);
+    if (result !== SQLITE_OK) throw this.lastError(result, 'step');
+  }
+
+  /** The error for a result code that a call on this connection has just returned. */
+  lastError(result: number, phase: 'prepare' | 'step'): RockpoolError {
+    const { module, memory } = this.runtime;
+    const primaryCode = result & 0xff;
+    if (primaryCode === SQLITE_AUTH) {
+      const refusal = this.authorizer.takeRefusal();
+      if (refusal !== null) return refusal;
+    }
+    if (this.handle === 0) return sqliteError({ resultCode: result, message: '', phase, offset: -1 });
+    const resultCode = module._sqlite3_extended_errcode(this.handle);
+    const message = memory.readCString(module._sqlite3_errmsg(this.handle));
+    const offset = module._sqlite3_error_offset(this.handle);
+    const error = sqliteError({ resultCode: (resultCode & 0xff) === primaryCode ? resultCode : result, message, phase, offset });
+    return error.code.startsWith('storage-') ? (this.storageError() ?? error) : error;
+  }
+
+  /** For `Statement.release` only. */
+  takeBack(statement: Statement): void {
+    const { idleStatements } = this;
+    if (this.closed || idleStatements.has(statement.key)) {
+      statement.finalize();
+      return;
+    }
+    idleStatements.set(statement.key, statement);
+    if (idleStatements.size <= CACHED_STATEMENTS) return;
+    // A Map keeps the order of insertion, and every use inserts anew: the first is the one unused for longest.
+    for (const oldest of idleStatements.values()) {
+      oldest.finalize();
+      break;
+    }
+  }
+
+  /** For `Statement.finalize` only. */
+  forget(statement: Statement): void {
+    this.openStatements.delete(statement);
+    if (this.idleStatements.get(statement.key) === statement) this.idleStatements.delete(statement.key);
+  }
+
+  /** Closes it; an open transaction is rolled back. Statements of this connection must not be used afterwards. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    for (const statement of [...this.openStatements]) statement.finalize();
+    this.authorizer.remove();
+    this.runtime.module._sqlite3_close_v2(this.handle);
+    this.runtime.memory.free(this.word);
+  }
+}
+
+/** Only white space, semicolons and comments. */
+function isBlank(sql: string): boolean {
+  return /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$))*$/.test(sql);
+}

@@ -1,0 +1,63 @@
+/** An address in the module's memory. */
+export type Pointer = number;
+
+/**
+ * The C functions of SQLite that are called for every row or value. 64-bit integers cross as two 32-bit halves: a parameter as (low, high), a
+ * result as the low half, with the high half waiting in `getTempRet0()`.
+ */
+export interface HotFunctions {
+  _sqlite3_step(statement: Pointer): number;
+  _sqlite3_reset(statement: Pointer): number;
+  _sqlite3_clear_bindings(statement: Pointer): number;
+  _sqlite3_bind_null(statement: Pointer, index: number): number;
+  _sqlite3_bind_int(statement: Pointer, index: number, value: number): number;
+  _sqlite3_bind_int64(statement: Pointer, index: number, low: number, high: number): number;
+  _sqlite3_bind_double(statement: Pointer, index: number, value: number): number;
+  _sqlite3_bind_text(statement: Pointer, index: number, text: Pointer, sizeBytes: number, destructor: number): number;
+  _sqlite3_bind_blob(statement: Pointer, index: number, bytes: Pointer, sizeBytes: number, destructor: number): number;
+  _sqlite3_column_type(statement: Pointer, column: number): number;
+  _sqlite3_column_int64(statement: Pointer, column: number): number;
+  _sqlite3_column_double(statement: Pointer, column: number): number;
+  _sqlite3_column_text(statement: Pointer, column: number): Pointer;
+  _sqlite3_column_blob(statement: Pointer, column: number): Pointer;
+  _sqlite3_column_bytes(statement: Pointer, column: number): number;
+  _sqlite3_column_count(statement: Pointer): number;
+}
+
+/** What the Emscripten module offers, as far as this binding uses it. */
+export interface SqliteModule extends HotFunctions {
+  /** Replaced whenever the memory grows: never keep it over a call into the module. */
+  readonly HEAPU8: Uint8Array;
+  getTempRet0(): number;
+  /** Registers what C calls under an address. The function table of this build cannot grow, so `addFunction` is of no use. */
+  setCallback(key: Pointer, callback: (...args: number[]) => number): void;
+  deleteCallback(key: Pointer): void;
+  _malloc(sizeBytes: number): Pointer;
+  _free(address: Pointer): void;
+  _sqlite3_malloc(sizeBytes: number): Pointer;
+  _sqlite3_free(address: Pointer): void;
+  /** The address of sqlite3_free, to be given as a destructor. */
+  _getSqliteFree(): number;
+  _sqlite3_open_v2(path: Pointer, result: Pointer, flags: number, vfsName: Pointer): number;
+  _sqlite3_close_v2(connection: Pointer): number;
+  _sqlite3_exec(connection: Pointer, sql: Pointer, callback: number, argument: number, message: number): number;
+  _sqlite3_prepare_v3(connection: Pointer, sql: Pointer, sizeBytes: number, flags: number, result: Pointer, tail: Pointer): number;
+  _sqlite3_finalize(statement: Pointer): number;
+  _sqlite3_stmt_readonly(statement: Pointer): number;
+  _sqlite3_stmt_isexplain(statement: Pointer): number;
+  _sqlite3_bind_parameter_count(statement: Pointer): number;
+  _sqlite3_column_name(statement: Pointer, column: number): Pointer;
+  _sqlite3_errmsg(connection: Pointer): Pointer;
+  _sqlite3_error_offset(connection: Pointer): number;
+  _sqlite3_extended_errcode(connection: Pointer): number;
+  _sqlite3_extended_result_codes(connection: Pointer, on: number): number;
+  _sqlite3_changes(connection: Pointer): number;
+  _sqlite3_total_changes(connection: Pointer): number;
+  _sqlite3_get_autocommit(connection: Pointer): number;
+  _sqlite3_db_config(connection: Pointer, option: number, arguments_: Pointer): number;
+  _libauthorizer_set_authorizer(connection: Pointer, on: number, flags: Pointer): number;
+  _sqlite3session_create(connection: Pointer, schemaName: Pointer, result: Pointer): number;
+  _sqlite3session_attach(session: Pointer, tableName: Pointer): number;
+  _sqlite3session_changeset(session: Pointer, sizeBytes: Pointer, bytes: Pointer): number;
+  _sqlite3session_delete(session: Pointer): void;
+}

@@ -1,0 +1,8 @@
+import createModule from 'wa-sqlite/dist/fts5/wa-sqlite.mjs';
+import type { SqliteModule } from './emscripten-module.ts';
+import { SqliteRuntime } from './sqlite-runtime.ts';
+
+/** Loads SQLite in a browser or its worker; the .wasm file is fetched from beside the build's own script. */
+export async function loadSqlite(): Promise<SqliteRuntime> {
+  return new SqliteRuntime((await createModule()) as SqliteModule);
+}

@@ -1,0 +1,57 @@
+import type { Connection } from './connection.ts';
+import type { Pointer } from './emscripten-module.ts';
+import { SQLITE_OK } from './result-codes.ts';
+
+/**
+ * SQLite's session extension: records which rows of the attached tables change on one connection, with their values before.
+ * What it gives is SQLite's own changeset format, read by `capture/session-reader.ts`; our changesets are another thing.
+ */
+export class Session {
+  private readonly connection: Connection;
+  private readonly handle: Pointer;
+
+  constructor(connection: Connection) {
+    const { module, memory } = connection.runtime;
+    this.connection = connection;
+    const result = memory.allocate(4);
+    const schemaName = memory.allocateCString('main');
+    const code = module._sqlite3session_create(connection.handle, schemaName, result);
+    this.handle = memory.readPointer(result);
+    memory.free(schemaName);
+    memory.free(result);
+    if (code !== SQLITE_OK) throw connection.lastError(code, 'step');
+  }
+
+  /** Records changes of this table from now on. Tables are named one by one: attaching all would record the shadow tables of FTS too. */
+  attach(table: string): void {
+    const { module, memory } = this.connection.runtime;
+    const name = memory.allocateCString(table);
+    const code = module._sqlite3session_attach(this.handle, name);
+    memory.free(name);
+    if (code !== SQLITE_OK) throw this.connection.lastError(code, 'step');
+  }
+
+  /**
+   * The net changes since the tables were attached, as a view of SQLite's memory for the time of `read`: it must call nothing on SQLite.
+   * It is empty when nothing changed.
+   */
+  readChangeset<T>(read: (bytes: Uint8Array) => T): T {
+    const { module, memory } = this.connection.runtime;
+    const results = memory.allocate(8);
+    const code = module._sqlite3session_changeset(this.handle, results, results + 4);
+    const sizeBytes = memory.readPointer(results);
+    const address = memory.readPointer(results + 4);
+    memory.free(results);
+    if (code !== SQLITE_OK) throw this.connection.lastError(code, 'step');
+    try {
+      return read(memory.bytes.subarray(address, address + sizeBytes));
+    } finally {
+      memory.free(address);
+    }
+  }
+
+  /** Must come before the connection is closed. */
+  delete(): void {
+    this.connection.runtime.module._sqlite3session_delete(this.handle);
+  }
+}

@@ -1,0 +1,268 @@
+import { RockpoolError, type CellValue } from '@rockpool/shared';
+import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
+import type { Connection } from './connection.ts';
+import type { HotFunctions, Pointer } from './emscripten-module.ts';
+import {
+  SQLITE_BLOB,
+  SQLITE_DONE,
+  SQLITE_FLOAT,
+  SQLITE_INTEGER,
+  SQLITE_NULL,
+  SQLITE_OK,
+  SQLITE_RANGE,
+  SQLITE_ROW,
+  SQLITE_TEXT,
+  SQLITE_TRANSIENT,
+} from './result-codes.ts';
+import type { SqliteRuntime } from './sqlite-runtime.ts';
+import type { WasmMemory } from './wasm-memory.ts';
+
+const TWO_TO_32 = 0x1_0000_0000;
+
+/**
+ * One prepared statement. Indexes of parameters count from 1 and those of columns from 0, as in SQLite.
+ *
+ * Two kinds of values: `…Cell` are exact (number is REAL, bigint is INTEGER), `…Value` and parameters are those of the API.
+ */
+export class Statement {
+  /** Under which the connection keeps it while it is idle. */
+  readonly key: string;
+  readonly handle: Pointer;
+  readonly parameterCount: number;
+  /** True when running it cannot change the database. */
+  readonly readOnly: boolean;
+  /** Tables it names for writing, triggers and foreign-key actions included; known when it was prepared under an `SqlPolicy`. */
+  readonly tablesWritten: ReadonlySet<string>;
+  private readonly connection: Connection;
+  private readonly runtime: SqliteRuntime;
+  private readonly memory: WasmMemory;
+  private readonly hot: HotFunctions;
+  private readonly freeAddress: number;
+
+  constructor(connection: Connection, runtime: SqliteRuntime, handle: Pointer, key: string, tablesWritten: ReadonlySet<string>) {
+    this.connection = connection;
+    this.runtime = runtime;
+    this.memory = runtime.memory;
+    this.hot = runtime.hot;
+    this.freeAddress = runtime.module._getSqliteFree();
+    this.handle = handle;
+    this.key = key;
+    this.tablesWritten = tablesWritten;
+    this.parameterCount = runtime.module._sqlite3_bind_parameter_count(handle);
+    this.readOnly = runtime.module._sqlite3_stmt_readonly(handle) !== 0;
+  }
+
+  /** How many columns a row has: 0 for a statement that gives none. May change with the schema until the first step. */
+  get columnCount(): number {
+    return this.hot._sqlite3_column_count(this.handle);
+  }
+
+  columnNames(): string[] {
+    const names: string[] = [];
+    const count = this.columnCount;
+    for (let column = 0; column < count; column++) {
+      names.push(this.memory.readCString(this.runtime.module._sqlite3_column_name(this.handle, column)));
+    }
+    return names;
+  }
+
+  /** Binds an exact value: number as REAL, bigint as INTEGER. */
+  bindCell(index: number, value: CellValue): void {
+    if (typeof value === 'string') this.bindText(index, value);
+    else if (value === null) this.check(this.hot._sqlite3_bind_null(this.handle, index));
+    else if (typeof value === 'bigint') this.bindBigInt(index, value);
+    else if (typeof value === 'number') this.bindReal(index, value);
+    else this.bindBlob(index, value);
+  }
+
+  /** Binds a value of the API. Throws `value-invalid` for what SQLite cannot hold. */
+  bindParam(index: number, value: SqlParam): void {
+    if (typeof value === 'string') this.bindText(index, value);
+    else if (typeof value === 'number') {
+      if (Number.isSafeInteger(value) && (value !== 0 || !Object.is(value, -0))) this.bindInteger(index, value);
+      else this.bindReal(index, value);
+    } else if (value === null) this.check(this.hot._sqlite3_bind_null(this.handle, index));
+    else if (typeof value === 'boolean') this.bindInteger(index, value ? 1 : 0);
+    else if (typeof value === 'bigint') this.bindBigInt(index, value);
+    else if (value instanceof Uint8Array) this.bindBlob(index, value);
+    else throw new RockpoolError('value-invalid', { problem: 'unsupported type', type: typeNameOf(value), parameter: index });
+  }
+
+  bindParams(params: readonly SqlParam[]): void {
+    const count = this.parameterCount;
+    if (params.length !== count) throw new RockpoolError('query-invalid', { problem: 'parameter count', expected: count, given: params.length });
+    for (let i = 0; i < count; i++) this.bindParam(i + 1, params[i] as SqlParam);
+  }
+
+  bindInteger(index: number, value: number): void {
+    const { hot, handle } = this;
+    if (value === (value | 0)) this.check(hot._sqlite3_bind_int(handle, index, value));
+    else {
+      const high = Math.floor(value / TWO_TO_32);
+      this.check(hot._sqlite3_bind_int64(handle, index, (value - high * TWO_TO_32) | 0, high | 0));
+    }
+  }
+
+  private bindBigInt(index: number, value: bigint): void {
+    if (BigInt.asIntN(64, value) !== value) throw new RockpoolError('value-invalid', { problem: 'integer-range', parameter: index });
+    const low = Number(BigInt.asIntN(32, value));
+    const high = Number(BigInt.asIntN(32, value >> 32n));
+    this.check(this.hot._sqlite3_bind_int64(this.handle, index, low, high));
+  }
+
+  private bindReal(index: number, value: number): void {
+    // SQLite would silently store NULL.
+    if (Number.isNaN(value)) throw new RockpoolError('value-invalid', { problem: 'not-a-number', parameter: index });
+    this.check(this.hot._sqlite3_bind_double(this.handle, index, value));
+  }
+
+  private bindText(index: number, value: string): void {
+    const { memory } = this;
+    const address = memory.writeText(value);
+    const destructor = memory.isScratch(address) ? SQLITE_TRANSIENT : this.freeAddress;
+    this.check(this.hot._sqlite3_bind_text(this.handle, index, address, memory.writtenBytes, destructor));
+  }
+
+  private bindBlob(index: number, value: Uint8Array): void {
+    const { memory } = this;
+    const address = memory.writeBytes(value);
+    const destructor = memory.isScratch(address) ? SQLITE_TRANSIENT : this.freeAddress;
+    this.check(this.hot._sqlite3_bind_blob(this.handle, index, address, value.length, destructor));
+  }
+
+  /** Runs up to the next row: true when there is one, false at the end. After an error the statement is reset. */
+  step(): boolean {
+    const result = this.hot._sqlite3_step(this.handle);
+    if (result === SQLITE_ROW) return true;
+    if (result === SQLITE_DONE) return false;
+    // The message belongs to the connection and must be read before anything else is called on it.
+    const error = this.connection.lastError(result, 'step');
+    this.hot._sqlite3_reset(this.handle);
+    throw error;
+  }
+
+  /** Makes it ready to run again; bindings stay. */
+  reset(): void {
+    this.hot._sqlite3_reset(this.handle);
+  }
+
+  /** Binds exact values, runs it to its end and resets it: for statements that give no rows. */
+  runCells(...cells: readonly CellValue[]): void {
+    for (let i = 0; i < cells.length; i++) this.bindCell(i + 1, cells[i] as CellValue);
+    while (this.step());
+    this.reset();
+  }
+
+  /** The same with values of the API. */
+  run(...params: readonly SqlParam[]): void {
+    this.bindParams(params);
+    while (this.step());
+    this.reset();
+  }
+
+  /** One of SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB, SQLITE_NULL. */
+  columnType(column: number): number {
+    return this.hot._sqlite3_column_type(this.handle, column);
+  }
+
+  /** Reads exactly; throws `value-invalid` for text that is not UTF-8. */
+  readCell(column: number): CellValue {
+    const { hot, handle } = this;
+    switch (hot._sqlite3_column_type(handle, column)) {
+      case SQLITE_INTEGER:
+        return this.readBigInt(column);
+      case SQLITE_FLOAT:
+        return hot._sqlite3_column_double(handle, column);
+      case SQLITE_TEXT:
+        return this.readExactText(column);
+      case SQLITE_BLOB:
+        return this.readBlob(column);
+      default:
+        return null;
+    }
+  }
+
+  readCells(): CellValue[] {
+    const cells: CellValue[] = [];
+    const count = this.columnCount;
+    for (let column = 0; column < count; column++) cells.push(this.readCell(column));
+    return cells;
+  }
+
+  /** Reads as the API gives values. */
+  readValue(column: number): SqlValue {
+    const { hot, handle } = this;
+    switch (hot._sqlite3_column_type(handle, column)) {
+      case SQLITE_INTEGER: {
+        // As a double it is exact wherever the result is used.
+        const value = hot._sqlite3_column_double(handle, column);
+        return Number.isSafeInteger(value) ? value : this.readBigInt(column);
+      }
+      case SQLITE_FLOAT:
+        return hot._sqlite3_column_double(handle, column);
+      case SQLITE_TEXT: {
+        const address = hot._sqlite3_column_text(handle, column);
+        return this.memory.readText(address, hot._sqlite3_column_bytes(handle, column));
+      }
+      case SQLITE_BLOB:
+        return this.readBlob(column);
+      default:
+        return null;
+    }
+  }
+
+  readValues(): SqlValue[] {
+    const values: SqlValue[] = [];
+    const count = this.columnCount;
+    for (let column = 0; column < count; column++) values.push(this.readValue(column));
+    return values;
+  }
+
+  readBigInt(column: number): bigint {
+    const low = this.hot._sqlite3_column_int64(this.handle, column);
+    const high = this.runtime.module.getTempRet0();
+    return (BigInt(high | 0) << 32n) | BigInt(low >>> 0);
+  }
+
+  isNull(column: number): boolean {
+    return this.hot._sqlite3_column_type(this.handle, column) === SQLITE_NULL;
+  }
+
+  private readExactText(column: number): string {
+    const address = this.hot._sqlite3_column_text(this.handle, column);
+    const sizeBytes = this.hot._sqlite3_column_bytes(this.handle, column);
+    try {
+      return this.memory.readExactText(address, sizeBytes);
+    } catch {
+      throw new RockpoolError('value-invalid', { problem: 'text-not-utf8' });
+    }
+  }
+
+  private readBlob(column: number): Uint8Array<ArrayBuffer> {
+    const address = this.hot._sqlite3_column_blob(this.handle, column);
+    return this.memory.copyBytes(address, this.hot._sqlite3_column_bytes(this.handle, column));
+  }
+
+  private check(result: number): void {
+    if (result === SQLITE_OK) return;
+    if (result === SQLITE_RANGE) throw new RockpoolError('query-invalid', { problem: 'parameter count', expected: this.parameterCount });
+    throw this.connection.lastError(result, 'step');
+  }
+
+  /** Resets it, forgets its bindings and gives it back to the connection for the next `prepare` of the same SQL. Do not use it afterwards. */
+  release(): void {
+    this.hot._sqlite3_reset(this.handle);
+    this.hot._sqlite3_clear_bindings(this.handle);
+    this.connection.takeBack(this);
+  }
+
+  /** Destroys it. */
+  finalize(): void {
+    this.connection.forget(this);
+    this.runtime.module._sqlite3_finalize(this.handle);
+  }
+}
+
+function typeNameOf(value: unknown): string {
+  return value instanceof Date ? 'Date' : typeof value;
+}
