@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import { changesetBody } from '../testing/arbitraries.ts';
+import type { BeforeGroup } from './changeset.ts';
+import { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './changeset-codec.ts';
+
+describe('changeset codec', () => {
+  it('gives back every body it wrote, values exact to the type', () => {
+    fc.assert(
+      fc.property(changesetBody, (body) => {
+        expect(decodeChangesetBody(encodeChangesetBody(body))).toStrictEqual(body);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('gives back old values beside their groups', () => {
+    fc.assert(
+      fc.property(changesetBody, ({ groups }) => {
+        const before = groups.map(({ columnIds, values }): BeforeGroup => ({ columnIds, values }));
+        expect(decodeBefore(encodeBefore(before), groups)).toStrictEqual(before);
+      }),
+    );
+  });
+
+  it('answers any damage with changeset-invalid or another body, never with a crash or a huge allocation', () => {
+    fc.assert(
+      fc.property(changesetBody, fc.nat(), fc.integer({ min: 1, max: 255 }), (body, at, flip) => {
+        const bytes = encodeChangesetBody(body);
+        const place = at % bytes.length;
+        bytes[place] = (bytes[place] as number) ^ flip;
+        decodeOrTypedError(bytes);
+        decodeOrTypedError(bytes.subarray(0, place));
+      }),
+      { numRuns: 2000 },
+    );
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), decodeOrTypedError), { numRuns: 2000 });
+  });
+
+  it('refuses NULL in a key, repeated columns, and columns in a delete', () => {
+    const group = { tableId: 7, kind: 'update' as const, rowCount: 1, keys: [['k']], columnIds: [5], values: [[1n]] };
+    const encoded = (patch: object): Uint8Array => encodeChangesetBody({ groups: [{ ...group, ...patch }], hiddenBases: [] });
+    expect(() => decodeChangesetBody(encoded({ keys: [[null]] }))).toThrow('NULL in a key');
+    expect(() => decodeChangesetBody(encoded({ columnIds: [5, 5], values: [[1n], [2n]] }))).toThrow('not distinct');
+    expect(() => decodeChangesetBody(encoded({ kind: 'delete' }))).toThrow('do not fit');
+    expect(() => decodeChangesetBody(encoded({ columnIds: [], values: [] }))).toThrow('do not fit');
+    expect(() => decodeChangesetBody(encoded({ columnIds: [0] }))).toThrow('not distinct');
+  });
+});
+
+function decodeOrTypedError(bytes: Uint8Array): void {
+  try {
+    decodeChangesetBody(bytes);
+  } catch (error) {
+    expect(error).toBeInstanceOf(RockpoolError);
+    expect((error as RockpoolError).code).toMatch(/^(changeset|key)-invalid$/);
+  }
+}

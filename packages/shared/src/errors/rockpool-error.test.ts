@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { ERROR_CODES, messageOf } from './error-codes.ts';
+import { RockpoolError, toRockpoolError } from './rockpool-error.ts';
+
+describe('RockpoolError', () => {
+  it('survives being turned into data, sent and read', () => {
+    const error = new RockpoolError('storage-full', { table: 'entry', neededBytes: 5 });
+    const read = RockpoolError.fromData(JSON.parse(JSON.stringify(error.toData())) as { code: string; fields: unknown });
+    expect(read).toMatchObject({ code: 'storage-full', fields: { table: 'entry', neededBytes: 5 }, recovery: 'free-space' });
+    expect(read.message).toBe('There is no room left for this change; nothing of it was kept. (table=entry, neededBytes=5)');
+  });
+
+  it('takes an unknown code from another version as internal, and drops fields that are not plain', () => {
+    expect(RockpoolError.fromData({ code: 'from-the-future' }).code).toBe('internal');
+    expect(RockpoolError.fromData({ code: 'internal', fields: { a: { b: 1 }, c: 1 } }).fields).toEqual({ c: 1 });
+  });
+
+  it('hides the message of foreign errors, which may hold values', () => {
+    expect(toRockpoolError(new TypeError('secret')).message).not.toContain('secret');
+  });
+
+  it('has a sentence for every code, in alphabetical order', () => {
+    for (const code of ERROR_CODES) expect(messageOf(code)).toMatch(/^[A-Z].*\.$/);
+    expect([...ERROR_CODES]).toEqual([...ERROR_CODES].sort());
+  });
+});

@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import { clientMessage, serverMessage } from '../testing/arbitraries.ts';
+import { FrameAssembler, messageToFrames } from './frame-codec.ts';
+import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from './limits.ts';
+import { decodeClientMessage, decodeServerMessage, encodeMessage } from './message-codec.ts';
+
+describe('messages', () => {
+  it('of clients survive the wire', () => {
+    fc.assert(fc.property(clientMessage, (message) => void expect(decodeClientMessage(encodeMessage(message))).toStrictEqual(message)), { numRuns: 300 });
+  });
+
+  it('of servers survive the wire', () => {
+    fc.assert(fc.property(serverMessage, (message) => void expect(decodeServerMessage(encodeMessage(message))).toStrictEqual(message)), { numRuns: 300 });
+  });
+
+  it('of one side are not taken from the other', () => {
+    fc.assert(
+      fc.property(clientMessage, serverMessage, (fromClient, fromServer) => {
+        expect(() => decodeServerMessage(encodeMessage(fromClient))).toThrow('unknown message');
+        expect(() => decodeClientMessage(encodeMessage(fromServer))).toThrow('unknown message');
+      }),
+    );
+  });
+
+  it('that are noise, damaged or cut give a typed error and nothing else', () => {
+    const typed = (decode: () => unknown): void => {
+      try {
+        decode();
+      } catch (error) {
+        expect(error).toBeInstanceOf(RockpoolError);
+        expect((error as RockpoolError).code).toMatch(/^(frame|key)-invalid$/);
+      }
+    };
+    fc.assert(
+      fc.property(fc.oneof(clientMessage, serverMessage), fc.nat(), fc.integer({ min: 1, max: 255 }), fc.uint8Array(), (message, at, flip, noise) => {
+        const bytes = encodeMessage(message);
+        const place = at % bytes.length;
+        bytes[place] = (bytes[place] as number) ^ flip;
+        for (const damaged of [bytes, bytes.subarray(0, place), noise]) {
+          typed(() => decodeClientMessage(damaged));
+          typed(() => decodeServerMessage(damaged));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('frames', () => {
+  it('carry a message of any size, one after another', () => {
+    const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+    for (const size of [0, 1, MAX_FRAME_BYTES - 1, MAX_FRAME_BYTES, 3 * MAX_FRAME_BYTES + 5]) {
+      const message = Uint8Array.from({ length: size }, (_, i) => i % 251);
+      const frames = messageToFrames(message);
+      for (const frame of frames) expect(frame.length).toBeLessThanOrEqual(MAX_FRAME_BYTES);
+      const results = frames.map((frame) => assembler.add(frame));
+      expect(results.slice(0, -1).every((result) => result === null)).toBe(true);
+      const whole = results.at(-1) as Uint8Array;
+      expect(whole.length).toBe(size);
+      expect(whole.every((byte, i) => byte === i % 251)).toBe(true);
+    }
+  });
+
+  it('over the limit or out of place are refused', () => {
+    expect(() => new FrameAssembler(10).add(new Uint8Array(12))).toThrow(expect.objectContaining({ code: 'frame-too-large' }));
+    expect(() => new FrameAssembler(MAX_MESSAGE_BYTES).add(new Uint8Array(MAX_FRAME_BYTES + 1))).toThrow(expect.objectContaining({ code: 'frame-too-large' }));
+    for (const frame of [[], [2, 1], [9, 1]]) {
+      expect(() => new FrameAssembler(100).add(Uint8Array.from(frame))).toThrow(expect.objectContaining({ code: 'frame-invalid' }));
+    }
+    const assembler = new FrameAssembler(100);
+    assembler.add(Uint8Array.from([1, 5]));
+    expect(() => assembler.add(Uint8Array.from([0, 5]))).toThrow(expect.objectContaining({ code: 'frame-invalid' }));
+  });
+});

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { sampleColumn, sampleSchema, sampleTable } from '../testing/sample-schema.ts';
+import { buildSchema } from './build-schema.ts';
+import { tableToDdl } from './ddl.ts';
+import { columnIdOf, tableIdOf } from './identity.ts';
+import { decodeSchema, encodeSchema } from './schema-codec.ts';
+
+const id = sampleColumn('id', 'text', { notNull: true });
+
+describe('schema identity', () => {
+  it('gives a name the same id for ever', () => {
+    // Stored changesets name tables and columns by these numbers.
+    expect([tableIdOf('entry'), columnIdOf('entry'), columnIdOf('id')]).toMatchInlineSnapshot(`
+      [
+        3941292034,
+        2567572089,
+        1239532238,
+      ]
+    `);
+  });
+
+  it('does not change with local tables, plain indexes or the order of columns', () => {
+    const reordered = buildSchema([
+      ...sampleSchema.tables.filter(({ synced }) => synced).map((table) => ({ ...table, columns: [...table.columns].reverse(), indexes: [] })),
+      sampleTable('other_draft', [id], { synced: false }),
+    ]);
+    expect(reordered.hash).toBe(sampleSchema.hash);
+  });
+
+  it('changes with anything that decides which rows are legal', () => {
+    const base = sampleTable('t', [id, sampleColumn('a', 'text')]);
+    const variants = [
+      base,
+      { ...base, columns: [id, sampleColumn('a', 'integer')] },
+      { ...base, columns: [id, sampleColumn('a', 'text', { notNull: true })] },
+      { ...base, columns: [id, sampleColumn('a', 'text', { defaultSql: "'x'" })] },
+      { ...base, uniques: [['a']] },
+      { ...base, checks: [{ name: null, sql: 'a > 1' }] },
+      { ...base, indexes: [{ name: 'u', unique: true, expressions: ['"a"'], whereSql: null }] },
+    ].map((table) => buildSchema([table]).hash);
+    expect(new Set(variants).size).toBe(variants.length);
+  });
+});
+
+describe('schema validation', () => {
+  it('reports every problem at once, each with table and column', () => {
+    const bad = [
+      sampleTable('no_key', [sampleColumn('a', 'text')], { primaryKey: [] }),
+      sampleTable('null_key', [sampleColumn('id', 'text')]),
+      sampleTable('numbered', [sampleColumn('id', 'integer', { notNull: true })]),
+      sampleTable('rockpool_mine', [id]),
+      sampleTable('child', [id, sampleColumn('p', 'text')], {
+        foreignKeys: [{ columns: ['p'], foreignTable: 'nowhere', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
+      }),
+    ];
+    let problems = '';
+    try {
+      buildSchema(bad);
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'schema-invalid', fields: { count: 5 } });
+      problems = String((error as { fields: { problems: string } }).fields.problems);
+    }
+    expect(problems.split('\n').map((line) => line.split(': ')[0])).toEqual(['no_key', 'null_key.id', 'numbered.id', 'rockpool_mine', 'child.p']);
+  });
+
+  it('allows in local tables what only syncing forbids', () => {
+    expect(() => buildSchema([sampleTable('numbered', [sampleColumn('id', 'integer', { notNull: true })], { synced: false })])).not.toThrow();
+  });
+});
+
+describe('schema file', () => {
+  it('survives being written and read', () => {
+    expect(decodeSchema(encodeSchema(sampleSchema))).toStrictEqual(sampleSchema);
+  });
+
+  it('is refused when it is something else, damaged, or from a later version', () => {
+    const file = encodeSchema(sampleSchema);
+    expect(() => decodeSchema('<html>')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
+    expect(() => decodeSchema('[]')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
+    expect(() => decodeSchema(file.replace('"notNull": true', '"notNull": false'))).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
+    expect(() => decodeSchema(file.replace(/"hash": "./, '"hash": "z'))).toThrow('hash');
+    expect(() => decodeSchema(file.replace('"rockpoolSchema": 1', '"rockpoolSchema": 2'))).toThrow(expect.objectContaining({ code: 'protocol-version' }));
+  });
+});
+
+describe('DDL', () => {
+  it('quotes every name and keeps every constraint', () => {
+    const table = sampleSchema.tables.find(({ name }) => name === 'entry');
+    expect(table && tableToDdl({ ...table, name: 'en"try' }).join(';\n')).toMatchInlineSnapshot(`
+      "CREATE TABLE "en""try" (
+        "id" TEXT NOT NULL,
+        "account_id" TEXT NOT NULL,
+        "amount" INTEGER NOT NULL DEFAULT (0),
+        "note" TEXT,
+        PRIMARY KEY ("id"),
+        FOREIGN KEY ("account_id") REFERENCES "account" ("id") ON UPDATE NO ACTION ON DELETE NO ACTION
+      );
+      CREATE INDEX "entry_by_account" ON "en""try" ("account_id")"
+    `);
+  });
+});

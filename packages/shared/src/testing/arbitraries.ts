@@ -1,0 +1,124 @@
+import fc from 'fast-check';
+import type { CellValue } from '../change/cell-value.ts';
+import type { ChangeGroup, ChangeKind, Changeset, ChangesetBody } from '../change/changeset.ts';
+import type { ClientMessage, ServerMessage } from '../protocol/message-codec.ts';
+import type { Outcome } from '../protocol/outcome.ts';
+
+/** A record with the ordinary prototype: fast-check also makes ones without, which no decoder gives back. */
+function plain<T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
+  return fc.record<T>(shape, { noNullPrototype: true });
+}
+
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+
+const syncableText: fc.Arbitrary<string> = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\u0000', '').toWellFormed());
+
+/** Every kind of value that can be synced, with the edges of each. */
+export const cellValue: fc.Arbitrary<CellValue> = fc.oneof(
+  fc.constant(null),
+  fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),
+  fc.constantFrom(INT64_MIN, INT64_MAX, 2n ** 53n, 2n ** 53n - 1n, -(2n ** 53n), 2n ** 52n, 0n, -1n),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0), // SQLite has no -0
+  syncableText,
+  fc.uint8Array({ maxLength: 40 }),
+);
+
+export const keyPart: fc.Arbitrary<CellValue> = cellValue.filter((value) => value !== null);
+
+const columnId: fc.Arbitrary<number> = fc.integer({ min: 1, max: 0xffff_ffff });
+
+function matrix(columns: number, rows: number, value: fc.Arbitrary<CellValue>): fc.Arbitrary<CellValue[][]> {
+  // Runs of one type and mixed runs both occur in real columns.
+  const column = fc.oneof(
+    fc.array(value, { minLength: rows, maxLength: rows }),
+    value.chain((first) => fc.array(value.filter((other) => typeof other === typeof first), { minLength: rows, maxLength: rows })),
+  );
+  return fc.array(column, { minLength: columns, maxLength: columns });
+}
+
+export const changeGroup: fc.Arbitrary<ChangeGroup> = plain({
+    kind: fc.constantFrom<ChangeKind>('insert', 'update', 'delete'),
+    tableId: columnId,
+    rowCount: fc.integer({ min: 1, max: 12 }),
+    keyCount: fc.integer({ min: 1, max: 3 }),
+    columnIds: fc.uniqueArray(columnId, { minLength: 1, maxLength: 4 }),
+  })
+  .chain(({ kind, tableId, rowCount, keyCount, columnIds }) => {
+    const columns = kind === 'delete' ? [] : columnIds;
+    return fc
+      .tuple(matrix(keyCount, rowCount, keyPart), matrix(columns.length, rowCount, cellValue))
+      .map(([keys, values]) => ({ kind, tableId, rowCount, keys, columnIds: columns, values }));
+  });
+
+export const changesetBody: fc.Arbitrary<ChangesetBody> = plain({
+  groups: fc.array(changeGroup, { maxLength: 4 }),
+  hiddenBases: fc.array(
+    plain({ tableId: columnId, key: fc.array(keyPart, { minLength: 1, maxLength: 3 }), columnId, base: fc.nat() }),
+    { maxLength: 3 },
+  ),
+});
+
+const safe: fc.Arbitrary<number> = fc.maxSafeNat();
+const id: fc.Arbitrary<Uint8Array> = fc.uint8Array({ minLength: 16, maxLength: 16 });
+
+export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
+  plain({ kind: fc.constant('admitted' as const), sequence: safe, watermark: safe, lossCount: fc.nat() }),
+  plain({
+    kind: fc.constant('rejected' as const),
+    sequence: safe,
+    code: fc.constantFrom('constraint-unique' as const, 'schema-unknown-table' as const),
+    fields: fc.constant({ table: 'entries', count: 2 }),
+  }),
+);
+
+const changesetRun: fc.Arbitrary<Changeset[]> = fc
+  .tuple(fc.integer({ min: 1, max: 2 ** 40 }), fc.array(plain({ stampUs: safe, base: safe, body: fc.uint8Array() }), { minLength: 1, maxLength: 5 }))
+  .map(([first, entries]) => entries.map((entry, index) => ({ sequence: first + index, ...entry })));
+
+export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
+  plain({
+    type: fc.constant('hello' as const),
+    protocolVersion: fc.nat(),
+    token: fc.string(),
+    databaseId: fc.string(),
+    siteId: id,
+    schemaHash: fc.string(),
+    epoch: fc.option(id),
+    cursor: safe,
+    decidedUpTo: safe,
+    lastSequence: safe,
+  }),
+  changesetRun.chain((changesets) =>
+    plain({ type: fc.constant('push' as const), clientNowMs: safe, previousHash: id, changesets: fc.constant(changesets) }),
+  ),
+  plain({ type: fc.constant('confirm' as const), cursor: safe, decidedUpTo: safe }),
+  plain({ type: fc.constant('renew-token' as const), token: fc.string() }),
+  plain({ type: fc.constant('ping' as const) }),
+);
+
+export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
+  plain({
+    type: fc.constant('welcome' as const),
+    protocolVersion: fc.nat(),
+    epoch: id,
+    watermark: safe,
+    decidedUpTo: safe,
+    serverNowMs: safe,
+    canWrite: fc.boolean(),
+  }),
+  fc
+    .tuple(fc.nat(), fc.nat())
+    .chain(([from, more]) =>
+      plain({
+        type: fc.constant('delivery' as const),
+        from: fc.constant(from),
+        to: fc.constant(from + more),
+        decidedUpTo: safe,
+        outcomes: fc.array(outcome, { maxLength: 3 }),
+        groups: fc.array(changeGroup, { maxLength: 3 }),
+      }),
+    ),
+  plain({ type: fc.constant('failure' as const), code: fc.constant('auth-token-expired' as const), fields: fc.constant({ seconds: 3 }) }),
+  plain({ type: fc.constant('pong' as const) }),
+);
