@@ -224,6 +224,28 @@ export class Statement {
     return (BigInt(high | 0) << 32n) | BigInt(low >>> 0);
   }
 
+  /** A number of either kind; null for an INTEGER that is not a safe one. */
+  readNumber(column: number): number | null {
+    const { hot, handle } = this;
+    const value = hot._sqlite3_column_double(handle, column);
+    if (value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER) return value;
+    return hot._sqlite3_column_type(handle, column) === SQLITE_FLOAT ? value : null;
+  }
+
+  /** Where the UTF-8 of a TEXT value lies until the next step. Ask for its length afterwards, not before. */
+  textAddress(column: number): Pointer {
+    return this.hot._sqlite3_column_text(this.handle, column);
+  }
+
+  /** Where the bytes of a BLOB value lie until the next step. */
+  blobAddress(column: number): Pointer {
+    return this.hot._sqlite3_column_blob(this.handle, column);
+  }
+
+  byteLength(column: number): number {
+    return this.hot._sqlite3_column_bytes(this.handle, column);
+  }
+
   isNull(column: number): boolean {
     return this.hot._sqlite3_column_type(this.handle, column) === SQLITE_NULL;
   }

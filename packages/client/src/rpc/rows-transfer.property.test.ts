@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Connection } from '../worker/sqlite/connection.ts';
+import { encodeRows } from '../worker/sqlite/encode-rows.ts';
+import { loadSqlite } from '../worker/sqlite/load-sqlite.node.ts';
+import { decodeRows, rowsTransferables, type EncodedRows } from './rows-transfer.ts';
+import type { SqlRow, SqlValue } from './sql-value.ts';
+
+const runtime = await loadSqlite();
+const connection = new Connection(runtime, { path: ':memory:' });
+
+function encode(sql: string, params: readonly SqlValue[] = []): EncodedRows {
+  const statement = connection.prepare(sql);
+  try {
+    statement.bindParams(params);
+    return encodeRows(statement, runtime.memory);
+  } finally {
+    statement.release();
+  }
+}
+
+/** Moves it as a message between threads would. */
+function transfer(encoded: EncodedRows): EncodedRows {
+  return structuredClone(encoded, { transfer: rowsTransferables(encoded) });
+}
+
+const text = fc.oneof(
+  fc.string({ maxLength: 60 }),
+  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.constantFrom('', '\uFEFFmark', '\u0000', 'é', '😀', 'x'.repeat(200)),
+);
+const number = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double({ noNaN: true }));
+const big = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((value) => !Number.isSafeInteger(Number(value)));
+const blob = fc.uint8Array({ maxLength: 60 });
+
+const column: fc.Arbitrary<fc.Arbitrary<SqlValue>> = fc.constantFrom<fc.Arbitrary<SqlValue>>(
+  fc.constant(null),
+  number,
+  fc.option(number, { freq: 2 }),
+  text,
+  fc.option(text, { freq: 2 }),
+  blob,
+  fc.option(blob, { freq: 2 }),
+  fc.oneof(number, big),
+  fc.oneof(number, text, blob, big, fc.constant(null)),
+);
+const table = column.chain((first) => column.chain((second) => fc.array(fc.tuple(first, second), { maxLength: 40 })));
+
+// A REAL -0 is 0 once it is stored.
+const asStored = (value: SqlValue): SqlValue => (Object.is(value, -0) ? 0 : value);
+
+describe('a result that crosses threads', () => {
+  it('is the same rows as reading value by value', () => {
+    fc.assert(
+      fc.property(table, (rows) => {
+        connection.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (n INTEGER PRIMARY KEY, a, b)');
+        for (const row of rows) connection.run('INSERT INTO t (a, b) VALUES (?, ?)', ...row);
+        const decoded = decodeRows(transfer(encode('SELECT a, b FROM t ORDER BY n')));
+        const plain = connection.rows('SELECT a, b FROM t ORDER BY n').map(([a, b]): SqlRow => ({ a: a as SqlValue, b: b as SqlValue }));
+        expect(decoded).toStrictEqual(plain);
+        expect(decoded).toStrictEqual(rows.map(([a, b]) => ({ a: asStored(a), b: asStored(b) })));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('replaces what is not UTF-8 without moving the texts beside it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.uint8Array({ maxLength: 12 }), text.map((value) => new TextEncoder().encode(value))), { maxLength: 20 }), (blobs) => {
+        connection.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (n INTEGER PRIMARY KEY, a)');
+        for (const bytes of blobs) connection.run('INSERT INTO t (a) VALUES (CAST(? AS TEXT))', bytes);
+        const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
+        expect(decodeRows(encode('SELECT a FROM t ORDER BY n'))).toStrictEqual(blobs.map((bytes) => ({ a: lenient.decode(bytes) })));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('moves its buffers instead of copying them', () => {
+    const encoded = encode("SELECT 1 AS a, 'x' AS b, x'00' AS c, NULL AS d UNION ALL SELECT NULL, NULL, NULL, NULL");
+    const buffers = rowsTransferables(encoded);
+    expect(new Set(buffers).size).toBe(8);
+    const moved = transfer(encoded);
+    expect(buffers.every((buffer) => buffer.byteLength === 0)).toBe(true);
+    expect(decodeRows(moved)).toStrictEqual([
+      { a: 1, b: 'x', c: new Uint8Array([0]), d: null },
+      { a: null, b: null, c: null, d: null },
+    ]);
+  });
+
+  it('keeps names that objects treat specially, and no rows at all', () => {
+    const [row] = decodeRows(encode('SELECT 1 AS "__proto__", 2 AS "constructor", 3 AS "a", 4 AS "a"'));
+    expect(Object.keys(row as SqlRow)).toEqual(['__proto__', 'constructor', 'a']);
+    expect(Object.getPrototypeOf(row)).toBe(Object.prototype);
+    expect(Object.values(row as SqlRow)).toEqual([1, 2, 4]);
+    expect(decodeRows(encode("SELECT 1 AS a, 'x' AS b WHERE 0"))).toEqual([]);
+  });
+
+  it('sees columns that came after the statement was prepared', () => {
+    connection.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
+    encode('SELECT * FROM t');
+    connection.exec('ALTER TABLE t ADD COLUMN b DEFAULT 2');
+    expect(decodeRows(encode('SELECT * FROM t'))).toEqual([{ a: 1, b: 2 }]);
+  });
+});

@@ -1,0 +1,189 @@
+import { RockpoolError } from '@rockpool/shared';
+import { decodeColumn, type EncodedColumn, type EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { SqlValue } from '../../rpc/sql-value.ts';
+import { SQLITE_BLOB, SQLITE_FLOAT, SQLITE_INTEGER, SQLITE_TEXT } from './result-codes.ts';
+import type { Statement } from './statement.ts';
+import { copyUtf8 } from './utf8-copy.ts';
+import type { WasmMemory } from './wasm-memory.ts';
+
+/** A result that is larger cannot be decoded as one string per column, and would not fit beside SQLite in a phone's memory. */
+export const MAX_RESULT_BYTES: number = 256 * 1024 * 1024;
+
+const INITIAL_ROWS = 64;
+
+/**
+ * Runs a bound statement to its end and takes its rows straight out of SQLite's memory, column by column. The statement is reset.
+ * Throws `query-invalid` when the result is larger than MAX_RESULT_BYTES.
+ */
+export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRows {
+  let rowCount = 0;
+  let stepped = statement.step();
+  // Only now: the first step may compile the statement anew, after which `*` can stand for other columns.
+  const names = statement.columnNames();
+  const columns = names.map(() => new ColumnBuilder(memory));
+  const columnCount = columns.length;
+  while (stepped) {
+    let sizeBytes = 0;
+    for (let c = 0; c < columnCount; c++) {
+      const column = columns[c] as ColumnBuilder;
+      column.append(statement, c, rowCount);
+      sizeBytes += column.sizeBytes;
+    }
+    rowCount++;
+    if (sizeBytes > MAX_RESULT_BYTES) {
+      statement.reset();
+      throw new RockpoolError('query-invalid', { problem: 'result too large', maxBytes: MAX_RESULT_BYTES, rows: rowCount });
+    }
+    stepped = statement.step();
+  }
+  statement.reset();
+  return { names, columns: columns.map((column) => column.finish(rowCount)), rowCount };
+}
+
+type Kind = EncodedColumn['kind'];
+
+/** Starts as a column of NULLs, takes the type of the first other value, and falls back to plain values when one of another type comes. */
+class ColumnBuilder {
+  private readonly memory: WasmMemory;
+  private kind: Kind = 'null';
+  private numbers: Float64Array<ArrayBuffer> = new Float64Array(0);
+  private ends: Uint32Array<ArrayBuffer> = new Uint32Array(0);
+  private bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  private byteCount = 0;
+  private unitCount = 0;
+  private nulls: Uint8Array<ArrayBuffer> | null = null;
+  private plain: SqlValue[] = [];
+
+  constructor(memory: WasmMemory) {
+    this.memory = memory;
+  }
+
+  get sizeBytes(): number {
+    return this.byteCount + this.numbers.byteLength + this.ends.byteLength + this.plain.length * 8;
+  }
+
+  append(statement: Statement, column: number, row: number): void {
+    if (this.kind === 'mixed') {
+      this.plain.push(statement.readValue(column));
+      return;
+    }
+    switch (statement.columnType(column)) {
+      case SQLITE_INTEGER:
+      case SQLITE_FLOAT:
+        this.appendNumber(statement, column, row);
+        break;
+      case SQLITE_TEXT:
+        this.appendText(statement, column, row);
+        break;
+      case SQLITE_BLOB:
+        this.appendBlob(statement, column, row);
+        break;
+      default:
+        this.appendNull(row);
+    }
+  }
+
+  private appendNumber(statement: Statement, column: number, row: number): void {
+    if (!this.become('number', row)) return this.appendMixed(statement, column, row);
+    const value = statement.readNumber(column);
+    if (value === null) return this.appendMixed(statement, column, row);
+    if (row >= this.numbers.length) this.numbers = grown(this.numbers, row + 1, Float64Array);
+    this.numbers[row] = value;
+  }
+
+  private appendText(statement: Statement, column: number, row: number): void {
+    if (!this.become('text', row)) return this.appendMixed(statement, column, row);
+    const address = statement.textAddress(column);
+    const sizeBytes = statement.byteLength(column);
+    this.reserve(sizeBytes);
+    const units = copyUtf8(this.memory.bytes, address, sizeBytes, this.bytes, this.byteCount);
+    if (units >= 0) {
+      this.byteCount += sizeBytes;
+      this.unitCount += units;
+    } else {
+      // Not UTF-8, which only SQL like CAST(x'ff' AS TEXT) makes: what the page would decode, made here so that the ends are right.
+      const text = this.memory.readText(address, sizeBytes);
+      const bytes = new TextEncoder().encode(text);
+      this.reserve(bytes.length);
+      this.bytes.set(bytes, this.byteCount);
+      this.byteCount += bytes.length;
+      this.unitCount += text.length;
+    }
+    this.setEnd(row, this.unitCount);
+  }
+
+  private appendBlob(statement: Statement, column: number, row: number): void {
+    if (!this.become('blob', row)) return this.appendMixed(statement, column, row);
+    const address = statement.blobAddress(column);
+    const sizeBytes = statement.byteLength(column);
+    this.reserve(sizeBytes);
+    this.bytes.set(this.memory.bytes.subarray(address, address + sizeBytes), this.byteCount);
+    this.byteCount += sizeBytes;
+    this.setEnd(row, this.byteCount);
+  }
+
+  private appendNull(row: number): void {
+    if (this.kind === 'null') return;
+    this.setNull(row);
+    if (this.kind !== 'number') this.setEnd(row, this.kind === 'text' ? this.unitCount : this.byteCount);
+  }
+
+  /** True when the column is, or now becomes, of this kind. */
+  private become(kind: 'number' | 'text' | 'blob', row: number): boolean {
+    if (this.kind === kind) return true;
+    if (this.kind !== 'null') return false;
+    this.kind = kind;
+    if (kind !== 'number' && row > 0) this.setEnd(row - 1, 0);
+    for (let earlier = 0; earlier < row; earlier++) this.setNull(earlier);
+    return true;
+  }
+
+  private appendMixed(statement: Statement, column: number, row: number): void {
+    this.plain = decodeColumn(this.finish(row), row);
+    this.kind = 'mixed';
+    this.byteCount = 0;
+    this.plain.push(statement.readValue(column));
+  }
+
+  private setNull(row: number): void {
+    const needed = (row >> 3) + 1;
+    if (this.nulls === null || this.nulls.length < needed) this.nulls = grown(this.nulls ?? new Uint8Array(0), needed, Uint8Array);
+    this.nulls[row >> 3] = (this.nulls[row >> 3] as number) | (1 << (row & 7));
+  }
+
+  private setEnd(row: number, end: number): void {
+    if (row >= this.ends.length) this.ends = grown(this.ends, row + 1, Uint32Array);
+    this.ends[row] = end;
+  }
+
+  private reserve(sizeBytes: number): void {
+    const needed = this.byteCount + sizeBytes;
+    if (needed > this.bytes.length) this.bytes = grown(this.bytes, needed, Uint8Array);
+  }
+
+  finish(rowCount: number): EncodedColumn {
+    const { kind } = this;
+    if (kind === 'null') return { kind };
+    if (kind === 'mixed') return { kind, values: this.plain };
+    const nullBytes = (rowCount + 7) >> 3;
+    // Bits beyond those set so far are 0: a shorter bitmap is filled up.
+    const nulls = this.nulls === null ? null : exactly(this.nulls, nullBytes, Uint8Array);
+    if (kind === 'number') return { kind, values: exactly(this.numbers, rowCount, Float64Array), nulls };
+    return { kind, bytes: this.bytes.slice(0, this.byteCount), ends: exactly(this.ends, rowCount, Uint32Array), nulls };
+  }
+}
+
+type NumericArray = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+
+function grown<T extends NumericArray>(array: T, needed: number, create: new (length: number) => T): T {
+  const larger = new create(Math.max(needed, array.length * 2, INITIAL_ROWS));
+  larger.set(array);
+  return larger;
+}
+
+function exactly<T extends NumericArray>(array: T, length: number, create: new (length: number) => T): T {
+  if (array.length === length) return array;
+  const exact = new create(length);
+  exact.set(array.length < length ? array : (array.subarray(0, length) as T));
+  return exact;
+}
