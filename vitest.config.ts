@@ -1,22 +1,22 @@
-import { existsSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { playwright } from '@vitest/browser-playwright'
-import { defineConfig } from 'vitest/config'
-import type { ViteUserConfig } from 'vitest/config'
-import { findChromium } from './scripts/find-chromium.mjs'
+import { existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { playwright } from '@vitest/browser-playwright';
+import { defineConfig } from 'vitest/config';
+import type { ViteUserConfig } from 'vitest/config';
+import { findChromium } from './scripts/find-chromium.mjs';
 
 // The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium, .deep.test.ts in Node but only by `npm run verify:deep`.
-const notOurs = ['**/node_modules/**', '**/dist/**', '**/.rockpool/**']
-const browserTests = '**/*.browser.test.{ts,tsx}'
-const deepTests = '**/*.deep.test.{ts,tsx}'
+const notOurs = ['**/node_modules/**', '**/dist/**', '**/.rockpool/**'];
+const browserTests = '**/*.browser.test.{ts,tsx}';
+const deepTests = '**/*.deep.test.{ts,tsx}';
 
 // A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito context, which is
 // what Playwright opens unless it is given a profile folder.
-const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`)
-process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }))
+const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`);
+process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
 
-const executablePath = findChromium()
+const executablePath = findChromium();
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -76,6 +76,6 @@ const config: ViteUserConfig = defineConfig({
       },
     ],
   },
-})
+});
 
-export default config
+export default config;

@@ -1,9 +1,9 @@
 // Where a Chromium already stands on this machine. Only looks, never downloads (that is browser.mjs).
 // Runs on Node 20 before anything is installed, and inside vitest.config.ts.
 
-import { accessSync, constants, readdirSync, statSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { accessSync, constants, readdirSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
 
 /**
  * What the search may look at. Everything is an argument, so that a test needs no browser.
@@ -17,7 +17,7 @@ import { delimiter, join } from 'node:path'
  */
 
 /** Order matters: Debian's own package first, since a snap wrapper cannot see a profile outside the home folder. */
-const commandNames = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome']
+const commandNames = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
 
 /** @type {Partial<Record<NodeJS.Platform, string[]>>} */
 const usualPlaces = {
@@ -28,7 +28,7 @@ const usualPlaces = {
     join(folder, 'Chromium.app/Contents/MacOS/Chromium'),
     join(folder, 'Google Chrome.app/Contents/MacOS/Google Chrome'),
   ]),
-}
+};
 
 /** Below `chromium-<revision>/` in Playwright's folder, one for each platform and processor. */
 const insidePlaywrightFolder = [
@@ -37,7 +37,7 @@ const insidePlaywrightFolder = [
   'chrome-mac/Chromium.app/Contents/MacOS/Chromium',
   'chrome-mac-arm64/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing',
   'chrome-mac-x64/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing',
-]
+];
 
 /** @type {Machine} */
 export const thisMachine = {
@@ -46,52 +46,62 @@ export const thisMachine = {
   home: homedir(),
   isExecutable(path) {
     try {
-      accessSync(path, constants.X_OK)
-      return statSync(path).isFile()
+      accessSync(path, constants.X_OK);
+      return statSync(path).isFile();
     } catch {
-      return false
+      return false;
     }
   },
   list(path) {
     try {
-      return readdirSync(path)
+      return readdirSync(path);
     } catch {
-      return []
+      return [];
     }
   },
-}
+};
 
 /**
- * The first Chromium among: `ROCKPOOL_CHROMIUM`, the PATH, the usual places of the platform, Playwright's own downloads (newest first).
+ * The first of `chromiumCandidates`, not started to see whether it runs.
  *
  * @param {Machine} [machine]
  * @returns {string | undefined} an executable file, or undefined when there is none
- * @throws {Error} when `ROCKPOOL_CHROMIUM` is set but is no executable file: a wish that cannot be met is never replaced in silence
  */
 export function findChromium(machine = thisMachine) {
-  const wished = machine.env['ROCKPOOL_CHROMIUM']
+  return chromiumCandidates(machine)[0];
+}
+
+/**
+ * Every executable Chromium among: `ROCKPOOL_CHROMIUM`, the PATH, the usual places of the platform, Playwright's own downloads (newest first).
+ *
+ * @param {Machine} machine
+ * @returns {string[]} best first. Only the one that was asked for, when one was: a wish is never replaced in silence
+ * @throws {Error} when `ROCKPOOL_CHROMIUM` is set but is no executable file
+ */
+export function chromiumCandidates(machine) {
+  const wished = machine.env['ROCKPOOL_CHROMIUM'];
   if (wished) {
-    if (machine.isExecutable(wished)) return wished
-    throw new Error(`ROCKPOOL_CHROMIUM is "${wished}", which is not an executable file`)
+    if (machine.isExecutable(wished)) return [wished];
+    throw new Error(`ROCKPOOL_CHROMIUM is "${wished}", which is not an executable file`);
   }
-  const folders = (machine.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '')
-  const candidates = [
+  const folders = (machine.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const places = [
     ...commandNames.flatMap((name) => folders.map((folder) => join(folder, name))),
     ...(usualPlaces[machine.platform] ?? []),
     ...playwrightDownloads(machine),
-  ]
-  return candidates.find((path) => machine.isExecutable(path))
+  ];
+  return [...new Set(places)].filter((path) => machine.isExecutable(path));
 }
 
 /** @param {Machine} machine */
 function playwrightDownloads(machine) {
   const folder =
     machine.env['PLAYWRIGHT_BROWSERS_PATH'] ??
-    join(machine.home, machine.platform === 'darwin' ? 'Library/Caches/ms-playwright' : '.cache/ms-playwright')
+    join(machine.home, machine.platform === 'darwin' ? 'Library/Caches/ms-playwright' : '.cache/ms-playwright');
   return machine
     .list(folder)
     .map((name) => ({ name, revision: Number(/^chromium-(\d+)$/.exec(name)?.[1]) }))
     .filter(({ revision }) => Number.isInteger(revision))
     .sort((a, b) => b.revision - a.revision)
-    .flatMap(({ name }) => insidePlaywrightFolder.map((inside) => join(folder, name, inside)))
+    .flatMap(({ name }) => insidePlaywrightFolder.map((inside) => join(folder, name, inside)));
 }

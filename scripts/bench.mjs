@@ -1,0 +1,24 @@
+// `npm run bench -- GROUP`: runs benchmarks/GROUP.mjs on Node 24. Without a group it names those that exist.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureChromium } from './browser.mjs';
+import { root, runNode24 } from './children.mjs';
+import { runCommand, setup } from './setup.mjs';
+
+const [group, ...args] = process.argv.slice(2);
+const folder = join(root, 'benchmarks');
+const groups = (existsSync(folder) ? readdirSync(folder) : [])
+  .filter((name) => name.endsWith('.mjs'))
+  .map((name) => name.slice(0, -'.mjs'.length));
+
+await runCommand(async () => {
+  if (group === undefined || !groups.includes(group)) {
+    console.log(`${group === undefined ? 'Usage: npm run bench -- GROUP' : `There is no group "${group}".`}`);
+    console.log(groups.length === 0 ? 'There are no benchmarks yet.' : `Groups: ${groups.sort().join(', ')}`);
+    return group === undefined ? 0 : 1;
+  }
+  await setup();
+  const chromium = await ensureChromium();
+  return (await runNode24([join(folder, `${group}.mjs`), ...args], { env: { ROCKPOOL_CHROMIUM: chromium } })).exitCode;
+});

@@ -1,0 +1,121 @@
+// Child processes of the scripts: they find Node 24 first on their PATH, get our signals, and never outlive us.
+
+import { spawn } from 'node:child_process';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** The Node that everything but these scripts runs on. It comes from npm with the other dependencies. */
+export const node24 = join(root, 'node_modules/node/bin/node');
+
+/** Time that a child has to end by itself after a signal. Longer than a server's own grace period for open sockets. */
+const graceMs = 10_000;
+
+/** @type {Set<import('node:child_process').ChildProcess>} */
+const running = new Set();
+
+/** @type {NodeJS.Signals | undefined} */
+let receivedSignal;
+
+/** The signal that asked these scripts to end, if one did: a child's end is then no failure of the child. */
+export function stopSignal() {
+  return receivedSignal;
+}
+
+/**
+ * @typedef {object} RunOptions
+ * @property {string} [cwd] the repository's root unless given
+ * @property {Record<string, string | undefined>} [env] added to ours
+ * @property {boolean} [quiet] collects the output instead of showing it
+ * @property {number} [timeoutMs] the child is killed after that
+ */
+
+/**
+ * @typedef {object} Ended
+ * @property {number} exitCode 128 + the signal's number when a signal ended it; 127 when it could not be started
+ * @property {boolean} timedOut
+ * @property {string} output what it printed, both streams, when `quiet`
+ */
+
+/**
+ * Runs a program to its end. Never rejects: how it ended is the result.
+ *
+ * @param {string} program
+ * @param {readonly string[]} args
+ * @param {RunOptions} [options]
+ * @returns {Promise<Ended>}
+ */
+export function run(program, args, { cwd = root, env = {}, quiet = false, timeoutMs } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...childEnvironment(process.env), ...env },
+      stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+    });
+    running.add(child);
+    let output = '';
+    let timedOut = false;
+    const deadline =
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            timedOut = true;
+            stop(child, 'SIGTERM');
+          }, timeoutMs);
+    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
+    const end = (/** @type {number} */ exitCode) => {
+      clearTimeout(deadline);
+      running.delete(child);
+      resolve({ exitCode, timedOut, output });
+    };
+    child.once('error', (error) => {
+      output += `${program} could not be started: ${error.message}\n`;
+      end(127);
+    });
+    child.once('close', (code, signal) => end(code ?? 128 + (signal === null ? 0 : signalNumber(signal))));
+  });
+}
+
+/**
+ * Runs a program of Node 24's.
+ *
+ * @param {readonly string[]} args
+ * @param {RunOptions} [options]
+ */
+export function runNode24(args, options) {
+  return run(node24, args, options);
+}
+
+/** @param {NodeJS.ProcessEnv} ours */
+function childEnvironment(ours) {
+  const path = [join(root, 'node_modules/node/bin'), join(root, 'node_modules/.bin'), ours['PATH'] ?? ''].join(delimiter);
+  return { ...ours, PATH: path, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };
+}
+
+/** @param {NodeJS.Signals} signal */
+function signalNumber(signal) {
+  return { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[/** @type {string} */ (signal)] ?? 0;
+}
+
+/**
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {NodeJS.Signals} signal
+ */
+function stop(child, signal) {
+  child.kill(signal);
+  setTimeout(() => {
+    if (running.has(child)) child.kill('SIGKILL');
+  }, graceMs).unref();
+}
+
+// A terminal sends Ctrl-C to us and to the children alike, and npm sends it once more. So only the first signal counts, and a child may
+// get it twice. Children stay in our process group on purpose: whoever kills the whole group leaves nothing behind.
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  process.on(signal, () => {
+    if (receivedSignal !== undefined) return;
+    receivedSignal = signal;
+    if (running.size === 0) process.exit(128 + signalNumber(signal));
+    for (const child of running) stop(child, signal);
+  });
+}

@@ -1,0 +1,50 @@
+// Builds the demo app, unless nothing it is made of has changed since the last time.
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root, run, stopSignal } from './children.mjs';
+import { SetupError, pnpm } from './setup.mjs';
+
+const app = 'apps/demo-budget';
+const stampFile = join(root, '.rockpool/demo-build');
+
+/** Folders of the app and of the packages that a build does not read, or writes itself. */
+const notRead = new Set(['node_modules', 'dist', 'e2e', '.turbo', '.vite', '.rockpool', 'test-results', 'server']);
+
+/** @throws {SetupError} when the build fails, after it has said why */
+export async function buildDemo() {
+  const built = existsSync(join(root, app, 'dist/index.html')) && existsSync(stampFile);
+  if (built && readFileSync(stampFile, 'utf8') === buildStamp()) return;
+
+  console.log('Building the demo …');
+  rmSync(stampFile, { force: true });
+  const build = await run(...pnpm(['--filter', `./${app}`, 'run', 'build']), { quiet: true });
+  if (stopSignal() !== undefined) throw new SetupError('Stopped while building.');
+  if (build.exitCode !== 0) throw new SetupError(`${build.output.trim()}\n\nThe demo could not be built; what its build said stands above.`);
+  mkdirSync(join(root, '.rockpool'), { recursive: true });
+  writeFileSync(stampFile, buildStamp()); // taken only now, because a build may write generated sources of its own
+}
+
+function buildStamp() {
+  const hash = createHash('sha256');
+  const folders = [app, ...['shared', 'vfs-opfs', 'client'].map((name) => `packages/${name}`)];
+  for (const file of ['pnpm-lock.yaml', ...folders.flatMap(filesBelow)]) {
+    hash.update(`${file}\n`).update(readFileSync(join(root, file)));
+  }
+  return hash.digest('hex');
+}
+
+/**
+ * @param {string} folder
+ * @returns {string[]} in the same order on every machine
+ */
+function filesBelow(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter((entry) => !notRead.has(entry.name) && !/\.test\.tsx?$/.test(entry.name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : [];
+    });
+}

@@ -1,0 +1,14 @@
+// `npm run demo`: installs, builds, and runs the demo with its sync server until a signal ends it. `PORT` moves it.
+
+import { join } from 'node:path';
+import { root, runNode24, stopSignal } from './children.mjs';
+import { buildDemo } from './demo-build.mjs';
+import { runCommand, setup } from './setup.mjs';
+
+await runCommand(async () => {
+  await setup();
+  await buildDemo();
+  const { exitCode } = await runNode24([join(root, 'apps/demo-budget/server/serve.ts')]);
+  // Being asked to stop is how a demo ends; only what ends by itself has failed.
+  return stopSignal() === undefined ? exitCode : 0;
+});

@@ -1,0 +1,89 @@
+// From the reports of several test runners to one line. Pure: what a runner did comes in as data.
+
+/**
+ * @typedef {object} Counts
+ * @property {number} passed
+ * @property {number} failed
+ * @property {number} skipped
+ */
+
+/**
+ * What Vitest's JSON reporter writes, as far as it is needed here.
+ *
+ * @typedef {object} VitestReport
+ * @property {{ status: string, assertionResults: { status: string }[] }[]} testResults one per file
+ */
+
+/**
+ * What Playwright's JSON reporter writes, as far as it is needed here.
+ *
+ * @typedef {object} PlaywrightReport
+ * @property {{ expected: number, unexpected: number, flaky: number, skipped: number }} stats
+ * @property {unknown[]} errors outside of any test
+ */
+
+/**
+ * @param {VitestReport} report
+ * @returns {Counts}
+ */
+export function countVitest(report) {
+  const counts = { passed: 0, failed: 0, skipped: 0 };
+  for (const file of report.testResults) {
+    let failedInFile = 0;
+    for (const { status } of file.assertionResults) {
+      if (status === 'passed') counts.passed += 1;
+      else if (status === 'failed') failedInFile += 1;
+      else counts.skipped += 1; // skipped, pending, todo, disabled
+    }
+    // A file that could not be loaded, or whose beforeAll failed, is failed without naming a failed test.
+    if (file.status === 'failed' && failedInFile === 0) failedInFile = 1;
+    counts.failed += failedInFile;
+  }
+  return counts;
+}
+
+/**
+ * @param {PlaywrightReport} report
+ * @returns {Counts} a test that passed only on its second try counts as failed: it will fail again
+ */
+export function countPlaywright({ stats, errors }) {
+  return { passed: stats.expected, failed: stats.unexpected + stats.flaky + errors.length, skipped: stats.skipped };
+}
+
+/**
+ * The counts of a runner that has ended, which are never better than its exit code.
+ *
+ * @param {{ exitCode: number, counts: Counts | undefined }} ended `counts` is undefined when the runner left no report
+ * @returns {Counts}
+ */
+export function judgeRunner({ exitCode, counts }) {
+  if (counts === undefined) return { passed: 0, failed: 1, skipped: 0 };
+  const nothingRan = counts.passed + counts.failed === 0;
+  const failedOutsideOfTests = exitCode !== 0 && counts.failed === 0; // an unhandled rejection, a crash after the report
+  return nothingRan || failedOutsideOfTests ? { ...counts, failed: counts.failed + 1 } : counts;
+}
+
+/**
+ * @param {readonly Counts[]} all
+ * @returns {Counts}
+ */
+export function addUp(all) {
+  return all.reduce(
+    (sum, { passed, failed, skipped }) => ({
+      passed: sum.passed + passed,
+      failed: sum.failed + failed,
+      skipped: sum.skipped + skipped,
+    }),
+    { passed: 0, failed: 0, skipped: 0 },
+  );
+}
+
+/** @param {Counts} counts */
+export function isGreen({ passed, failed }) {
+  return failed === 0 && passed > 0;
+}
+
+/** @param {Counts} counts */
+export function summaryLine({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}

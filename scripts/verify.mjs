@@ -1,0 +1,35 @@
+// `npm run verify`: types, lint, tests and build; the same for a person and for CI. `--deep` adds the tests that take longer.
+
+import { join } from 'node:path';
+import { root, run, runNode24, stopSignal } from './children.mjs';
+import { runCommand, pnpm, setup } from './setup.mjs';
+import { runTests } from './test.mjs';
+
+const deep = process.argv.includes('--deep');
+
+/** @param {string} task as named in turbo.json */
+const turbo = async (task) => (await run(...pnpm(['exec', 'turbo', 'run', task, '--output-logs=errors-only']))).exitCode === 0;
+
+const oxlint = async () => (await runNode24([join(root, 'node_modules/oxlint/bin/oxlint'), '--type-aware'])).exitCode === 0;
+
+/** @type {[name: string, step: () => Promise<boolean>][]} */
+const steps = [
+  ['types', () => turbo('types')],
+  ['lint', oxlint],
+  ['build', () => turbo('build')],
+  ['tests', () => runTests({ deep })],
+];
+
+await runCommand(async () => {
+  await setup();
+  const results = [];
+  // All of them, even after a failure: whoever reads a CI log wants the whole list at once.
+  for (const [name, step] of steps) {
+    if (stopSignal() !== undefined) break;
+    console.log(`\n━━ ${name}`);
+    const startMs = Date.now();
+    results.push({ name, ok: await step(), seconds: (Date.now() - startMs) / 1000 });
+  }
+  console.log(`\n${results.map(({ name, ok, seconds }) => `${ok ? 'ok    ' : 'FAILED'}  ${name} (${seconds.toFixed(1)} s)`).join('\n')}`);
+  return results.length === steps.length && results.every(({ ok }) => ok) ? 0 : 1;
+});
