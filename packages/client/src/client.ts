@@ -1,0 +1,78 @@
+import type { RockpoolError, Schema } from '@rockpool/shared';
+import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
+import type { SqlParam, SqlRow } from './rpc/sql-value.ts';
+import type { SyncStatus } from './rpc/sync-status.ts';
+import type { Durability } from './rpc/worker-api.ts';
+
+// The whole public interface. create-client.ts wires what is declared here.
+
+export interface ClientOptions {
+  /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64 of them. */
+  readonly name: string;
+  /** What `defineSchema` returned. */
+  readonly schema: Schema;
+  /** Without it everything works, on this device alone. */
+  readonly sync?: SyncOptions;
+  /** Default `relaxed`: a write survives the death of tab, worker and browser. `strict` survives power loss too, and costs a flush per commit. */
+  readonly durability?: Durability;
+  /** Default `opfs`. `memory` keeps nothing when the tab closes and shares nothing between tabs; Rockpool never falls back to it by itself. */
+  readonly storage?: 'opfs' | 'memory';
+  /** Called with failures that no call is waiting for, for example of a background task. Default: `console.error`. */
+  readonly onError?: (error: RockpoolError) => void;
+}
+
+export interface SyncOptions {
+  /** The server, `wss://…` (or `ws://` on a trusted network). */
+  readonly url: string;
+  /** Which of the server's databases to sync with. */
+  readonly databaseId: string;
+  /** Asked whenever a connection is made, so it may fetch a fresh one. */
+  readonly token: () => Promise<string> | string;
+}
+
+/** One client per tab and database; get it from `createClient`. */
+export interface Client {
+  readonly name: string;
+
+  /** Runs one statement that reads, on this tab's own connection: it sees every commit that has resolved, in any tab. */
+  query<Row extends object = SqlRow>(statement: SqlStatement): Promise<Row[]>;
+  query<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<Row[]>;
+
+  /** Runs one statement that writes, as a transaction of its own. Resolves when it is committed and will survive this tab. */
+  execute(statement: SqlStatement): Promise<StatementResult>;
+  execute(sql: string, params?: readonly SqlParam[]): Promise<StatementResult>;
+
+  /** Runs all statements in one atomic transaction: all of them take effect or none. Results come in the order of the statements. */
+  batch(statements: readonly SqlStatement[]): Promise<StatementResult[]>;
+
+  /** A query that stays current. It runs while somebody is subscribed; the same statement with the same parameters is run once per tab. */
+  live<Row extends object = SqlRow>(statement: SqlStatement): LiveQuery<Row>;
+  live<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): LiveQuery<Row>;
+
+  /** The present status; a new object whenever something changed. */
+  readonly status: SyncStatus;
+  /** Calls the listener at once and after every change, until the returned function is called. */
+  onStatus(listener: (status: SyncStatus) => void): () => void;
+
+  /** A random id that sorts by time of making: a UUID of version 7 as text. Meant for primary keys. */
+  newId(): string;
+
+  /** Lets accepted writes end, then leaves nothing behind: no lock, channel or worker. Later calls fail with `client-closed`. */
+  close(): Promise<void>;
+}
+
+/** What a live query knows at one moment. Errors are values here: a later commit may make the query work again. */
+export interface LiveState<Row> {
+  /** The last rows that are known, also while `error` is set. Rows that did not change are the same objects as before. */
+  readonly rows: readonly Row[];
+  readonly error: RockpoolError | null;
+  /** True until the first result or error. */
+  readonly loading: boolean;
+}
+
+export interface LiveQuery<Row> {
+  /** The same object until something changed. */
+  readonly current: LiveState<Row>;
+  /** Calls the listener at once if a result is known, and after every change, until the returned function is called. */
+  subscribe(listener: (state: LiveState<Row>) => void): () => void;
+}

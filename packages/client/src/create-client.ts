@@ -1,0 +1,109 @@
+import { encodeSchema, RockpoolError } from '@rockpool/shared';
+import { proxy } from 'comlink';
+import type { Client, ClientOptions } from './client.ts';
+import { checkOptions } from './tab/check-options.ts';
+import { createLiveQueries } from './tab/live-queries.ts';
+import { newId } from './tab/new-id.ts';
+import { followPageLifecycle } from './tab/page-lifecycle.ts';
+import { toStatement } from './tab/sql.ts';
+import { startWorker } from './tab/start-worker.ts';
+import { createStatusStore } from './tab/status-store.ts';
+import { connectWorker } from './tab/worker-connection.ts';
+import { decodeRows } from './rpc/rows-transfer.ts';
+import type { SqlStatement } from './rpc/sql-statement.ts';
+import type { SqlParam } from './rpc/sql-value.ts';
+import type { TabApi, WorkerEvent } from './rpc/worker-api.ts';
+
+/** A worker that is stuck must not keep a page from closing its client: the budget for a hand-over at worst is 3 s. */
+const CLOSE_DEADLINE_MS = 3_000;
+
+/**
+ * Opens the database `name` of this origin and resolves when reading and writing work; it never waits for the network.
+ *
+ * Rejects with a `RockpoolError`:
+ * - `config-invalid`: the options have problems
+ * - `storage-unsupported`: the browser lacks what `storage: 'opfs'` needs (fields say what)
+ * - `storage-busy`: another tab holds the database and does not answer
+ * - `tab-outdated`: another tab runs a newer version of the app
+ * - `schema-incompatible`: what is stored does not fit the schema
+ * - `storage-full`, `storage-corrupt` and others of the storage
+ */
+export async function createClient(options: ClientOptions): Promise<Client> {
+  checkOptions(options);
+  const { name, schema, sync = null, durability = 'relaxed', storage = 'opfs', onError = console.error } = options;
+
+  const connection = connectWorker(startWorker(), onError);
+  const live = createLiveQueries({
+    watch: (queryId, statement) => connection.call((worker) => worker.watch(queryId, statement)),
+    unwatch: (queryId) => connection.call((worker) => worker.unwatch(queryId)),
+  });
+  const status = createStatusStore({
+    state: 'opening',
+    pendingCount: 0,
+    parkedCount: 0,
+    reason: null,
+    lastContactMs: null,
+    persistence: storage,
+    role: 'follower',
+    clockOffsetMs: null,
+  });
+
+  const tab: TabApi = {
+    onEvent: (event: WorkerEvent): void => {
+      if (event.kind === 'status') status.set(event.status);
+      else if (event.kind === 'problem') onError(RockpoolError.fromData(event.error));
+      else live.onEvent(event);
+    },
+    token: async () => {
+      if (sync === null) throw new RockpoolError('internal', { asked: 'token' });
+      return await sync.token();
+    },
+  };
+
+  try {
+    const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId };
+    const openOptions = { name, schema: encodeSchema(schema), sync: target, durability, storage };
+    await connection.call((worker) => worker.open(openOptions, proxy(tab)));
+  } catch (error) {
+    connection.end(new RockpoolError('client-closed'));
+    throw error;
+  }
+
+  const stopFollowing = followPageLifecycle(
+    { window, document },
+    () => void connection.call((worker) => worker.suspend()).catch(onError),
+    () => void connection.call((worker) => worker.resume()).catch(onError),
+  );
+
+  const write = (statements: readonly SqlStatement[]) => connection.call((worker) => worker.write(statements));
+  let closing: Promise<void> | null = null;
+
+  async function close(): Promise<void> {
+    stopFollowing();
+    const closed = new RockpoolError('client-closed');
+    live.end(closed);
+    await Promise.race([connection.call((worker) => worker.close()), new Promise((resolve) => setTimeout(resolve, CLOSE_DEADLINE_MS))]);
+    connection.end(closed);
+  }
+
+  return {
+    name,
+    async query<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): Promise<Row[]> {
+      const statement = toStatement(given, params);
+      return decodeRows(await connection.call((worker) => worker.query(statement))) as Row[];
+    },
+    async execute(given: SqlStatement | string, params?: readonly SqlParam[]) {
+      const [result] = await write([toStatement(given, params)]);
+      if (result === undefined) throw new RockpoolError('internal', { results: 0 });
+      return result;
+    },
+    batch: async (statements) => [...(await write(statements.map((statement) => toStatement(statement, undefined))))],
+    live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) => live.live<Row>(toStatement(given, params)),
+    get status() {
+      return status.current;
+    },
+    onStatus: (listener) => status.subscribe(listener),
+    newId,
+    close: () => (closing ??= close()),
+  };
+}

@@ -1,0 +1,55 @@
+import type { ErrorData } from '@rockpool/shared';
+import type { EncodedRows } from './rows-transfer.ts';
+import type { SqlStatement, StatementResult } from './sql-statement.ts';
+import type { SyncStatus } from './sync-status.ts';
+
+// Where page and worker meet: each imports this file and neither imports the other.
+
+/** `relaxed`: a write survives the death of tab, worker and browser. `strict`: power loss too, for a flush per commit. */
+export type Durability = 'relaxed' | 'strict';
+
+/** Where the server is and which of its databases is meant. The token is asked for when it is needed: `TabApi.token`. */
+export interface SyncTarget {
+  readonly url: string;
+  readonly databaseId: string;
+}
+
+export interface OpenOptions {
+  readonly name: string;
+  /** The app's schema, as `encodeSchema` writes it. */
+  readonly schema: string;
+  readonly sync: SyncTarget | null;
+  readonly durability: Durability;
+  readonly storage: 'opfs' | 'memory';
+}
+
+/** What a page asks of its worker. Every failure arrives as a `RockpoolError` (see error-transfer.ts). */
+export interface WorkerApi {
+  /** Resolves when local reads and writes work; never waits for the network. Called once, before anything else. */
+  open(options: OpenOptions, tab: TabApi): Promise<void>;
+  query(statement: SqlStatement): Promise<EncodedRows>;
+  /** One atomic transaction; resolves when it is committed, wherever it ran. */
+  write(statements: readonly SqlStatement[]): Promise<readonly StatementResult[]>;
+  /** From now on results of this query arrive as events under `queryId`, the first one at once. */
+  watch(queryId: number, statement: SqlStatement): Promise<void>;
+  unwatch(queryId: number): Promise<void>;
+  /** The page is hidden for good, frozen or kept for going back: let go of everything that other tabs need. */
+  suspend(): Promise<void>;
+  /** The page is back. */
+  resume(): Promise<void>;
+  /** Lets accepted writes end, then releases locks, channels and files. */
+  close(): Promise<void>;
+}
+
+/** What a worker asks of its page. */
+export interface TabApi {
+  onEvent(event: WorkerEvent): void;
+  token(): Promise<string>;
+}
+
+export type WorkerEvent =
+  | { readonly kind: 'live-rows'; readonly queryId: number; readonly rows: EncodedRows }
+  | { readonly kind: 'live-error'; readonly queryId: number; readonly error: ErrorData }
+  | { readonly kind: 'status'; readonly status: SyncStatus }
+  /** Something failed that no call is waiting for. */
+  | { readonly kind: 'problem'; readonly error: ErrorData };

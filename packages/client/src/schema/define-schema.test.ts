@@ -1,0 +1,138 @@
+import { decodeSchema, encodeSchema, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import { sql } from 'drizzle-orm';
+import { blob, check, customType, foreignKey, index, integer, numeric, primaryKey, real, sqliteTable, sqliteView, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { describe, expect, it } from 'vitest';
+import { defineSchema } from './define-schema.ts';
+
+const account = sqliteTable('account', {
+  id: text().primaryKey(),
+  name: text({ length: 40 }).notNull().default("Alice's"),
+  openedAt: integer('opened_at', { mode: 'timestamp_ms' }).notNull().default(new Date(5)),
+  active: integer({ mode: 'boolean' }).notNull().default(true),
+  rate: real().default(0.5),
+  limit: integer().default(-3),
+  settings: text({ mode: 'json' }).default({ a: [1] }),
+  big: blob({ mode: 'bigint' }),
+  made: text().default(sql`(CURRENT_TIMESTAMP)`),
+});
+
+const entry = sqliteTable(
+  'entry',
+  {
+    accountId: text('account_id').notNull(),
+    number: integer().notNull(),
+    amountMinor: integer('amount_minor').notNull(),
+    memo: text(),
+    memoLength: integer('memo_length').generatedAlwaysAs((): ReturnType<typeof sql> => sql`length(${entry.memo})`, { mode: 'stored' }),
+    code: text().unique(),
+    share: numeric(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.number] }),
+    foreignKey({ columns: [table.accountId], foreignColumns: [account.id] }).onDelete('cascade').onUpdate('restrict'),
+    check('amount_small', sql`${table.amountMinor} < ${1000} AND ${table.memo} <> ${"it's"}`),
+    unique().on(table.memo, table.code),
+    index('entry_memo').on(table.memo, sql`lower(${table.code})`),
+    uniqueIndex('entry_share').on(table.share).where(sql`${table.share} IS NOT NULL`),
+  ],
+);
+
+function tableOf(schema: Schema, name: string): TableSchema {
+  const table = schema.tables.find((candidate) => candidate.name === name);
+  if (table === undefined) throw new Error(`no table ${name}`);
+  return table;
+}
+
+function problemsOf(declare: () => unknown): string[] {
+  try {
+    declare();
+  } catch (error) {
+    expect(error).toBeInstanceOf(RockpoolError);
+    expect((error as RockpoolError).code).toBe('schema-invalid');
+    return String((error as RockpoolError).fields['problems']).split('\n');
+  }
+  throw new Error('the schema was accepted');
+}
+
+describe('defineSchema', () => {
+  it('reads columns with type, nullability and default', () => {
+    const { columns } = tableOf(defineSchema([account]), 'account');
+    const facts = columns.map(({ name, type, notNull, defaultSql }) => [name, type, notNull, defaultSql]);
+    expect(facts).toEqual([
+      ['id', 'text', true, null],
+      ['name', 'text', true, "'Alice''s'"],
+      ['opened_at', 'integer', true, '5'],
+      ['active', 'integer', true, '1'],
+      ['rate', 'real', false, '0.5'],
+      ['limit', 'integer', false, '-3'],
+      ['settings', 'text', false, `'{"a":[1]}'`],
+      ['big', 'blob', false, null],
+      ['made', 'text', false, '(CURRENT_TIMESTAMP)'],
+    ]);
+  });
+
+  it('reads composite keys, foreign keys with actions, checks, uniques, indexes and generated columns', () => {
+    const table = tableOf(defineSchema({ account, entry }), 'entry');
+    expect(table.primaryKey).toEqual(['account_id', 'number']);
+    expect(table.foreignKeys).toEqual([{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'restrict' }]);
+    expect(table.checks).toEqual([{ name: 'amount_small', sql: `"amount_minor" < 1000 AND "memo" <> 'it''s'` }]);
+    expect(table.uniques).toEqual([['code'], ['memo', 'code']]);
+    expect(table.indexes).toEqual([
+      { name: 'entry_memo', unique: false, expressions: ['"memo"', 'lower("code")'], whereSql: null },
+      { name: 'entry_share', unique: true, expressions: ['"share"'], whereSql: '"share" IS NOT NULL' },
+    ]);
+    expect(table.columns.find(({ name }) => name === 'memo_length')?.generated).toEqual({ sql: 'length("memo")', mode: 'stored' });
+  });
+
+  it('passes over what is not a table, and reads a module object like a list', () => {
+    expect(defineSchema({ account, somethingElse: () => 1, text: 'x' })).toEqual(defineSchema([account]));
+  });
+
+  it('marks local tables as not synced, and lets them have a key that SQLite counts up or none', () => {
+    const draft = sqliteTable('draft', { id: integer().primaryKey(), body: text() });
+    const log = sqliteTable('log', { line: text() });
+    const schema = defineSchema([account, draft, log], { local: [draft, log] });
+    expect(schema.tables.map(({ name, synced }) => [name, synced])).toEqual([['account', true], ['draft', false], ['log', false]]);
+    expect(schema.hash).toBe(defineSchema([account]).hash);
+  });
+
+  it('derives the affinity of custom types as SQLite does', () => {
+    const custom = (declared: string) => customType<{ data: string }>({ dataType: () => declared })();
+    const odd = sqliteTable('odd', { id: text().primaryKey(), a: custom('bigint'), b: custom('varchar(3)'), c: custom('double'), d: custom('date'), e: custom('') });
+    expect(tableOf(defineSchema([odd]), 'odd').columns.map(({ type }) => type)).toEqual(['text', 'integer', 'text', 'real', 'numeric', 'blob']);
+  });
+
+  it('refuses a schema with all its problems at once', () => {
+    const keyless = sqliteTable('keyless', { a: text() });
+    const counted = sqliteTable('counted', { id: integer().primaryKey({ autoIncrement: true }) });
+    const nullable = sqliteTable('nullable', { a: text(), b: text().notNull() }, (table) => [primaryKey({ columns: [table.a, table.b] })]);
+    const reserved = sqliteTable('rockpool_mine', { id: text().primaryKey() });
+    const twoKeys = sqliteTable('two_keys', { a: text().primaryKey(), b: text().primaryKey() });
+    const oddDefault = sqliteTable('odd_default', { id: text().primaryKey(), at: real().default(Number.NaN) });
+    const elsewhere = sqliteTable('elsewhere', { id: text().primaryKey() });
+    const view = sqliteView('a_view').as((query) => query.select().from(keyless));
+
+    const problems = problemsOf(() => defineSchema({ keyless, counted, nullable, reserved, twoKeys, oddDefault, view }, { local: [elsewhere] }));
+
+    const about = (start: string): string[] => problems.filter((line) => line.startsWith(start));
+    expect(about('keyless: ')).toHaveLength(1);
+    expect(about('counted.id: ')).toHaveLength(2);
+    expect(about('counted.id: ').every((line) => line.includes('newId()'))).toBe(true);
+    expect(about('nullable.a: ')).toHaveLength(1);
+    expect(about('rockpool_mine: ')).toHaveLength(1);
+    expect(about('two_keys: ')).toHaveLength(1);
+    expect(about('odd_default.at: ')).toHaveLength(1);
+    expect(about('elsewhere: ')).toHaveLength(1);
+    expect(about('views: ')).toHaveLength(1);
+    expect(problems).toHaveLength(9);
+  });
+
+  it('refuses to be given nothing', () => {
+    expect(problemsOf(() => defineSchema({}))).toHaveLength(1);
+  });
+
+  it('survives the way through the schema file', () => {
+    const schema = defineSchema({ account, entry });
+    expect(decodeSchema(encodeSchema(schema))).toEqual(schema);
+  });
+});

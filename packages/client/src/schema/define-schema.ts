@@ -1,0 +1,44 @@
+import { buildSchema, type Schema, type TableSchema } from '@rockpool/shared';
+import { getTableName, is } from 'drizzle-orm';
+import { SQLiteTable, SQLiteView } from 'drizzle-orm/sqlite-core';
+import { drizzleTableToSchema } from './drizzle-table.ts';
+import { throwProblems, type DeclarationProblem } from './problems.ts';
+
+export interface DefineSchemaOptions {
+  /** Tables that stay on this device: they are stored and live queries see them, but nothing of them is sent. Default: none. */
+  readonly local?: readonly SQLiteTable[];
+}
+
+/**
+ * Turns Drizzle tables into the schema of a Rockpool database. Every table is synced unless it is named in `local`; where two devices write
+ * the same cell at the same time, the later write stands and the other goes into the conflict ledger.
+ *
+ * The tables come as a list or as an object such as `import * as tables`; other things in that object (relations, functions) are passed over.
+ *
+ * Throws `schema-invalid` with every problem at once. A synced table needs a primary key whose columns are NOT NULL, and which is not a number
+ * that SQLite counts up: two devices would count alike. Use a text key filled by `newId()`.
+ *
+ * ```ts
+ * const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), done: integer({ mode: 'boolean' }).notNull().default(false) });
+ * export const schema = defineSchema({ todo });
+ * ```
+ */
+export function defineSchema(tables: readonly SQLiteTable[] | Readonly<Record<string, unknown>>, options: DefineSchemaOptions = {}): Schema {
+  const problems: DeclarationProblem[] = [];
+  const declared: unknown[] = Object.values(tables);
+  const localNames = new Set((options.local ?? []).map((table) => getTableName(table)));
+  const converted: TableSchema[] = [];
+
+  for (const value of declared) {
+    if (is(value, SQLiteTable)) converted.push(drizzleTableToSchema(value, !localNames.has(getTableName(value)), problems));
+    // Silence here would look like a view that exists.
+    else if (is(value, SQLiteView)) problems.push({ table: 'views', column: null, problem: 'Views cannot be declared in the schema; use the SELECT itself.' });
+  }
+  for (const name of localNames) {
+    if (!converted.some((table) => table.name === name)) problems.push({ table: name, column: null, problem: 'It is named in `local` but is not among the tables.' });
+  }
+  if (converted.length === 0) problems.push({ table: 'schema', column: null, problem: 'There is no Drizzle SQLite table in what was given.' });
+
+  if (problems.length > 0) throwProblems(problems, converted);
+  return buildSchema(converted);
+}

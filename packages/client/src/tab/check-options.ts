@@ -1,0 +1,26 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { ClientOptions } from '../client.ts';
+
+/** A name becomes part of file and lock names. 64 characters leave room for what is added to them. */
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** Throws `config-invalid` with all problems at once. Types alone do not hold for callers in JavaScript. */
+export function checkOptions(options: ClientOptions): void {
+  const problems: string[] = [];
+  const { name, schema, sync, durability = 'relaxed', storage = 'opfs' } = options;
+
+  if (typeof name !== 'string' || !NAME.test(name) || name.startsWith('.')) {
+    problems.push('name: it takes 1 to 64 letters, digits, "_", "-" or ".", not beginning with "."');
+  }
+  if (!Array.isArray(schema?.tables) || typeof schema?.hash !== 'string') problems.push('schema: this is not what defineSchema returns');
+  if (durability !== 'relaxed' && durability !== 'strict') problems.push('durability: it is "relaxed" or "strict"');
+  if (storage !== 'opfs' && storage !== 'memory') problems.push('storage: it is "opfs" or "memory"');
+  if (sync !== undefined) {
+    const protocol = URL.parse(sync.url)?.protocol;
+    if (protocol !== 'ws:' && protocol !== 'wss:') problems.push('sync.url: it is an absolute URL of the protocol wss: or ws:');
+    if (typeof sync.databaseId !== 'string' || sync.databaseId === '') problems.push('sync.databaseId: it is missing');
+    if (typeof sync.token !== 'function') problems.push('sync.token: it is a function that gives a token');
+  }
+
+  if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+}

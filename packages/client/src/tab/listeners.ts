@@ -1,0 +1,35 @@
+/** Functions that want to hear of every new value. One that throws does not keep the value from the others. */
+export interface Listeners<T> {
+  readonly count: number;
+  /** Adds a listener until the returned function is called; the same function may be added twice. */
+  add(listener: (value: T) => void): () => void;
+  emit(value: T): void;
+}
+
+export function createListeners<T>(): Listeners<T> {
+  const entries = new Set<{ readonly listener: (value: T) => void }>();
+  return {
+    get count() {
+      return entries.size;
+    },
+    add(listener) {
+      const entry = { listener };
+      entries.add(entry);
+      return () => void entries.delete(entry);
+    },
+    emit(value) {
+      for (const entry of [...entries]) {
+        if (entries.has(entry)) callListener(entry.listener, value);
+      }
+    },
+  };
+}
+
+/** Calls code of the app; what it throws goes to the page's `error` event, like an error in an event handler. */
+export function callListener<T>(listener: (value: T) => void, value: T): void {
+  try {
+    listener(value);
+  } catch (thrown) {
+    reportError(thrown);
+  }
+}

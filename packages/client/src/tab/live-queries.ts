@@ -1,0 +1,124 @@
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { LiveQuery, LiveState } from '../client.ts';
+import { decodeRows } from '../rpc/rows-transfer.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlRow } from '../rpc/sql-value.ts';
+import type { WorkerEvent } from '../rpc/worker-api.ts';
+import { callListener, createListeners, type Listeners } from './listeners.ts';
+import { keepRowIdentity } from './row-identity.ts';
+import { statementKey } from './sql.ts';
+
+/** The worker's side of live queries, as this side calls it. */
+export interface LiveSource {
+  watch(queryId: number, statement: SqlStatement): Promise<void>;
+  unwatch(queryId: number): Promise<void>;
+}
+
+export type LiveEvent = Extract<WorkerEvent, { kind: 'live-rows' | 'live-error' }>;
+
+/** All live queries of a page. Equal statements with equal parameters share one query in the worker. */
+export interface LiveQueries {
+  live<Row>(statement: SqlStatement): LiveQuery<Row>;
+  onEvent(event: LiveEvent): void;
+  /** The worker is gone or was told to go: no result will come. Those who listen are told why. */
+  end(error: RockpoolError): void;
+}
+
+/**
+ * How long a query goes on after its last listener left. React's StrictMode subscribes, unsubscribes and subscribes again; a user goes
+ * to another view and back: neither should see an empty list. Long enough for that, short enough to cost nothing.
+ */
+const LINGER_MS = 1000;
+
+const LOADING: LiveState<SqlRow> = Object.freeze({ rows: [], error: null, loading: true });
+
+interface Watched {
+  readonly queryId: number;
+  readonly listeners: Listeners<LiveState<SqlRow>>;
+  state: LiveState<SqlRow>;
+  lingering: ReturnType<typeof setTimeout> | null;
+}
+
+export function createLiveQueries(source: LiveSource): LiveQueries {
+  const watchedByKey = new Map<string, Watched>();
+  const watchedById = new Map<number, Watched>();
+  let nextQueryId = 1;
+  let ended: RockpoolError | null = null;
+
+  function setState(watched: Watched, state: LiveState<SqlRow>): void {
+    watched.state = Object.freeze(state);
+    watched.listeners.emit(watched.state);
+  }
+
+  function watch(key: string, statement: SqlStatement): Watched {
+    const watched: Watched = { queryId: nextQueryId++, listeners: createListeners(), state: LOADING, lingering: null };
+    watchedByKey.set(key, watched);
+    watchedById.set(watched.queryId, watched);
+    if (ended !== null) {
+      watched.state = { rows: [], error: ended, loading: false };
+      return watched;
+    }
+    source.watch(watched.queryId, statement).catch((thrown: unknown) => {
+      if (ended === null) setState(watched, { rows: watched.state.rows, error: toRockpoolError(thrown), loading: false });
+    });
+    return watched;
+  }
+
+  function forget(key: string, watched: Watched): void {
+    watchedByKey.delete(key);
+    watchedById.delete(watched.queryId);
+    // A worker that is gone watches nothing.
+    if (ended === null) source.unwatch(watched.queryId).catch(() => undefined);
+  }
+
+  function subscribe(key: string, statement: SqlStatement, listener: (state: LiveState<SqlRow>) => void): () => void {
+    const watched = watchedByKey.get(key) ?? watch(key, statement);
+    if (watched.lingering !== null) clearTimeout(watched.lingering);
+    watched.lingering = null;
+    const remove = watched.listeners.add(listener);
+    if (!watched.state.loading) callListener(listener, watched.state);
+    return () => {
+      remove();
+      if (watched.listeners.count > 0 || watched.lingering !== null || watchedByKey.get(key) !== watched) return;
+      watched.lingering = setTimeout(() => forget(key, watched), LINGER_MS);
+    };
+  }
+
+  return {
+    live<Row>(given: SqlStatement) {
+      // The caller may reuse its array and its bytes.
+      const statement = structuredClone({ sql: given.sql, params: given.params });
+      const key = statementKey(statement);
+      return {
+        get current() {
+          return (watchedByKey.get(key)?.state ?? LOADING) as LiveState<Row>;
+        },
+        // What type the rows have only the caller knows.
+        subscribe: (listener) => subscribe(key, statement, listener as (state: LiveState<SqlRow>) => void),
+      };
+    },
+
+    onEvent(event) {
+      const watched = watchedById.get(event.queryId);
+      if (watched === undefined) return; // It was sent before the worker heard that nobody listens.
+      if (event.kind === 'live-error') {
+        setState(watched, { rows: watched.state.rows, error: RockpoolError.fromData(event.error), loading: false });
+      } else {
+        const rows = keepRowIdentity(watched.state.rows, decodeRows(event.rows));
+        setState(watched, { rows, error: null, loading: false });
+      }
+    },
+
+    end(error) {
+      ended = error;
+      for (const [key, watched] of [...watchedByKey]) {
+        if (watched.lingering !== null) {
+          clearTimeout(watched.lingering);
+          forget(key, watched);
+        } else {
+          setState(watched, { rows: watched.state.rows, error, loading: false });
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { RockpoolError } from '@rockpool/shared';
+import { releaseProxy, wrap, type Remote } from 'comlink';
+import { installErrorTransfer } from '../rpc/error-transfer.ts';
+import type { WorkerApi } from '../rpc/worker-api.ts';
+
+/** Calls into this tab's worker. Comlink alone would wait for ever on a worker that never started. */
+export interface WorkerConnection {
+  /** Fails also when the worker cannot be started, or when the connection has ended. */
+  call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T>;
+  /** Terminates the worker; calls that wait, and later ones, fail with this error. */
+  end(error: RockpoolError): void;
+}
+
+/** `onProblem` hears of errors in the worker that belong to no call. A worker goes on after such an error. */
+export function connectWorker(worker: Worker, onProblem: (error: RockpoolError) => void): WorkerConnection {
+  installErrorTransfer();
+  const remote = wrap<WorkerApi>(worker);
+  const waiting = new Set<(error: RockpoolError) => void>();
+  let hasAnswered = false;
+  let ended: RockpoolError | null = null;
+
+  function end(error: RockpoolError): void {
+    if (ended !== null) return;
+    ended = error;
+    remote[releaseProxy]();
+    worker.terminate();
+    for (const reject of waiting) reject(error);
+    waiting.clear();
+  }
+
+  worker.addEventListener('error', (event) => {
+    event.preventDefault(); // It is reported with a code instead.
+    if (ended !== null) return;
+    const cause: unknown = event.error ?? new Error(event.message ?? 'its script or a script that it imports could not be loaded');
+    const error = new RockpoolError('internal', { thrown: hasAnswered ? 'in the worker' : 'while the worker started' }, { cause });
+    if (hasAnswered) onProblem(error);
+    else end(error);
+  });
+
+  return {
+    call(run) {
+      if (ended !== null) return Promise.reject(ended);
+      return new Promise((resolve, reject) => {
+        waiting.add(reject);
+        run(remote)
+          .then(resolve, reject)
+          .finally(() => {
+            hasAnswered = true;
+            waiting.delete(reject);
+          });
+      });
+    },
+    end,
+  };
+}
