@@ -19,7 +19,7 @@ export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from
 export { mergeRow, type Cell, type Loss, type MergeRule, type RowChange, type RowMerge, type StoredRow } from './merge/row.ts';
 export { compareVersions, hasSeen, type Version } from './merge/version.ts';
 export type { Confirm } from './protocol/confirm.ts';
-export type { Delivery } from './protocol/delivery.ts';
+export type { Delivery, DeliveryHead } from './protocol/delivery.ts';
 export type { Failure } from './protocol/failure.ts';
 export { FrameAssembler, messageToFrames } from './protocol/frame-codec.ts';
 export { ID_BYTES, type Hello } from './protocol/hello.ts';
@@ -37,6 +37,8 @@ export {
 export {
   decodeClientMessage,
   decodeServerMessage,
+  encodeDelivery,
+  encodeDeliveryGroups,
   encodeMessage,
   MESSAGE_CODES,
   type ClientMessage,

@@ -22,13 +22,20 @@ export interface Delivery {
   readonly groups: readonly ChangeGroup[];
 }
 
+export type DeliveryHead = Omit<Delivery, 'groups'>;
+
 export function writeDelivery(writer: ByteWriter, delivery: Delivery): void {
+  writeDeliveryHead(writer, delivery);
+  writeGroups(writer, delivery.groups);
+}
+
+/** What comes before the groups. A server that sends one state to many sessions encodes the groups once. */
+export function writeDeliveryHead(writer: ByteWriter, delivery: DeliveryHead): void {
   writer.varint(delivery.from);
   writer.varint(delivery.to);
   writer.varint(delivery.decidedUpTo);
   writer.varint(delivery.outcomes.length);
   for (const outcome of delivery.outcomes) writeOutcome(writer, outcome);
-  writeGroups(writer, delivery.groups);
 }
 
 export function readDelivery(reader: ByteReader): Delivery {

@@ -4,7 +4,7 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import { clientMessage, serverMessage } from '../testing/arbitraries.ts';
 import { FrameAssembler, messageToFrames } from './frame-codec.ts';
 import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from './limits.ts';
-import { decodeClientMessage, decodeServerMessage, encodeMessage } from './message-codec.ts';
+import { decodeClientMessage, decodeServerMessage, encodeDelivery, encodeDeliveryGroups, encodeMessage } from './message-codec.ts';
 
 describe('messages', () => {
   it('of clients survive the wire', () => {
@@ -13,6 +13,15 @@ describe('messages', () => {
 
   it('of servers survive the wire', () => {
     fc.assert(fc.property(serverMessage, (message) => void expect(decodeServerMessage(encodeMessage(message))).toStrictEqual(message)), { numRuns: 300 });
+  });
+
+  it('are the same bytes when the groups of a delivery were encoded apart', () => {
+    fc.assert(
+      fc.property(serverMessage, (message) => {
+        if (message.type !== 'delivery') return;
+        expect(encodeDelivery(message, encodeDeliveryGroups(message.groups))).toStrictEqual(encodeMessage(message));
+      }),
+    );
   });
 
   it('of one side are not taken from the other', () => {

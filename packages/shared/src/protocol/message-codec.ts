@@ -1,7 +1,9 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
 import { ByteWriter } from '../bytes/byte-writer.ts';
+import type { ChangeGroup } from '../change/changeset.ts';
+import { writeGroups } from '../change/changeset-codec.ts';
 import { readConfirm, writeConfirm, type Confirm } from './confirm.ts';
-import { readDelivery, writeDelivery, type Delivery } from './delivery.ts';
+import { readDelivery, writeDelivery, writeDeliveryHead, type Delivery, type DeliveryHead } from './delivery.ts';
 import { readFailure, writeFailure, type Failure } from './failure.ts';
 import { readHello, writeHello, type Hello } from './hello.ts';
 import type { Ping, Pong } from './ping.ts';
@@ -54,6 +56,22 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
     case 'pong':
       break;
   }
+  return writer.finish();
+}
+
+/** The groups of a delivery as bytes, for encodeDelivery. */
+export function encodeDeliveryGroups(groups: readonly ChangeGroup[]): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  writeGroups(writer, groups);
+  return writer.finish();
+}
+
+/** The same bytes as encodeMessage gives for this head with these groups. */
+export function encodeDelivery(head: DeliveryHead, encodedGroups: Uint8Array): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  writer.u8(MESSAGE_CODES.delivery);
+  writeDeliveryHead(writer, head);
+  writer.bytes(encodedGroups);
   return writer.finish();
 }
 

@@ -1,5 +1,6 @@
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
+import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 import { ID_BYTES } from './hello.ts';
 
 /** Answer to a hello that is in order, server to client. A first delivery follows at once, even when it is empty. */
@@ -11,6 +12,11 @@ export interface Welcome {
   readonly watermark: number;
   /** The last changeset of this site that the server has decided: push from the next one on. */
   readonly decidedUpTo: number;
+  /**
+   * The hash of that changeset (zeros for none). A client whose own changeset of this number has another hash, or that has none
+   * of this number, is a copy: the outcomes that follow are not about its changesets, so it takes a new site id before it applies any.
+   */
+  readonly decidedHash: Uint8Array;
   /** The server's wall clock, ms since 1970: lets the client tell a person that the device's clock is wrong. */
   readonly serverNowMs: number;
   /** False: the token allows reading only. */
@@ -22,6 +28,7 @@ export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
   writer.bytes(welcome.epoch);
   writer.varint(welcome.watermark);
   writer.varint(welcome.decidedUpTo);
+  writer.bytes(welcome.decidedHash);
   writer.varint(welcome.serverNowMs);
   writer.u8(welcome.canWrite ? 1 : 0);
 }
@@ -33,6 +40,7 @@ export function readWelcome(reader: ByteReader): Welcome {
     epoch: reader.bytes(ID_BYTES).slice(),
     watermark: reader.varint(),
     decidedUpTo: reader.varint(),
+    decidedHash: reader.bytes(CHANGESET_HASH_BYTES).slice(),
     serverNowMs: reader.varint(),
     canWrite: reader.u8() === 1,
   };

@@ -104,6 +104,7 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
     epoch: id,
     watermark: safe,
     decidedUpTo: safe,
+    decidedHash: id,
     serverNowMs: safe,
     canWrite: fc.boolean(),
   }),
