@@ -23,7 +23,8 @@ export async function ensureChromium() {
   const download = await runNode24([cli, 'install', '--no-shell', 'chromium'], { quiet: true, timeoutMs: downloadTimeoutMs });
   const downloaded = await firstThatStarts();
   if (downloaded !== undefined) return downloaded;
-  const trouble = download.exitCode === 0 ? ['Playwright downloaded a Chromium that does not start here.'] : [lastLines(download.output)];
+  const trouble =
+    download.exitCode === 0 ? ['Playwright downloaded a Chromium that does not start here.'] : [lastLines(download.output)];
 
   if (existsSync('/usr/bin/apt-get') && process.getuid?.() === 0) {
     console.log('Installing the package chromium with apt-get …');

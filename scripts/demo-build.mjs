@@ -21,7 +21,8 @@ export async function buildDemo() {
   rmSync(stampFile, { force: true });
   const build = await run(...pnpm(['--filter', `./${app}`, 'run', 'build']), { quiet: true });
   if (stopSignal() !== undefined) throw new SetupError('Stopped while building.');
-  if (build.exitCode !== 0) throw new SetupError(`${build.output.trim()}\n\nThe demo could not be built; what its build said stands above.`);
+  if (build.exitCode !== 0)
+    throw new SetupError(`${build.output.trim()}\n\nThe demo could not be built; what its build said stands above.`);
   mkdirSync(join(root, '.rockpool'), { recursive: true });
   writeFileSync(stampFile, buildStamp()); // taken only now, because a build may write generated sources of its own
 }

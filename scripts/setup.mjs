@@ -37,10 +37,16 @@ export async function setup() {
 
   console.log('Installing dependencies (a minute or two the first time) …');
   rmSync(stampFile, { force: true }); // while the install runs, nothing is known about node_modules
-  const install = await run(...pnpm(['install', '--frozen-lockfile']), { quiet: true, timeoutMs: installTimeoutMs, env: { CI: 'true' } });
+  const install = await run(...pnpm(['install', '--frozen-lockfile']), {
+    quiet: true,
+    timeoutMs: installTimeoutMs,
+    env: { CI: 'true' },
+  });
   if (stopSignal() !== undefined) throw new SetupError('Stopped while installing.');
   if (install.exitCode !== 0) {
-    const reason = install.timedOut ? `took longer than ${installTimeoutMs / 60_000} minutes` : `ended with exit code ${install.exitCode}`;
+    const reason = install.timedOut
+      ? `took longer than ${installTimeoutMs / 60_000} minutes`
+      : `ended with exit code ${install.exitCode}`;
     throw new SetupError(
       `${install.output.trim()}\n\nThe dependencies could not be installed: pnpm ${reason}; what it said stands above.\n` +
         'It needs access to an npm registry. After a change of a package.json, run ' +
@@ -66,7 +72,9 @@ function requireNode20() {
 /** Everything that decides what an install would do: the lockfile, the manifests, and the machine that binaries were chosen for. */
 function dependencyStamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  const manifests = ['packages', 'apps'].flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(folder, name, 'package.json')));
+  const manifests = ['packages', 'apps'].flatMap((folder) =>
+    readdirSync(join(root, folder)).map((name) => join(folder, name, 'package.json')),
+  );
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc', 'package.json', ...manifests.sort()]) {
     if (existsSync(join(root, file))) hash.update(`${file}\n`).update(readFileSync(join(root, file)));
   }

@@ -13,7 +13,11 @@ describe("a runner's report", () => {
   });
 
   it('counts a file that could not be loaded as one failure', () => {
-    expect(countVitest({ testResults: [{ status: 'failed', assertionResults: [] }] })).toEqual({ passed: 0, failed: 1, skipped: 0 });
+    expect(countVitest({ testResults: [{ status: 'failed', assertionResults: [] }] })).toEqual({
+      passed: 0,
+      failed: 1,
+      skipped: 0,
+    });
   });
 
   it('counts a file whose set-up failed as one failure', () => {

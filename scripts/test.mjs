@@ -32,7 +32,15 @@ function vitest(title, project, timeoutMs = runnerTimeoutMs) {
   const cli = join(root, 'node_modules/vitest/vitest.mjs');
   return {
     title,
-    args: (reportFile) => [cli, 'run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`],
+    args: (reportFile) => [
+      cli,
+      'run',
+      '--project',
+      project,
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${reportFile}`,
+    ],
     count: countVitest,
     timeoutMs,
   };
@@ -100,7 +108,7 @@ function readCounts(file, count) {
   try {
     return count(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    console.log(`No report from this runner (${error instanceof Error ? error.message : error}).`);
+    console.log(`No report from this runner (${error instanceof Error ? error.message : String(error)}).`);
     return undefined;
   }
 }
@@ -113,7 +121,9 @@ function readCounts(file, count) {
 function hasFile(folder, suffix) {
   if (!existsSync(join(root, folder))) return false;
   return readdirSync(join(root, folder), { withFileTypes: true }).some((entry) =>
-    entry.isDirectory() ? entry.name !== 'node_modules' && hasFile(join(folder, entry.name), suffix) : entry.name.endsWith(suffix),
+    entry.isDirectory()
+      ? entry.name !== 'node_modules' && hasFile(join(folder, entry.name), suffix)
+      : entry.name.endsWith(suffix),
   );
 }
 

@@ -30,6 +30,8 @@ await runCommand(async () => {
     const startMs = Date.now();
     results.push({ name, ok: await step(), seconds: (Date.now() - startMs) / 1000 });
   }
-  console.log(`\n${results.map(({ name, ok, seconds }) => `${ok ? 'ok    ' : 'FAILED'}  ${name} (${seconds.toFixed(1)} s)`).join('\n')}`);
+  console.log(
+    `\n${results.map(({ name, ok, seconds }) => `${ok ? 'ok    ' : 'FAILED'}  ${name} (${seconds.toFixed(1)} s)`).join('\n')}`,
+  );
   return results.length === steps.length && results.every(({ ok }) => ok) ? 0 : 1;
 });
