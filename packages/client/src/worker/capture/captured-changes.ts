@@ -1,0 +1,108 @@
+import type { BeforeGroup, CellValue, ChangeGroup, ChangeKind } from '@rockpool/shared';
+import type { CaptureTable } from './capture-table.ts';
+
+/** The net effect of one transaction on the synced tables, with the old values: `before[i]` belongs to `groups[i]`. */
+export interface CapturedChanges {
+  readonly groups: readonly ChangeGroup[];
+  readonly before: readonly BeforeGroup[];
+}
+
+/** One way to learn what a transaction changes. */
+export interface Capture {
+  /** Call inside the transaction, before the first statement of the app. */
+  begin(): void;
+  /** Call just before COMMIT. Throws `value-invalid` for a value that can never be sent. */
+  take(): CapturedChanges;
+  /** Stop recording: call after every `begin`, whatever happened in between, while the transaction may still be open. */
+  end(): void;
+  close(): void;
+}
+
+export const NO_CHANGES: CapturedChanges = { groups: [], before: [] };
+
+interface OpenGroup {
+  readonly tableId: number;
+  readonly kind: ChangeKind;
+  rowCount: number;
+  readonly keys: CellValue[][];
+  readonly columnIds: readonly number[];
+  readonly values: CellValue[][];
+  readonly beforeColumnIds: readonly number[];
+  readonly beforeValues: CellValue[][];
+}
+
+const KIND_ORDER: readonly ChangeKind[] = ['delete', 'update', 'insert'];
+
+/**
+ * Collects changed rows into groups by table, kind and set of columns. Rows are given as arrays in the order of `CaptureTable.columns`.
+ *
+ * Groups come out with deletes first, then updates, then inserts: a value of a UNIQUE column that moves from one row to another is free
+ * before it is taken. Within a kind, groups and rows keep the order in which they came.
+ */
+export class ChangeCollector {
+  private readonly groups: Map<string, OpenGroup> = new Map();
+
+  insert(table: CaptureTable, after: readonly CellValue[]): void {
+    const group = this.group(table, 'insert', table.valueColumnIds, []);
+    appendKey(group, table, after);
+    for (let i = 0; i < table.valuePositions.length; i++) appendTo(group.values, i, after[table.valuePositions[i] as number]);
+  }
+
+  delete(table: CaptureTable, before: readonly CellValue[]): void {
+    const group = this.group(table, 'delete', [], table.valueColumnIds);
+    appendKey(group, table, before);
+    for (let i = 0; i < table.valuePositions.length; i++) appendTo(group.beforeValues, i, before[table.valuePositions[i] as number]);
+  }
+
+  /** `after` is undefined where a column did not change; the key is read from `before`. */
+  update(table: CaptureTable, before: readonly (CellValue | undefined)[], after: readonly (CellValue | undefined)[]): void {
+    const columnIds: number[] = [];
+    const positions: number[] = [];
+    for (let i = 0; i < table.valuePositions.length; i++) {
+      const position = table.valuePositions[i] as number;
+      if (after[position] === undefined) continue;
+      positions.push(position);
+      columnIds.push(table.valueColumnIds[i] as number);
+    }
+    // Only columns that the schema does not know changed.
+    if (columnIds.length === 0) return;
+    const group = this.group(table, 'update', columnIds, columnIds);
+    appendKey(group, table, before);
+    positions.forEach((position, i) => {
+      appendTo(group.values, i, after[position]);
+      appendTo(group.beforeValues, i, before[position]);
+    });
+  }
+
+  finish(): CapturedChanges {
+    const ordered = KIND_ORDER.flatMap((kind) => [...this.groups.values()].filter((group) => group.kind === kind));
+    return {
+      groups: ordered.map(({ tableId, kind, rowCount, keys, columnIds, values }) => ({ tableId, kind, rowCount, keys, columnIds, values })),
+      before: ordered.map(({ beforeColumnIds, beforeValues }) => ({ columnIds: beforeColumnIds, values: beforeValues })),
+    };
+  }
+
+  private group(table: CaptureTable, kind: ChangeKind, columnIds: readonly number[], beforeColumnIds: readonly number[]): OpenGroup {
+    const tableId = table.schema.id;
+    const identity = kind === 'update' ? `${tableId}:${kind}:${columnIds.join(',')}` : `${tableId}:${kind}`;
+    let group = this.groups.get(identity);
+    if (group === undefined) {
+      const keys = table.keyPositions.map((): CellValue[] => []);
+      const values = columnIds.map((): CellValue[] => []);
+      const beforeValues = beforeColumnIds.map((): CellValue[] => []);
+      group = { tableId, kind, rowCount: 0, keys, columnIds, values, beforeColumnIds, beforeValues };
+      this.groups.set(identity, group);
+    }
+    group.rowCount++;
+    return group;
+  }
+}
+
+function appendKey(group: OpenGroup, table: CaptureTable, row: readonly (CellValue | undefined)[]): void {
+  for (let k = 0; k < table.keyPositions.length; k++) appendTo(group.keys, k, row[table.keyPositions[k] as number]);
+}
+
+function appendTo(columns: CellValue[][], index: number, value: CellValue | undefined): void {
+  if (value === undefined) throw new Error('a captured row lacks a value that it must have');
+  (columns[index] as CellValue[]).push(value);
+}

@@ -1,0 +1,17 @@
+import { cellValueProblem, MAX_VALUE_BYTES, RockpoolError, type CellValue } from '@rockpool/shared';
+
+/** Throws `value-invalid`, naming table and column, for a value that could be stored here but never be sent. */
+export function requireSendable(value: CellValue, table: string, column: string): void {
+  if (value === null || typeof value === 'bigint') return;
+  const problem = cellValueProblem(value) ?? (isTooLarge(value) ? 'too-large' : null);
+  if (problem === null) return;
+  throw new RockpoolError('value-invalid', problem === 'too-large' ? { problem, table, column, maxBytes: MAX_VALUE_BYTES } : { problem, table, column });
+}
+
+function isTooLarge(value: number | string | Uint8Array): boolean {
+  if (typeof value === 'number') return false;
+  if (typeof value !== 'string') return value.length > MAX_VALUE_BYTES;
+  // One UTF-16 unit takes one to three bytes: only in between is it necessary to count.
+  if (value.length * 3 <= MAX_VALUE_BYTES) return false;
+  return value.length > MAX_VALUE_BYTES || new TextEncoder().encode(value).length > MAX_VALUE_BYTES;
+}

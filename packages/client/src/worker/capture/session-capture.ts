@@ -1,0 +1,44 @@
+import type { Connection } from '../sqlite/connection.ts';
+import { Session } from '../sqlite/session.ts';
+import type { CaptureTable } from './capture-table.ts';
+import { ChangeCollector, NO_CHANGES, type Capture, type CapturedChanges } from './captured-changes.ts';
+import { readSession } from './session-reader.ts';
+
+/** Captures with SQLite's session extension: about 1 µs a row. Not for tables with generated columns, on which this build's sessions fail. */
+export class SessionCapture implements Capture {
+  private readonly connection: Connection;
+  private readonly tablesByName: ReadonlyMap<string, CaptureTable>;
+  private session: Session | null = null;
+
+  constructor(connection: Connection, tables: readonly CaptureTable[]) {
+    this.connection = connection;
+    this.tablesByName = new Map(tables.map((table) => [table.schema.name, table]));
+  }
+
+  begin(): void {
+    if (this.tablesByName.size === 0) return;
+    const session = new Session(this.connection);
+    this.session = session;
+    for (const name of this.tablesByName.keys()) session.attach(name);
+  }
+
+  take(): CapturedChanges {
+    const { session } = this;
+    if (session === null) return NO_CHANGES;
+    return session.readChangeset((bytes) => {
+      if (bytes.length === 0) return NO_CHANGES;
+      const collector = new ChangeCollector();
+      readSession(bytes, this.tablesByName, collector);
+      return collector.finish();
+    });
+  }
+
+  end(): void {
+    this.session?.delete();
+    this.session = null;
+  }
+
+  close(): void {
+    this.end();
+  }
+}

@@ -1,0 +1,32 @@
+import { columnIdOf, tableIdOf, type ColumnSchema, type ColumnType, type TableSchema } from '@rockpool/shared';
+
+/** `text`, `integer not null`, `real default 1.5`: a column as tests write it. */
+export function testColumn(name: string, declaration: string): ColumnSchema {
+  const [type = 'text'] = declaration.split(' ');
+  const defaultSql = / default (.+)$/.exec(declaration)?.[1] ?? null;
+  const generatedSql = / as (.+) (stored|virtual)$/.exec(declaration);
+  return {
+    id: columnIdOf(name),
+    name,
+    type: type as ColumnType,
+    notNull: declaration.includes(' not null'),
+    defaultSql,
+    generated: generatedSql === null ? null : { sql: generatedSql[1] as string, mode: generatedSql[2] as 'stored' | 'virtual' },
+  };
+}
+
+/** A synced table whose key is `id` unless another is given. */
+export function testTable(name: string, columns: Readonly<Record<string, string>>, parts: Partial<TableSchema> = {}): TableSchema {
+  return {
+    id: tableIdOf(name),
+    name,
+    columns: Object.entries(columns).map(([column, declaration]) => testColumn(column, declaration)),
+    primaryKey: ['id'],
+    uniques: [],
+    foreignKeys: [],
+    checks: [],
+    indexes: [],
+    synced: true,
+    ...parts,
+  };
+}
