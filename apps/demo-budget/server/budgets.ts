@@ -1,0 +1,48 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/** Which share key opens which budget. Keys are kept as hashes: who reads the file cannot open a budget with it. */
+export interface Budgets {
+  /**
+   * Trust on first use: a budget that was never heard of is registered with this key. Browsers make budgets by themselves, with no server at
+   * hand; an id has 128 random bits, so nobody can be first for a budget but those who were given its link.
+   */
+  register(databaseId: string, shareKey: string): 'registered' | 'known' | 'key-refused';
+  check(databaseId: string, shareKey: string): 'known' | 'key-refused' | 'unknown';
+  close(): void;
+}
+
+export function openBudgets(dataFolder: string): Budgets {
+  const db = new DatabaseSync(join(dataFolder, 'budgets.sqlite'));
+  db.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    CREATE TABLE IF NOT EXISTS budget (
+      database_id TEXT PRIMARY KEY NOT NULL,
+      key_sha256 BLOB NOT NULL, -- a random key of 256 bits needs no slow hash
+      registered_at_ms INTEGER NOT NULL
+    ) STRICT`);
+  const select = db.prepare('SELECT key_sha256 FROM budget WHERE database_id = ?');
+  const insert = db.prepare('INSERT INTO budget (database_id, key_sha256, registered_at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
+
+  const check = (databaseId: string, shareKey: string): 'known' | 'key-refused' | 'unknown' => {
+    const stored = select.get(databaseId)?.['key_sha256'];
+    if (!(stored instanceof Uint8Array)) return 'unknown';
+    return timingSafeEqual(stored, sha256(shareKey)) ? 'known' : 'key-refused';
+  };
+
+  return {
+    check,
+    register(databaseId, shareKey) {
+      const { changes } = insert.run(databaseId, sha256(shareKey), Date.now());
+      if (Number(changes) === 1) return 'registered';
+      return check(databaseId, shareKey) === 'known' ? 'known' : 'key-refused';
+    },
+    close: () => db.close(),
+  };
+}
+
+function sha256(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,108 @@
+import { mkdtempSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeBudget } from '../src/budget/budget.ts';
+import { answerBudgetRoute } from './budget-routes.ts';
+import { openBudgets, type Budgets } from './budgets.ts';
+import { signingSecret } from './signing-secret.ts';
+import { staticFiles } from './static-files.ts';
+
+let folder: string;
+let budgets: Budgets;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rockpool-demo-'));
+  budgets = openBudgets(folder);
+});
+
+afterEach(() => {
+  budgets.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function post(path: string, body: string): Promise<Response | undefined> {
+  const request = new Request(`http://demo${path}`, { method: 'POST', body });
+  return answerBudgetRoute(request, { budgets, issueToken: (databaseId, principal) => Promise.resolve(`${databaseId} ${principal}`) });
+}
+
+const budget = makeBudget();
+const body = JSON.stringify({ ...budget, principal: 'device-1' });
+
+describe('the routes of budgets', () => {
+  it('register a budget that a browser has made, once', async () => {
+    expect((await post('/api/token', body))?.status).toBe(404);
+    const registered = await post('/api/budgets', body);
+    expect(registered?.status).toBe(201);
+    expect(await registered?.json()).toEqual({ ...budget, token: `${budget.databaseId} device-1` });
+    expect((await post('/api/budgets', body))?.status).toBe(200);
+    expect(await (await post('/api/token', body))?.json()).toEqual({ token: `${budget.databaseId} device-1` });
+  });
+
+  it('refuse another key for a registered budget', async () => {
+    await post('/api/budgets', body);
+    const other = JSON.stringify({ ...budget, shareKey: makeBudget().shareKey, principal: 'device-2' });
+    expect((await post('/api/budgets', other))?.status).toBe(403);
+    expect((await post('/api/token', other))?.status).toBe(403);
+    expect((await post('/api/token', body))?.status).toBe(200);
+  });
+
+  it('make a budget where the body is empty', async () => {
+    const made = await post('/api/budgets', '');
+    expect(made?.status).toBe(201);
+    const { databaseId, shareKey } = (await made?.json()) as { databaseId: string; shareKey: string };
+    expect(budgets.check(databaseId, shareKey)).toBe('known');
+  });
+
+  it.each([
+    ['nothing', '', 400],
+    ['no JSON', '{', 400],
+    ['null', 'null', 400],
+    ['a path for an id', JSON.stringify({ ...budget, databaseId: '../../etc/passwd', principal: 'd' }), 400],
+    ['a name with markup', JSON.stringify({ ...budget, principal: '<b>' }), 400],
+    ['too much', ' '.repeat(2_000), 413],
+  ])('refuse %s', async (_, text, status) => {
+    expect((await post('/api/token', text))?.status).toBe(status);
+  });
+
+  it('answer nothing but POST, and leave other paths to others', async () => {
+    const routes = { budgets, issueToken: () => Promise.resolve('') };
+    expect((await answerBudgetRoute(new Request('http://demo/api/token'), routes))?.status).toBe(405);
+    expect(await answerBudgetRoute(new Request('http://demo/'), routes)).toBeUndefined();
+  });
+
+  it('remember budgets when the server starts again, without their keys', async () => {
+    await post('/api/budgets', body);
+    budgets.close();
+    expect(readFileSync(join(folder, 'budgets.sqlite')).includes(budget.shareKey)).toBe(false);
+    budgets = openBudgets(folder);
+    expect(budgets.check(budget.databaseId, budget.shareKey)).toBe('known');
+  });
+});
+
+describe('the signing secret', () => {
+  it('is made once, for its owner alone', () => {
+    const secret = signingSecret(folder);
+    expect(secret.length).toBe(32);
+    expect(signingSecret(folder)).toEqual(secret);
+    expect(statSync(join(folder, 'signing-secret')).mode & 0o777).toBe(0o600);
+  });
+});
+
+describe('static files', () => {
+  it('are those of the folder and no others', async () => {
+    const dist = join(folder, 'dist');
+    mkdirSync(join(dist, 'assets'), { recursive: true });
+    writeFileSync(join(dist, 'index.html'), '<p>hello</p>');
+    writeFileSync(join(dist, 'assets', 'a-1.js'), 'let a;');
+    const files = await staticFiles(dist);
+    const page = await files('/');
+    expect(await page?.text()).toBe('<p>hello</p>');
+    expect(page?.headers.get('content-security-policy')).toContain("default-src 'self'");
+    const script = await files('/assets/a-1.js');
+    expect(script?.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(script?.headers.get('cache-control')).toContain('immutable');
+    await script?.body?.cancel();
+    for (const path of ['/../signing-secret', '/..%2fsigning-secret', '/assets', '/missing.js']) expect(await files(path)).toBeUndefined();
+  });
+});

@@ -1,0 +1,49 @@
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { Readable } from 'node:stream';
+
+const typesByExtension: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  csv: 'text/csv',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  map: 'application/json',
+  svg: 'image/svg+xml',
+  wasm: 'application/wasm',
+};
+
+/**
+ * What a page of this app may do: load itself, talk to its own server, compile SQLite's WebAssembly. `unsafe-eval` is not among it,
+ * nor any other origin, so a script that slipped into an imported file's text could neither run nor send anything anywhere.
+ */
+const pageHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' ws: wss:; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/**
+ * The built app's files. They are listed once at the start and only listed ones are ever opened: no path that a request makes up
+ * reaches the file system.
+ */
+export async function staticFiles(folder: string): Promise<(path: string) => Promise<Response | undefined>> {
+  const listed = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = new Set(listed.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length).split(sep).join('/')));
+  return async (requested) => {
+    const path = requested === '/' ? '/index.html' : requested;
+    if (!paths.has(path)) return undefined;
+    const file = join(folder, path);
+    const { size } = await stat(file);
+    const headers = {
+      ...pageHeaders,
+      'content-type': typesByExtension[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+      'content-length': String(size),
+      // Vite puts a hash of the contents into the names under /assets, so those never change.
+      'cache-control': path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    };
+    return new Response(Readable.toWeb(createReadStream(file)) as ReadableStream, { headers });
+  };
+}

@@ -1,0 +1,81 @@
+import { useClient } from '@rockpool/client/react';
+import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { amountSentence } from '../money/amount-sentence.ts';
+import { commonCurrencies, isCurrency, suggestedCurrency } from '../money/currency.ts';
+import { decimalMarkOf } from '../money/format.ts';
+import { parseTypedAmount } from '../money/parse.ts';
+import type { AccountKind } from '../schema.ts';
+import { useAction } from '../shell/failure.tsx';
+import { locale } from '../shell/locale.ts';
+import { addAccount } from './actions.ts';
+import { accountKinds, accountKindWords } from './kinds.ts';
+
+/** Asks for a new account. */
+export function AccountForm({ onDone }: { readonly onDone: (accountId: string | null) => void }): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const id = useId();
+  const [kind, setKind] = useState<AccountKind>('checking');
+  const [name, setName] = useState('');
+  const [currency, setCurrency] = useState(suggestedCurrency(locale));
+  const [opening, setOpening] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const code = currency.trim().toUpperCase();
+    if (name.trim() === '') return setProblem('The account needs a name.');
+    if (!isCurrency(code)) return setProblem('This is not a currency code such as EUR.');
+    const openingMinor = opening.trim() === '' ? ({ ok: true, value: 0 } as const) : parseTypedAmount(opening, code, decimalMarkOf(locale));
+    if (!openingMinor.ok) return setProblem(amountSentence(openingMinor.problem));
+    run(async () => onDone(await addAccount(client, { name: name.trim(), kind, currency: code, openingMinor: openingMinor.value })));
+  };
+
+  return (
+    <form className="card form" onSubmit={submit} aria-labelledby={`${id}-title`}>
+      <h2 id={`${id}-title`}>New account</h2>
+      <div className="fields">
+        <label className="wide">
+          Name
+          <input value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" />
+        </label>
+        <label>
+          Kind
+          <select value={kind} onChange={(event) => setKind(event.target.value as AccountKind)}>
+            {accountKinds.map((option) => (
+              <option key={option} value={option}>
+                {accountKindWords[option]}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Currency
+          <input value={currency} onChange={(event) => setCurrency(event.target.value)} list={`${id}-currencies`} maxLength={3} autoComplete="off" />
+          <datalist id={`${id}-currencies`}>
+            {commonCurrencies.map((code) => (
+              <option key={code} value={code} />
+            ))}
+          </datalist>
+        </label>
+        <label>
+          Opening balance
+          <input value={opening} onChange={(event) => setOpening(event.target.value)} inputMode="decimal" placeholder="0" autoComplete="off" />
+        </label>
+      </div>
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="buttons">
+        <button type="submit" className="primary">
+          Add account
+        </button>
+        <button type="button" onClick={() => onDone(null)}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,83 @@
+import { useLiveQuery } from '@rockpool/client/react';
+import { useState, type ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import { accountsWithBalances, type AccountRow } from '../queries.ts';
+import { Amount } from '../shell/amount.tsx';
+import { hashOf } from '../shell/navigation.ts';
+import { AccountForm } from './account-form.tsx';
+import { accountKindWords } from './kinds.ts';
+import { totalsByCurrency } from './totals.ts';
+
+/** All accounts with their balances. */
+export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode {
+  const { rows: accounts, loading } = useLiveQuery<AccountRow>(accountsWithBalances);
+  const [adding, setAdding] = useState(false);
+  const done = (accountId: string | null): void => {
+    setAdding(false);
+    if (accountId !== null) location.hash = hashOf(budget, { page: 'entries', accountId });
+  };
+
+  return (
+    <>
+      <header className="page-head">
+        <h1>Accounts</h1>
+        {!adding && accounts.length > 0 && (
+          <button type="button" className="primary" onClick={() => setAdding(true)}>
+            New account
+          </button>
+        )}
+      </header>
+      {adding && <AccountForm onDone={done} />}
+      {!loading && accounts.length === 0 && !adding && <Welcome budget={budget} onAdd={() => setAdding(true)} />}
+      {accounts.length > 0 && <Totals accounts={accounts} />}
+      <ul className="account-list">
+        {accounts.map((account) => (
+          <li key={account.id}>
+            <a className="card account-card" href={hashOf(budget, { page: 'entries', accountId: account.id })}>
+              <span className="account-name">{account.name}</span>
+              <span className="account-facts">
+                {account.closed === 1 ? 'Closed' : accountKindWords[account.kind]} · {account.entryCount === 1 ? '1 entry' : `${account.entryCount} entries`}
+              </span>
+              <Amount minor={account.balanceMinor} currency={account.currency} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Totals({ accounts }: { readonly accounts: readonly AccountRow[] }): ReactNode {
+  return (
+    <dl className="totals">
+      {totalsByCurrency(accounts).map(({ currency, totalMinor }) => (
+        <div key={currency}>
+          <dt>Together in {currency}</dt>
+          <dd>
+            <Amount minor={totalMinor} currency={currency} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Welcome({ budget, onAdd }: { readonly budget: Budget; readonly onAdd: () => void }): ReactNode {
+  return (
+    <section className="card welcome">
+      <h2>A budget that lives on your device</h2>
+      <p>
+        Everything you enter is kept in this browser and works without a network. When the server can be reached, it is sent there and to everyone you share
+        the budget with.
+      </p>
+      <div className="buttons">
+        <button type="button" className="primary" onClick={onAdd}>
+          Add your first account
+        </button>
+        <a className="button" href={hashOf(budget, { page: 'import' })}>
+          Import a bank statement
+        </a>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,32 @@
+import type { AccountKind } from '../schema.ts';
+import type { Writer } from '../writer.ts';
+
+export interface NewAccount {
+  readonly name: string;
+  readonly kind: AccountKind;
+  readonly currency: string;
+  readonly openingMinor: number;
+}
+
+/** Resolves to the new account's id. */
+export async function addAccount(writer: Writer, account: NewAccount): Promise<string> {
+  const id = writer.newId();
+  await writer.execute('INSERT INTO accounts (id, name, kind, currency, openingMinor, createdAtMs) VALUES (?, ?, ?, ?, ?, ?)', [
+    id,
+    account.name,
+    account.kind,
+    account.currency,
+    account.openingMinor,
+    Date.now(),
+  ]);
+  return id;
+}
+
+export async function renameAccount(writer: Writer, id: string, name: string): Promise<void> {
+  await writer.execute('UPDATE accounts SET name = ? WHERE id = ?', [name, id]);
+}
+
+/** A closed account keeps its entries and is listed last. */
+export async function setAccountClosed(writer: Writer, id: string, closed: boolean): Promise<void> {
+  await writer.execute('UPDATE accounts SET closed = ? WHERE id = ?', [closed ? 1 : 0, id]);
+}

@@ -1,0 +1,5 @@
+import type { AccountKind } from '../schema.ts';
+
+export const accountKinds: readonly AccountKind[] = ['checking', 'savings', 'credit', 'cash'];
+
+export const accountKindWords: Readonly<Record<AccountKind, string>> = { checking: 'Checking', savings: 'Savings', credit: 'Credit card', cash: 'Cash' };

@@ -1,0 +1,33 @@
+/** What opens a budget: its database on the sync server, and the secret that its share link carries. */
+export interface Budget {
+  /** 32 hexadecimal digits: 128 random bits. */
+  readonly databaseId: string;
+  /** 43 characters of base64url: 256 random bits. Whoever has it may read and change the budget. */
+  readonly shareKey: string;
+}
+
+/** A new budget. Both parts are random, so a device makes one with no server at hand, and nobody can guess another's. */
+export function makeBudget(): Budget {
+  const id = crypto.getRandomValues(new Uint8Array(16));
+  const key = crypto.getRandomValues(new Uint8Array(32));
+  return { databaseId: toHex(id), shareKey: toBase64Url(key) };
+}
+
+export function isDatabaseId(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{32}$/.test(value);
+}
+
+export function isShareKey(value: unknown): value is string {
+  return typeof value === 'string' && /^[\w-]{43}$/.test(value);
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+function toBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '');
+}

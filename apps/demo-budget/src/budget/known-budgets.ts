@@ -1,0 +1,70 @@
+import { isDatabaseId, isShareKey, makeBudget, type Budget } from './budget.ts';
+
+/**
+ * The budgets that this device knows, kept in localStorage, and the one that is open, kept in the page's address as well, so that a
+ * bookmark or a second tab opens the same budget and the address can be passed on.
+ */
+
+const storageKey = 'rockpool-demo.budgets';
+
+export interface KnownBudget extends Budget {
+  /** Made on this device, which therefore registers it with the server; otherwise it was opened by a link. */
+  readonly madeHere: boolean;
+}
+
+/** Reads the address and the storage, and decides which budget to open: the linked one, else the last one, else a new one. */
+export function currentBudget(hash: string, storage: Storage): KnownBudget {
+  const known = knownBudgets(storage);
+  const linked = budgetOfHash(hash);
+  const budget = (linked === undefined ? known[0] : openedBy(linked, known)) ?? { ...makeBudget(), madeHere: true };
+  remember(storage, budget);
+  return budget;
+}
+
+/** A link to a budget that was made here cannot replace its key: the one kept here is the right one. */
+function openedBy(linked: Budget, known: readonly KnownBudget[]): KnownBudget {
+  const madeHere = known.find((budget) => budget.databaseId === linked.databaseId && budget.madeHere);
+  return madeHere ?? { ...linked, madeHere: false };
+}
+
+/** The last opened one first. */
+export function knownBudgets(storage: Storage): readonly KnownBudget[] {
+  const stored: unknown = parseJson(storage.getItem(storageKey));
+  if (!Array.isArray(stored)) return [];
+  return stored.filter(isKnownBudget);
+}
+
+/** Makes a budget on this device. Nothing is asked of the server until the budget is opened and the server can be reached. */
+export function addBudget(storage: Storage): KnownBudget {
+  const budget: KnownBudget = { ...makeBudget(), madeHere: true };
+  remember(storage, budget);
+  return budget;
+}
+
+function remember(storage: Storage, budget: KnownBudget): void {
+  const others = knownBudgets(storage).filter((other) => other.databaseId !== budget.databaseId);
+  storage.setItem(storageKey, JSON.stringify([budget, ...others]));
+}
+
+function budgetOfHash(hash: string): Budget | undefined {
+  const params = new URLSearchParams(hash.replace(/^#/, ''));
+  const databaseId = params.get('budget');
+  const shareKey = params.get('key');
+  return isDatabaseId(databaseId) && isShareKey(shareKey) ? { databaseId, shareKey } : undefined;
+}
+
+function isKnownBudget(value: unknown): value is KnownBudget {
+  if (typeof value !== 'object' || value === null) return false;
+  const { databaseId, shareKey, madeHere } = value as Partial<Record<keyof KnownBudget, unknown>>;
+  return isDatabaseId(databaseId) && isShareKey(shareKey) && typeof madeHere === 'boolean';
+}
+
+function parseJson(text: string | null): unknown {
+  if (text === null) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // Someone else's text under our name: the same as nothing.
+    return undefined;
+  }
+}

@@ -1,0 +1,31 @@
+import { RockpoolError } from '@rockpool/client';
+import type { KnownBudget } from './known-budgets.ts';
+
+/**
+ * Exchanges the budget's share key for a short-lived token. A server that does not know the budget yet gets it registered, when it was
+ * made on this device: the first key that a server hears for a budget is the one it trusts from then on.
+ *
+ * Throws `RockpoolError`, so that the sync status can say why there is no sync:
+ * - `network-unreachable`: the server cannot be reached
+ * - `database-unavailable`: the server does not know the budget (yet: the device that made it was never online), or has trouble
+ * - `auth-database-forbidden`: the share key is not the budget's
+ */
+export async function fetchToken(budget: KnownBudget, principal: string): Promise<string> {
+  const first = await ask('/api/token', budget, principal);
+  const response = first.status === 404 && budget.madeHere ? await ask('/api/budgets', budget, principal) : first;
+  if (response.status === 403) throw new RockpoolError('auth-database-forbidden');
+  if (!response.ok) throw new RockpoolError('database-unavailable', { status: response.status });
+  const { token } = (await response.json()) as { readonly token?: unknown };
+  if (typeof token !== 'string') throw new RockpoolError('database-unavailable', { status: response.status });
+  return token;
+}
+
+async function ask(path: string, budget: KnownBudget, principal: string): Promise<Response> {
+  const { databaseId, shareKey } = budget;
+  const body = JSON.stringify({ databaseId, shareKey, principal });
+  try {
+    return await fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  } catch (cause) {
+    throw new RockpoolError('network-unreachable', {}, { cause });
+  }
+}

@@ -1,0 +1,28 @@
+import type { CategoryKind } from '../schema.ts';
+import type { Writer } from '../writer.ts';
+
+const starterCategories: readonly { readonly id: string; readonly name: string; readonly kind: CategoryKind }[] = [
+  { id: 'starter-home', name: 'Home', kind: 'spending' },
+  { id: 'starter-groceries', name: 'Groceries', kind: 'spending' },
+  { id: 'starter-eating-out', name: 'Eating out', kind: 'spending' },
+  { id: 'starter-transport', name: 'Transport', kind: 'spending' },
+  { id: 'starter-bills', name: 'Bills and insurance', kind: 'spending' },
+  { id: 'starter-health', name: 'Health', kind: 'spending' },
+  { id: 'starter-leisure', name: 'Leisure', kind: 'spending' },
+  { id: 'starter-children', name: 'Children', kind: 'spending' },
+  { id: 'starter-clothes', name: 'Clothes', kind: 'spending' },
+  { id: 'starter-income', name: 'Income', kind: 'income' },
+];
+
+/**
+ * Gives a budget that was made on this device the categories to begin with. Their ids are fixed, so doing it twice (a tab that died
+ * in between, two tabs at once) changes nothing.
+ */
+export async function addStarterCategories(writer: Writer): Promise<void> {
+  await writer.batch(
+    starterCategories.map(({ id, name, kind }) => ({
+      sql: 'INSERT INTO categories (id, name, kind) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING',
+      params: [id, name, kind],
+    })),
+  );
+}

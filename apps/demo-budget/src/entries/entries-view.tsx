@@ -1,0 +1,158 @@
+import { useClient, useLiveQuery } from '@rockpool/client/react';
+import { useCallback, useMemo, useState, type ReactNode } from 'react';
+import { setAccountClosed } from '../accounts/actions.ts';
+import type { Budget } from '../budget/budget.ts';
+import {
+  accountsWithBalances,
+  categoriesByName,
+  frequentPayees,
+  ledgerOfAccount,
+  type AccountRow,
+  type CategoryRow,
+  type LedgerRow,
+  type PayeeRow,
+} from '../queries.ts';
+import { Amount } from '../shell/amount.tsx';
+import { useAction } from '../shell/failure.tsx';
+import { hashOf } from '../shell/navigation.ts';
+import { useSteadyQuery } from '../shell/use-steady-query.ts';
+import { addEntry, changeEntry, deleteEntry, setCategory } from './actions.ts';
+import { EntryForm } from './entry-form.tsx';
+import { EntryRow } from './entry-row.tsx';
+import { SamePayeeOffer, type SamePayee } from './same-payee-offer.tsx';
+
+/** As many rows as a phone draws without a pause; the rest is one press away. */
+const rowsPerPage = 150;
+
+/** The ledger of one account: every entry with the balance after it, changed in place. */
+export function EntriesView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
+  const accounts = useLiveQuery<AccountRow>(accountsWithBalances);
+  const account = accounts.rows.find((candidate) => candidate.id === accountId);
+  if (account !== undefined) return <Ledger key={account.id} budget={budget} account={account} />;
+  if (accounts.loading) return null;
+  return (
+    <>
+      <h1>No such account</h1>
+      <p>
+        It may not have arrived from the server yet. <a href={hashOf(budget)}>All accounts</a>
+      </p>
+    </>
+  );
+}
+
+function Ledger({ budget, account }: { readonly budget: Budget; readonly account: AccountRow }): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const [search, setSearch] = useState('');
+  const [rowLimit, setRowLimit] = useState(rowsPerPage);
+  const [adding, setAdding] = useState(false);
+  const [edited, setEdited] = useState<LedgerRow | null>(null);
+  const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
+  const searched = search.trim();
+  const ledger = useSteadyQuery<LedgerRow>(ledgerOfAccount, [account.id, searched, searched, rowLimit]);
+  const { rows: categories } = useLiveQuery<CategoryRow>(categoriesByName);
+  const { rows: payeeRows } = useLiveQuery<PayeeRow>(frequentPayees);
+  const payees = useMemo(() => payeeRows.map((row) => row.payee), [payeeRows]);
+
+  const chooseCategory = useCallback(
+    (entry: LedgerRow, categoryId: string | null) => {
+      run(() => setCategory(client, entry.id, categoryId));
+      const category = categories.find((candidate) => candidate.id === categoryId);
+      setSamePayee(category === undefined || entry.payee === '' ? null : { payee: entry.payee, categoryId: category.id, categoryName: category.name });
+    },
+    [categories, client, run],
+  );
+
+  return (
+    <>
+      <header className="page-head">
+        <div>
+          <h1>{account.name}</h1>
+          <p className="balance">
+            <Amount minor={account.balanceMinor} currency={account.currency} />
+            <span className="hint">{account.entryCount === 1 ? '1 entry' : `${account.entryCount} entries`}</span>
+          </p>
+        </div>
+        <div className="buttons">
+          <button type="button" className="primary" onClick={() => setAdding(true)}>
+            New entry
+          </button>
+          <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
+            Import
+          </a>
+        </div>
+      </header>
+      {adding && (
+        <div className="card">
+          <EntryForm
+            currency={account.currency}
+            categories={categories}
+            payees={payees}
+            onSave={(fields) => {
+              run(() => addEntry(client, account.id, fields));
+              setAdding(false);
+            }}
+            onCancel={() => setAdding(false)}
+          />
+        </div>
+      )}
+      {samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
+      {account.entryCount > 0 && (
+        <input type="search" className="search" aria-label="Search payees and notes" placeholder="Search payees and notes" value={search} onChange={(event) => setSearch(event.target.value)} />
+      )}
+      {ledger.rows.length > 0 && (
+        <table role="table" className="ledger" aria-label={`Entries of ${account.name}`}>
+          <thead role="rowgroup">
+            <tr role="row">
+              <th role="columnheader" scope="col">Date</th>
+              <th role="columnheader" scope="col">Payee and notes</th>
+              <th role="columnheader" scope="col">Category</th>
+              <th role="columnheader" scope="col" className="number">Amount</th>
+              <th role="columnheader" scope="col" className="number">Balance</th>
+            </tr>
+          </thead>
+          <tbody role="rowgroup">
+            {ledger.rows.map((entry) =>
+              entry.id === edited?.id ? (
+                <tr role="row" key={entry.id} className="entry-edited">
+                  <td role="cell" colSpan={5}>
+                    <EntryForm
+                      entry={edited}
+                      currency={account.currency}
+                      categories={categories}
+                      payees={payees}
+                      onSave={(fields) => {
+                        run(() => changeEntry(client, edited.id, edited, fields));
+                        setEdited(null);
+                      }}
+                      onCancel={() => setEdited(null)}
+                      onDelete={() => {
+                        run(() => deleteEntry(client, edited.id));
+                        setEdited(null);
+                      }}
+                    />
+                  </td>
+                </tr>
+              ) : (
+                <EntryRow key={entry.id} entry={entry} currency={account.currency} categories={categories} onEdit={setEdited} onCategory={chooseCategory} />
+              ),
+            )}
+          </tbody>
+        </table>
+      )}
+      {ledger.rows.length === rowLimit && (
+        <button type="button" className="more" onClick={() => setRowLimit(rowLimit + rowsPerPage)}>
+          Show older entries
+        </button>
+      )}
+      {!ledger.loading && ledger.rows.length === 0 && (
+        <p className="empty">{account.entryCount === 0 ? 'No entries yet. Add one, or import a statement of your bank.' : 'Nothing found.'}</p>
+      )}
+      <footer className="page-foot">
+        <button type="button" className="quiet" onClick={() => run(() => setAccountClosed(client, account.id, account.closed === 0))}>
+          {account.closed === 0 ? 'Close this account' : 'Open this account again'}
+        </button>
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,38 @@
+import { useClient, useLiveQuery } from '@rockpool/client/react';
+import type { ReactNode } from 'react';
+import { uncategorisedOfPayee, type UncategorisedRow } from '../queries.ts';
+import { useAction } from '../shell/failure.tsx';
+import { categorisePayee } from './actions.ts';
+
+export interface SamePayee {
+  readonly payee: string;
+  readonly categoryId: string;
+  readonly categoryName: string;
+}
+
+/** After a category was chosen: offers it for the other entries of the payee that have none. Shows nothing where there are no others. */
+export function SamePayeeOffer({ payee, categoryId, categoryName, onDone }: SamePayee & { readonly onDone: () => void }): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const { rows } = useLiveQuery<UncategorisedRow>(uncategorisedOfPayee, [payee]);
+  const entryCount = rows[0]?.entryCount ?? 0;
+  if (entryCount === 0) return null;
+  const apply = (): void =>
+    run(async () => {
+      await categorisePayee(client, payee, categoryId);
+      onDone();
+    });
+  return (
+    <p className="offer" role="status">
+      <span>
+        {entryCount === 1 ? 'One more entry' : `${entryCount} more entries`} of {payee} {entryCount === 1 ? 'has' : 'have'} no category.
+      </span>
+      <button type="button" onClick={apply}>
+        Use {categoryName}
+      </button>
+      <button type="button" className="quiet" onClick={onDone}>
+        Not now
+      </button>
+    </p>
+  );
+}

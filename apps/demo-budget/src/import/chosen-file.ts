@@ -1,0 +1,59 @@
+import { decodeFile, maxFileBytes, type Encoding } from './file/decode.ts';
+import type { Delimiter, FileProblem } from './file/problem.ts';
+import { readTable, type Table } from './file/table.ts';
+import { guessColumns } from './rows/columns.ts';
+import { recogniseDateOrder, type DateOrder } from './rows/dates.ts';
+import { recogniseDecimalMark } from './rows/decimal-mark.ts';
+import type { ColumnChoice } from './rows/columns.ts';
+import type { DecimalMark } from '../money/parse.ts';
+import { fail, succeed, type Result } from '../result.ts';
+
+/** A file that was read as a table, with what its text says about itself. */
+export interface ChosenFile {
+  readonly fileName: string;
+  readonly text: string;
+  readonly encoding: Encoding;
+  readonly table: Table;
+}
+
+/** Reads a file that a person chose. The size is looked at first, so that a huge file is refused without being read. */
+export async function readChosenFile(fileName: string, file: Blob): Promise<Result<ChosenFile, FileProblem>> {
+  if (file.size > maxFileBytes) return fail({ code: 'file-too-large', sizeBytes: file.size, maxBytes: maxFileBytes });
+  const decoded = decodeFile(new Uint8Array(await file.arrayBuffer()));
+  if (!decoded.ok) return decoded;
+  return divide(fileName, decoded.value.text, decoded.value.encoding);
+}
+
+/** The same file with another delimiter. */
+export function divideBy(file: ChosenFile, delimiter: Delimiter): Result<ChosenFile, FileProblem> {
+  return divide(file.fileName, file.text, file.encoding, delimiter);
+}
+
+function divide(fileName: string, text: string, encoding: Encoding, delimiter?: Delimiter): Result<ChosenFile, FileProblem> {
+  const table = readTable(text, delimiter);
+  return table.ok ? succeed({ fileName, text, encoding, table: table.value }) : table;
+}
+
+/** What a person sees and may correct before anything is imported. */
+export interface FormatChoice {
+  readonly columns: ColumnChoice;
+  readonly dateOrder: DateOrder;
+  /** The order cannot be told from the dates, and nobody has chosen one yet. */
+  readonly dateOrderOpen: boolean;
+  readonly decimalMark: DecimalMark;
+  readonly decimalMarkOpen: boolean;
+  readonly turnSigns: boolean;
+}
+
+/** The likely meaning of a table. */
+export function guessFormats(table: Table): FormatChoice {
+  return { ...formatsOfColumns(table, guessColumns(table)), turnSigns: false };
+}
+
+/** The likely formats of the cells, once it is said which columns are meant. */
+export function formatsOfColumns(table: Table, columns: ColumnChoice): Omit<FormatChoice, 'turnSigns'> {
+  const cellsOf = (column: number | null): string[] => (column === null ? [] : table.rows.map((row) => row.cells[column] ?? ''));
+  const dates = recogniseDateOrder(cellsOf(columns.date));
+  const amounts = recogniseDecimalMark([...cellsOf(columns.amount), ...cellsOf(columns.debit), ...cellsOf(columns.credit)]);
+  return { columns, dateOrder: dates.order, dateOrderOpen: dates.alternatives.length > 0, decimalMark: amounts.mark, decimalMarkOpen: amounts.ambiguous };
+}

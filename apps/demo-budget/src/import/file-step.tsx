@@ -1,0 +1,101 @@
+import { useState, type DragEvent, type ReactNode } from 'react';
+import type { AccountRow } from '../queries.ts';
+import { readChosenFile, type ChosenFile } from './chosen-file.ts';
+import { fileProblemSentence } from './file/problem.ts';
+import { samples } from './samples.ts';
+
+export interface FileStepProps {
+  readonly accounts: readonly AccountRow[];
+  readonly accountId: string;
+  readonly onAccount: (accountId: string) => void;
+  readonly onFile: (file: ChosenFile) => void;
+}
+
+/** Chooses the account, and a file for it: by a picker, by dropping it, or one of the samples. */
+export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepProps): ReactNode {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [dropping, setDropping] = useState(false);
+
+  const read = (fileName: string, blob: Blob): void => {
+    readChosenFile(fileName, blob).then(
+      (file) => {
+        setProblem(file.ok ? null : fileProblemSentence(file.problem));
+        if (file.ok) onFile(file.value);
+      },
+      () => setProblem('This file cannot be read. It may have been moved or deleted.'),
+    );
+  };
+
+  const readSample = (fileName: string): void => {
+    fetch(`/samples/${fileName}`)
+      .then(async (response) => (response.ok ? read(fileName, await response.blob()) : setProblem('The sample cannot be loaded.')))
+      .catch(() => setProblem('The sample has to be loaded from the server, which cannot be reached now.'));
+  };
+
+  const drop = (event: DragEvent): void => {
+    event.preventDefault();
+    setDropping(false);
+    const file = event.dataTransfer.files[0];
+    if (file !== undefined) read(file.name, file);
+  };
+
+  return (
+    <>
+      <section className="card form">
+        <div className="fields">
+          <label className="wide">
+            Into the account
+            <select value={accountId} onChange={(event) => onAccount(event.target.value)}>
+              {accounts.map((account) => (
+                <option key={account.id} value={account.id}>
+                  {account.name} ({account.currency})
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+        <label
+          className={dropping ? 'drop dropping' : 'drop'}
+          onDragOver={(event) => {
+            event.preventDefault();
+            setDropping(true);
+          }}
+          onDragLeave={() => setDropping(false)}
+          onDrop={drop}
+        >
+          <span className="drop-title">Choose a CSV file</span>
+          <span className="hint">or drop it here. Any bank, any separator; you will see what it says before anything is imported.</span>
+          <input
+            type="file"
+            accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+            aria-label="CSV file"
+            onChange={(event) => {
+              const file = event.target.files?.[0];
+              if (file !== undefined) read(file.name, file);
+              // So that choosing the same file again, corrected meanwhile, is a change too.
+              event.target.value = '';
+            }}
+          />
+        </label>
+        {problem !== null && (
+          <p className="problem" role="alert">
+            {problem}
+          </p>
+        )}
+      </section>
+      <section className="samples">
+        <h2>No file at hand?</h2>
+        <p>Try a made-up statement:</p>
+        <ul>
+          {samples.map((sample) => (
+            <li key={sample.fileName}>
+              <button type="button" className="quiet" onClick={() => readSample(sample.fileName)}>
+                {sample.title} ({sample.currency})
+              </button>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}

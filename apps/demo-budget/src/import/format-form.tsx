@@ -1,0 +1,117 @@
+import type { ReactNode } from 'react';
+import type { DecimalMark } from '../money/parse.ts';
+import { formatsOfColumns, type ChosenFile, type FormatChoice } from './chosen-file.ts';
+import { delimiters } from './file/delimiter.ts';
+import { delimiterName, type Delimiter } from './file/problem.ts';
+import type { ColumnRole } from './rows/columns.ts';
+import type { DateOrder } from './rows/dates.ts';
+
+export interface FormatFormProps {
+  readonly file: ChosenFile;
+  readonly formats: FormatChoice;
+  readonly onDelimiter: (delimiter: Delimiter) => void;
+  readonly onFormats: (formats: FormatChoice) => void;
+}
+
+const roleWords: readonly (readonly [ColumnRole, string])[] = [
+  ['date', 'Date'],
+  ['payee', 'Payee'],
+  ['amount', 'Amount'],
+  ['debit', 'Money out'],
+  ['credit', 'Money in'],
+  ['notes', 'Notes'],
+  ['currency', 'Currency'],
+];
+
+const dateOrderWords: Readonly<Record<DateOrder, string>> = {
+  'day-month-year': 'Day first: 31.12.2025',
+  'month-day-year': 'Month first: 12/31/2025',
+  'year-month-day': 'Year first: 2025-12-31',
+};
+
+const decimalMarkWords: Readonly<Record<DecimalMark, string>> = { comma: 'Comma: 1.234,56', point: 'Point: 1,234.56' };
+
+const encodingWords = { 'utf-8': 'UTF-8', 'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252' } as const;
+
+/** Says how the file was understood, and takes corrections. */
+export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatFormProps): ReactNode {
+  const chooseColumn = (role: ColumnRole, column: number | null): void => {
+    const columns = { ...formats.columns, [role]: column };
+    // Amounts stand in one column or in two, never in both ways.
+    if (column !== null && role === 'amount') Object.assign(columns, { debit: null, credit: null });
+    if (column !== null && (role === 'debit' || role === 'credit')) columns.amount = null;
+    onFormats({ ...formatsOfColumns(file.table, columns), turnSigns: formats.turnSigns });
+  };
+
+  return (
+    <section className="card form" aria-label="Columns and formats">
+      <p className="hint">
+        {file.fileName} · {encodingWords[file.encoding]} · {file.table.rows.length === 1 ? '1 row' : `${file.table.rows.length} rows`}
+        {file.table.hasHeader ? '' : ' · no column names'}
+      </p>
+      <div className="fields columns">
+        {roleWords.map(([role, word]) => (
+          <label key={role}>
+            {word}
+            <select value={formats.columns[role] ?? ''} onChange={(event) => chooseColumn(role, event.target.value === '' ? null : Number(event.target.value))}>
+              <option value="">—</option>
+              {file.table.header.map((name, column) => (
+                <option key={column} value={column}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
+      </div>
+      <div className="fields">
+        <label>
+          Columns divided by
+          <select value={file.table.delimiter} onChange={(event) => onDelimiter(event.target.value as Delimiter)}>
+            {delimiters.map((delimiter) => (
+              <option key={delimiter} value={delimiter}>
+                {delimiterName(delimiter)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Order of dates
+          <select
+            value={formats.dateOrderOpen ? '' : formats.dateOrder}
+            aria-invalid={formats.dateOrderOpen}
+            onChange={(event) => onFormats({ ...formats, dateOrder: event.target.value as DateOrder, dateOrderOpen: false })}
+          >
+            {formats.dateOrderOpen && <option value="">Please choose</option>}
+            {Object.entries(dateOrderWords).map(([order, words]) => (
+              <option key={order} value={order}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Decimal mark
+          <select
+            value={formats.decimalMarkOpen ? '' : formats.decimalMark}
+            aria-invalid={formats.decimalMarkOpen}
+            onChange={(event) => onFormats({ ...formats, decimalMark: event.target.value as DecimalMark, decimalMarkOpen: false })}
+          >
+            {formats.decimalMarkOpen && <option value="">Please choose</option>}
+            {Object.entries(decimalMarkWords).map(([mark, words]) => (
+              <option key={mark} value={mark}>
+                {words}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className="check">
+          <input type="checkbox" checked={formats.turnSigns} onChange={(event) => onFormats({ ...formats, turnSigns: event.target.checked })} />
+          Turn signs: spending is written without a minus
+        </label>
+      </div>
+      {formats.dateOrderOpen && <p className="problem">The dates of this file can be read in two ways, such as 4 May or 5 April. Please choose the order.</p>}
+      {formats.decimalMarkOpen && <p className="problem">The amounts of this file can be read in two ways, such as 1.234 or 1234. Please choose the decimal mark.</p>}
+    </section>
+  );
+}

@@ -1,0 +1,49 @@
+import type { ReactNode } from 'react';
+import type { Result } from '../result.ts';
+import { planProblemSentence, type ImportPlan, type PlanProblem } from './rows/plan.ts';
+
+export interface ImportSummaryProps {
+  /** Date and amount have columns. */
+  readonly complete: boolean;
+  /** A question is still open, such as the order of dates. */
+  readonly open: boolean;
+  readonly plan: Result<ImportPlan, PlanProblem> | null;
+  readonly onSkipTroubled: (rowNumbers: readonly number[]) => void;
+  readonly onImport: () => void;
+  readonly onCancel: () => void;
+}
+
+/** What an import would do, in numbers, and the button that does it. */
+export function ImportSummary({ complete, open, plan, onSkipTroubled, onImport, onCancel }: ImportSummaryProps): ReactNode {
+  const unresolved = plan !== null && !plan.ok && plan.problem.code === 'plan-unresolved' ? plan.problem.rowNumbers : [];
+  const newCount = plan?.ok === true ? plan.value.entries.length : 0;
+  return (
+    <section className="import-summary" aria-label="Import">
+      <div className="summary-words" role="status">
+        {!complete && <p className="problem">Choose the columns of the date and of the amount.</p>}
+        {plan !== null && !plan.ok && <p className="problem">{planProblemSentence(plan.problem)}</p>}
+        {plan?.ok === true && <p>{planWords(plan.value)}</p>}
+      </div>
+      <div className="buttons">
+        {unresolved.length > 0 && (
+          <button type="button" onClick={() => onSkipTroubled(unresolved)}>
+            Skip {unresolved.length === 1 ? 'this row' : `these ${unresolved.length} rows`}
+          </button>
+        )}
+        <button type="button" className="primary" disabled={open || newCount === 0} onClick={onImport}>
+          {newCount === 1 ? 'Import 1 entry' : `Import ${newCount} entries`}
+        </button>
+        <button type="button" onClick={onCancel}>
+          Another file
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function planWords({ entries, duplicateCount, skippedCount }: ImportPlan): string {
+  const words = [entries.length === 1 ? '1 new entry' : `${entries.length} new entries`];
+  if (duplicateCount > 0) words.push(duplicateCount === 1 ? '1 is there already' : `${duplicateCount} are there already`);
+  if (skippedCount > 0) words.push(`${skippedCount} skipped`);
+  return `${words.join(', ')}.`;
+}

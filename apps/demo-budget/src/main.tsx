@@ -1,0 +1,46 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { deviceName } from './budget/device.ts';
+import { currentBudget } from './budget/known-budgets.ts';
+import { openBudget } from './budget/open-budget.ts';
+import { App } from './shell/app.tsx';
+import { errorSentence } from './shell/error-sentence.ts';
+import { hashOf, placeOfHash } from './shell/navigation.ts';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/layout.css';
+import './styles/features.css';
+
+const element = document.getElementById('root');
+if (element === null) throw new Error('index.html has no element with the id root');
+const root = createRoot(element);
+
+async function start(): Promise<void> {
+  const budget = currentBudget(location.hash, localStorage);
+  history.replaceState(null, '', hashOf(budget, placeOfHash(location.hash)));
+  // Another budget in the address (a pasted share link, a press on "back") is opened afresh: one page, one database.
+  addEventListener('hashchange', () => {
+    if (!location.hash.includes(budget.databaseId)) location.reload();
+  });
+  const device = deviceName(localStorage);
+  const client = await openBudget(budget, device);
+  // For the curious: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
+  Object.assign(globalThis, { rockpool: client });
+  root.render(
+    <StrictMode>
+      <App client={client} budget={budget} device={device} />
+    </StrictMode>,
+  );
+}
+
+start().catch((error: unknown) => {
+  root.render(
+    <main className="unopened">
+      <h1>The budget cannot be opened</h1>
+      <p role="alert">{errorSentence(error)}</p>
+      <button type="button" onClick={() => location.reload()}>
+        Try again
+      </button>
+    </main>,
+  );
+});

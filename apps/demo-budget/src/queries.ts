@@ -1,0 +1,155 @@
+import type { AccountKind, CategoryKind } from './schema.ts';
+
+/*
+ * Every live query of the app, by name: the SQL and the rows that it gives. Views run them with `useLiveQuery(sql, params)`.
+ * Sums may pass 2^53 where no single amount does; such an integer comes as bigint.
+ */
+
+export interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: AccountKind;
+  readonly currency: string;
+  readonly openingMinor: number;
+  readonly closed: 0 | 1;
+  readonly balanceMinor: number | bigint;
+  readonly entryCount: number;
+}
+
+/** All accounts with their balances, closed ones last. No parameters. */
+export const accountsWithBalances = `
+  SELECT account.id, account.name, account.kind, account.currency, account.openingMinor, account.closed,
+         account.openingMinor + coalesce(sum(entry.amountMinor), 0) AS balanceMinor, count(entry.id) AS entryCount
+  FROM accounts AS account LEFT JOIN entries AS entry ON entry.accountId = account.id
+  GROUP BY account.id
+  ORDER BY account.closed, account.createdAtMs, account.id`;
+
+export interface CategoryRow {
+  readonly id: string;
+  readonly name: string;
+  readonly kind: CategoryKind;
+  readonly hidden: 0 | 1;
+}
+
+/** All categories, spending first, by name. No parameters. */
+export const categoriesByName = `
+  SELECT id, name, kind, hidden FROM categories ORDER BY kind DESC, hidden, name COLLATE NOCASE, id`;
+
+export interface LedgerRow {
+  readonly id: string;
+  readonly date: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly categoryId: string | null;
+  readonly amountMinor: number;
+  /** The account's balance after this entry. */
+  readonly balanceMinor: number | bigint;
+}
+
+/**
+ * The newest entries of an account, each with the balance after it. The balance counts every entry of the account, whatever the search finds.
+ * Parameters: account id, search text (empty finds all), search text again, how many rows.
+ */
+export const ledgerOfAccount = `
+  WITH ledger AS (
+    SELECT entry.id, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.enteredAtMs,
+           account.openingMinor + sum(entry.amountMinor) OVER (ORDER BY entry.date, entry.enteredAtMs, entry.id) AS balanceMinor
+    FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId
+    WHERE entry.accountId = ?
+  )
+  SELECT id, date, payee, notes, categoryId, amountMinor, balanceMinor FROM ledger
+  WHERE instr(lower(payee), lower(?)) > 0 OR instr(lower(notes), lower(?)) > 0
+  ORDER BY date DESC, enteredAtMs DESC, id DESC
+  LIMIT ?`;
+
+export interface PayeeRow {
+  readonly payee: string;
+}
+
+/** Payees to choose from while typing, the most used first. No parameters. */
+export const frequentPayees = `
+  SELECT payee FROM entries WHERE payee <> '' GROUP BY payee ORDER BY count(*) DESC, payee LIMIT 200`;
+
+export interface UncategorisedRow {
+  readonly entryCount: number;
+}
+
+/** How many entries of a payee have no category. Parameter: payee. */
+export const uncategorisedOfPayee = `
+  SELECT count(*) AS entryCount FROM entries WHERE payee = ? AND categoryId IS NULL`;
+
+export interface ImportKeyRow {
+  readonly importKey: string;
+}
+
+/** What has been imported into an account before. Parameter: account id. */
+export const importKeysOfAccount = `
+  SELECT importKey FROM entries WHERE accountId = ? AND importKey IS NOT NULL`;
+
+export interface MonthRow {
+  /** `YYYY-MM`. */
+  readonly month: string;
+}
+
+/** The months in which there are entries in a currency, newest first. Parameter: currency. */
+export const monthsWithEntries = `
+  SELECT DISTINCT substr(entry.date, 1, 7) AS month
+  FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId
+  WHERE account.currency = ? ORDER BY month DESC`;
+
+export interface SpendingRow {
+  readonly month: string;
+  /** NULL: entries without a category. */
+  readonly categoryId: string | null;
+  /** Positive when more was spent than came back. */
+  readonly spentMinor: number | bigint;
+}
+
+/**
+ * Spending by month and category. Refunds count against the spending of their category; money without a category counts when it left.
+ * Parameters: currency, first month, last month.
+ */
+export const spendingByMonth = `
+  SELECT substr(entry.date, 1, 7) AS month, entry.categoryId, -sum(entry.amountMinor) AS spentMinor
+  FROM entries AS entry
+    JOIN accounts AS account ON account.id = entry.accountId
+    LEFT JOIN categories AS category ON category.id = entry.categoryId
+  WHERE account.currency = ? AND substr(entry.date, 1, 7) BETWEEN ? AND ?
+    AND (category.kind = 'spending' OR (entry.categoryId IS NULL AND entry.amountMinor < 0))
+  GROUP BY month, entry.categoryId`;
+
+export interface ConflictRow {
+  readonly id: string;
+  readonly tableName: string;
+  /** A JSON array of the parts of the row's key. */
+  readonly rowKey: string;
+  /** NULL: the row as a whole. */
+  readonly columnName: string | null;
+  readonly lostValue: ConflictValue;
+  readonly wonValue: ConflictValue;
+  readonly lostBy: string;
+  readonly wonBy: string;
+  readonly lostAtMs: number;
+  readonly wonAtMs: number;
+  /** The row as it is now: what an entry, account or category is called, and the currency of its amounts. NULL where it has gone. */
+  readonly rowName: string | null;
+  readonly rowDate: string | null;
+  readonly currency: string | null;
+}
+
+export type ConflictValue = string | number | bigint | Uint8Array | null;
+
+/** The latest writes that lost against a concurrent one, from the conflict ledger that Rockpool keeps. No parameters. */
+export const latestConflicts = `
+  SELECT conflict.id, conflict.table_name AS tableName, conflict.row_key AS rowKey, conflict.column_name AS columnName,
+         conflict.lost_value AS lostValue, conflict.won_value AS wonValue, conflict.lost_by AS lostBy, conflict.won_by AS wonBy,
+         conflict.lost_at_ms AS lostAtMs, conflict.won_at_ms AS wonAtMs,
+         coalesce(entry.payee, account.name, category.name) AS rowName, entry.date AS rowDate,
+         coalesce(account.currency, owner.currency) AS currency
+  FROM rockpool_conflict AS conflict
+    LEFT JOIN entries AS entry ON conflict.table_name = 'entries' AND entry.id = json_extract(conflict.row_key, '$[0]')
+    LEFT JOIN accounts AS owner ON owner.id = entry.accountId
+    LEFT JOIN accounts AS account ON conflict.table_name = 'accounts' AND account.id = json_extract(conflict.row_key, '$[0]')
+    LEFT JOIN categories AS category ON conflict.table_name = 'categories' AND category.id = json_extract(conflict.row_key, '$[0]')
+  ORDER BY conflict.id DESC
+  LIMIT 100`;

@@ -1,0 +1,61 @@
+import type { ReactNode } from 'react';
+import { formatMinorRounded } from '../money/format.ts';
+import { Amount } from '../shell/amount.tsx';
+import { formatMonth, locale } from '../shell/locale.ts';
+import { barShare, type SpendingReport } from './spending.ts';
+
+/** The report as a table: a line for each category, a column for each month, and a bar for the share of the total. */
+export function SpendingTable({ report, currency }: { readonly report: SpendingReport; readonly currency: string }): ReactNode {
+  const largest = report.lines[0]?.totalMinor ?? 0n;
+  return (
+    <div className="table-scroll" role="region" aria-label="Spending by category and month" tabIndex={0}>
+      <table className="spending">
+        <caption className="visually-hidden">Spending by category and month, in {currency}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Category</th>
+            <th scope="col" className="number">Together</th>
+            {report.months.map((month) => (
+              <th key={month} scope="col" className="number">
+                {formatMonth(month)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {report.lines.map((line) => (
+            <tr key={line.categoryId ?? ''}>
+              <th scope="row">
+                {line.name}
+                <svg className="share-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+                  <rect width={100 * barShare(line.totalMinor, largest)} height="4" rx="1" />
+                </svg>
+              </th>
+              <td className="number together">
+                <Amount minor={line.totalMinor} currency={currency} />
+              </td>
+              {line.spentMinorByMonth.map((spentMinor, index) => (
+                <td key={report.months[index]} className="number">
+                  {spentMinor === 0n ? <span className="nothing">–</span> : formatMinorRounded(spentMinor, currency, locale)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row">All categories</th>
+            <td className="number together">
+              <Amount minor={report.totalMinor} currency={currency} />
+            </td>
+            {report.totalMinorByMonth.map((totalMinor, index) => (
+              <td key={report.months[index]} className="number">
+                {formatMinorRounded(totalMinor, currency, locale)}
+              </td>
+            ))}
+          </tr>
+        </tfoot>
+      </table>
+    </div>
+  );
+}

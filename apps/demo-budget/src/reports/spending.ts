@@ -1,0 +1,60 @@
+import type { CategoryRow, SpendingRow } from '../queries.ts';
+
+/** One line of the report: a category's spending by month. */
+export interface SpendingLine {
+  /** NULL: entries without a category. */
+  readonly categoryId: string | null;
+  readonly name: string;
+  /** In the order of the report's months; 0 where nothing was spent. */
+  readonly spentMinorByMonth: readonly bigint[];
+  readonly totalMinor: bigint;
+}
+
+export interface SpendingReport {
+  /** `YYYY-MM`, oldest first. */
+  readonly months: readonly string[];
+  /** The largest total first. */
+  readonly lines: readonly SpendingLine[];
+  readonly totalMinorByMonth: readonly bigint[];
+  readonly totalMinor: bigint;
+}
+
+/** Turns rows of (month, category, sum) into a table. Sums are bigint throughout: they may pass 2^53 where no amount does. */
+export function spendingReport(rows: readonly SpendingRow[], categories: readonly CategoryRow[], months: readonly string[]): SpendingReport {
+  const names = new Map(categories.map((category) => [category.id, category.name]));
+  const spentByCategory = new Map<string | null, Map<string, bigint>>();
+  for (const row of rows) {
+    const spent = spentByCategory.get(row.categoryId) ?? new Map<string, bigint>();
+    spent.set(row.month, BigInt(row.spentMinor));
+    spentByCategory.set(row.categoryId, spent);
+  }
+  const lines = [...spentByCategory].map(([categoryId, spent]): SpendingLine => {
+    const spentMinorByMonth = months.map((month) => spent.get(month) ?? 0n);
+    return { categoryId, name: categoryId === null ? 'No category' : (names.get(categoryId) ?? 'Unknown category'), spentMinorByMonth, totalMinor: sum(spentMinorByMonth) };
+  });
+  lines.sort((a, b) => compare(b.totalMinor, a.totalMinor) || a.name.localeCompare(b.name));
+  const totalMinorByMonth = months.map((_, index) => sum(lines.map((line) => line.spentMinorByMonth[index] ?? 0n)));
+  return { months, lines, totalMinorByMonth, totalMinor: sum(totalMinorByMonth) };
+}
+
+/** The `count` months that end with `last` (`YYYY-MM`), oldest first. */
+export function monthsUpTo(last: string, count: number): string[] {
+  const [year = 1970, month = 1] = last.split('-').map(Number);
+  return Array.from({ length: count }, (_, index) => {
+    const monthsSinceYear0 = year * 12 + (month - 1) - (count - 1 - index);
+    return `${String(Math.floor(monthsSinceYear0 / 12)).padStart(4, '0')}-${String((monthsSinceYear0 % 12) + 1).padStart(2, '0')}`;
+  });
+}
+
+/** How long a bar is, from 0 to 1. Refunds above the spending have no bar. */
+export function barShare(amountMinor: bigint, largestMinor: bigint): number {
+  return amountMinor <= 0n || largestMinor <= 0n ? 0 : Number(amountMinor) / Number(largestMinor);
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n);
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,62 @@
+import type { Client } from '@rockpool/client';
+import { RockpoolProvider } from '@rockpool/client/react';
+import type { ReactNode } from 'react';
+import { AccountsView } from '../accounts/accounts-view.tsx';
+import type { Budget } from '../budget/budget.ts';
+import { CategoriesView } from '../categories/categories-view.tsx';
+import { EntriesView } from '../entries/entries-view.tsx';
+import { ImportView } from '../import/import-view.tsx';
+import { ReportsView } from '../reports/reports-view.tsx';
+import { ShareView } from '../share/share-view.tsx';
+import { SyncBadge } from '../sync/badge.tsx';
+import { SyncView } from '../sync/sync-view.tsx';
+import { FailureNotice } from './failure.tsx';
+import { hashOf, usePlace, type Page } from './navigation.ts';
+
+export interface AppProps {
+  readonly client: Client;
+  readonly budget: Budget;
+  /** How this device signs its changes; see budget/device.ts. */
+  readonly device: string;
+}
+
+const links: readonly (readonly [Page, string])[] = [
+  ['accounts', 'Accounts'],
+  ['import', 'Import'],
+  ['reports', 'Spending'],
+  ['categories', 'Categories'],
+  ['share', 'Share'],
+];
+
+export function App({ client, budget, device }: AppProps): ReactNode {
+  const { page, accountId } = usePlace();
+  const current = page === 'entries' ? 'accounts' : page;
+  return (
+    <RockpoolProvider client={client}>
+      <header className="top">
+        <a className="brand" href={hashOf(budget)}>
+          Rockpool Budget
+        </a>
+        <SyncBadge budget={budget} />
+      </header>
+      <nav className="main-nav" aria-label="Pages">
+        {links.map(([target, word]) => (
+          <a key={target} href={hashOf(budget, { page: target, accountId: target === 'import' ? accountId : '' })} aria-current={current === target ? 'page' : undefined}>
+            {word}
+          </a>
+        ))}
+      </nav>
+      <main>
+        <FailureNotice>
+          {page === 'accounts' && <AccountsView budget={budget} />}
+          {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
+          {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
+          {page === 'reports' && <ReportsView budget={budget} />}
+          {page === 'categories' && <CategoriesView />}
+          {page === 'sync' && <SyncView device={device} />}
+          {page === 'share' && <ShareView budget={budget} />}
+        </FailureNotice>
+      </main>
+    </RockpoolProvider>
+  );
+}

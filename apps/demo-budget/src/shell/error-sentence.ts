@@ -1,0 +1,29 @@
+import { RockpoolError } from '@rockpool/client';
+
+/** What went wrong, for the person in front of it, and what they can do. Rockpool's own sentence stands in where there is no better one. */
+export function errorSentence(error: unknown): string {
+  if (!(error instanceof RockpoolError)) return 'Something went wrong that should not have. Nothing that was saved before is lost.';
+  switch (error.code) {
+    case 'storage-unsupported':
+      return 'This browser cannot keep a database for this page. Chrome, Edge and other Chromium browsers can.';
+    case 'storage-busy':
+      return 'Another window is holding the budget’s storage. Close other windows of this page and reload.';
+    case 'storage-ephemeral':
+      return 'This is a private window: it would forget the budget when it closes. Open the page in a normal window.';
+    case 'storage-full':
+      return 'There is no room left on this device, so this change was not saved. Free some space and try again.';
+    case 'storage-corrupt':
+      return 'The budget’s file on this device is damaged. It has been kept as it is; nothing was deleted.';
+    case 'storage-lost':
+      return 'The browser has closed the budget’s storage. Reload the page.';
+    case 'tab-outdated':
+      return 'Another tab runs a newer version of this app. Reload this one.';
+    case 'changeset-too-large':
+      return 'This is too much for a single change, so none of it was saved.';
+    case 'leader-unreachable':
+    case 'transaction-lost':
+      return 'The tab that saves did not answer. Nothing of this change was kept; please try again.';
+    default:
+      return error.message;
+  }
+}

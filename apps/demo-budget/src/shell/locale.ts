@@ -1,0 +1,29 @@
+/** How this person's browser writes dates and amounts. */
+export const locale: string = typeof navigator === 'undefined' ? 'en' : (navigator.language || 'en');
+
+const dayFormat = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+const monthFormat = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' });
+const momentFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+
+/** An entry's day. A text that is no day (another app may have written it) is shown as it is. */
+export function formatDay(date: string): string {
+  const ms = Date.parse(`${date}T00:00:00Z`);
+  return Number.isNaN(ms) ? date : dayFormat.format(ms);
+}
+
+/** A month given as `YYYY-MM`. */
+export function formatMonth(month: string): string {
+  const ms = Date.parse(`${month}-01T00:00:00Z`);
+  return Number.isNaN(ms) ? month : monthFormat.format(ms);
+}
+
+/** A moment in this person's time zone. */
+export function formatMoment(ms: number): string {
+  return momentFormat.format(ms);
+}
+
+/** Today in this person's time zone, as `YYYY-MM-DD`. */
+export function today(): string {
+  const now = new Date();
+  return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}

@@ -1,0 +1,18 @@
+import { useSyncStatus } from '@rockpool/client/react';
+import type { ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import { hashOf } from '../shell/navigation.ts';
+import { statusWords } from './status-sentence.ts';
+
+/** Where sync stands and what waits to be sent, in two or three words; leads to the details. */
+export function SyncBadge({ budget }: { readonly budget: Budget }): ReactNode {
+  const words = statusWords(useSyncStatus());
+  return (
+    <a className={`badge badge-${words.tone}`} href={hashOf(budget, { page: 'sync' })} title={words.detail} data-testid="sync-badge">
+      <span className="dot" aria-hidden="true" />
+      <span role="status" aria-label={`Sync: ${words.label}`}>
+        {words.label}
+      </span>
+    </a>
+  );
+}

@@ -1,0 +1,61 @@
+import type { SyncStatus } from '@rockpool/client';
+
+export interface StatusWords {
+  /** Two or three words, for the badge. */
+  readonly label: string;
+  /** One or two sentences: what this means and what is being tried. */
+  readonly detail: string;
+  readonly tone: 'good' | 'working' | 'waiting' | 'attention';
+}
+
+/** Where sync stands, in words. Local work goes on in every state, and the words say so where someone might doubt it. */
+export function statusWords(status: SyncStatus): StatusWords {
+  const { state, pendingCount, reason } = status;
+  switch (state) {
+    case 'opening':
+      return { label: 'Opening', detail: 'The budget on this device is being opened.', tone: 'working' };
+    case 'offline':
+      return {
+        label: pendingCount === 0 ? 'Offline' : `Offline · ${pendingCount} to send`,
+        detail: `The server cannot be reached. Everything works, is kept on this device, and will be sent later.`,
+        tone: 'waiting',
+      };
+    case 'connecting':
+      return {
+        label: pendingCount === 0 ? 'Connecting' : `Connecting · ${pendingCount} to send`,
+        detail: 'A connection to the server is being made.',
+        tone: 'working',
+      };
+    case 'pushing':
+      return { label: `Sending ${pendingCount}`, detail: `${changes(pendingCount)} on the way to the server.`, tone: 'working' };
+    case 'up-to-date':
+      return { label: 'Up to date', detail: 'The server has all changes of this device, and this device all of the others’.', tone: 'good' };
+    case 'needs-auth':
+      return {
+        label: pendingCount === 0 ? 'No access' : `No access · ${pendingCount} to send`,
+        detail: 'The server does not accept this budget’s key. Open the budget by its share link again. Your work is kept on this device.',
+        tone: 'attention',
+      };
+    case 'blocked':
+      return {
+        label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${pendingCount} to send`,
+        detail: `Sync cannot go on by itself. ${reason?.message ?? ''} Your work is kept on this device.`.replace(/\s+/g, ' '),
+        tone: 'attention',
+      };
+  }
+}
+
+/** "1 change", "3 changes". */
+export function changes(count: number): string {
+  return count === 1 ? '1 change' : `${count} changes`;
+}
+
+/** How long ago something was, roughly: "just now", "5 minutes ago". */
+export function timeAgo(thenMs: number, nowMs: number, locale: string): string {
+  const seconds = Math.max(0, Math.round((nowMs - thenMs) / 1_000));
+  if (seconds < 45) return 'just now';
+  const words = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+  if (seconds < 3_600) return words.format(-Math.max(1, Math.round(seconds / 60)), 'minute');
+  if (seconds < 86_400) return words.format(-Math.round(seconds / 3_600), 'hour');
+  return words.format(-Math.round(seconds / 86_400), 'day');
+}

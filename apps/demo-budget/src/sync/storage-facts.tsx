@@ -1,0 +1,48 @@
+import { useEffect, useState, type ReactNode } from 'react';
+
+interface Storage {
+  /** The browser has promised not to clear it by itself. */
+  readonly promised: boolean;
+  readonly usedBytes: number;
+  readonly quotaBytes: number;
+}
+
+async function readStorage(): Promise<Storage | null> {
+  // Missing on pages that were loaded without encryption from another machine.
+  const storage = navigator.storage as StorageManager | undefined;
+  if (storage === undefined) return null;
+  const [promised, estimate] = await Promise.all([storage.persisted(), storage.estimate()]);
+  return { promised, usedBytes: estimate.usage ?? 0, quotaBytes: estimate.quota ?? 0 };
+}
+
+/** Where the budget is kept on this device, and whether the browser may clear it away. */
+export function StorageFacts({ persistence }: { readonly persistence: 'opfs' | 'memory' }): ReactNode {
+  const [storage, setStorage] = useState<Storage | null>(null);
+  const refresh = (): void => {
+    readStorage().then(setStorage, () => setStorage(null));
+  };
+  useEffect(refresh, []);
+  return (
+    <div>
+      <dt>Kept on this device</dt>
+      <dd>
+        {persistence === 'memory' ? 'No: it is gone when this tab closes' : 'Yes, in this browser’s storage'}
+        {storage !== null && `, ${megabytes(storage.usedBytes)} of ${megabytes(storage.quotaBytes)}`}
+        {storage !== null && !storage.promised && persistence === 'opfs' && (
+          <>
+            . The browser may clear it when the device runs out of room.{' '}
+            <button type="button" className="quiet" onClick={() => void navigator.storage.persist().then(refresh)}>
+              Ask it not to
+            </button>
+          </>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+function megabytes(bytes: number): string {
+  const mb = bytes / 1_048_576;
+  if (mb >= 1_024) return `${(mb / 1_024).toFixed(1)} GB`;
+  return mb < 10 ? `${mb.toFixed(1)} MB` : `${Math.round(mb)} MB`;
+}

@@ -1,0 +1,65 @@
+import { useSyncStatus } from '@rockpool/client/react';
+import type { ReactNode } from 'react';
+import { formatMoment, locale } from '../shell/locale.ts';
+import { ConflictList } from './conflict-list.tsx';
+import { changes, statusWords, timeAgo } from './status-sentence.ts';
+import { StorageFacts } from './storage-facts.tsx';
+import { useNow } from './use-now.ts';
+
+/** A clock this far off is worth a word: within it, "a minute ago" still reads right. */
+const clockToleranceMs = 60_000;
+
+/** How the budget is kept and sent, in plain language. */
+export function SyncView({ device }: { readonly device: string }): ReactNode {
+  const status = useSyncStatus();
+  const words = statusWords(status);
+  const nowMs = useNow(15_000);
+  const clockOffsetMs = status.clockOffsetMs ?? 0;
+  return (
+    <>
+      <h1>Sync and storage</h1>
+      <section className={`card sync-state tone-${words.tone}`}>
+        <h2>{words.label}</h2>
+        <p>{words.detail}</p>
+      </section>
+      <dl className="card facts">
+        <div>
+          <dt>Waits to be sent</dt>
+          <dd>{status.pendingCount === 0 ? 'Nothing' : changes(status.pendingCount)}</dd>
+        </div>
+        {status.parkedCount > 0 && (
+          <div>
+            <dt>Refused by the server</dt>
+            <dd>{changes(status.parkedCount)}, kept on this device</dd>
+          </div>
+        )}
+        <div>
+          <dt>Last contact</dt>
+          <dd>{status.lastContactMs === null ? 'None since the page was opened' : <time title={formatMoment(status.lastContactMs)}>{timeAgo(status.lastContactMs, nowMs, locale)}</time>}</dd>
+        </div>
+        {status.reason !== null && (
+          <div>
+            <dt>Reason</dt>
+            <dd>
+              {status.reason.message} <code>{status.reason.code}</code>
+            </dd>
+          </div>
+        )}
+        {Math.abs(clockOffsetMs) > clockToleranceMs && (
+          <div>
+            <dt>Clock</dt>
+            <dd>
+              This device’s clock is {Math.round(Math.abs(clockOffsetMs) / 60_000)} minutes {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Your changes are placed by the server’s.
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>This tab</dt>
+          <dd>{status.role === 'leader' ? 'Saves and syncs for all tabs of this budget' : 'Another tab saves and syncs for it'}</dd>
+        </div>
+        <StorageFacts persistence={status.persistence} />
+      </dl>
+      <ConflictList device={device} />
+    </>
+  );
+}

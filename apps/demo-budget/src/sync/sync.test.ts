@@ -1,0 +1,69 @@
+import type { SyncStatus } from '@rockpool/client';
+import { describe, expect, it } from 'vitest';
+import type { ConflictRow } from '../queries.ts';
+import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
+import { statusWords, timeAgo } from './status-sentence.ts';
+
+const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, reason: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null };
+
+describe('the words for sync', () => {
+  it('say what waits to be sent', () => {
+    expect(statusWords({ ...status, state: 'offline', pendingCount: 3 }).label).toBe('Offline · 3 to send');
+    expect(statusWords({ ...status, state: 'pushing', pendingCount: 1 })).toMatchObject({ label: 'Sending 1', detail: '1 change on the way to the server.' });
+    expect(statusWords(status)).toMatchObject({ label: 'Up to date', tone: 'good' });
+  });
+
+  it('give the reason where sync is blocked', () => {
+    const reason = { code: 'schema-mismatch', fields: {}, recovery: 'upgrade', message: 'Client and server have different schemas.' } as const;
+    expect(statusWords({ ...status, state: 'blocked', reason })).toMatchObject({ tone: 'attention', detail: expect.stringContaining('different schemas') as string });
+  });
+
+  it('say roughly how long ago the last contact was', () => {
+    const nowMs = 1_000_000_000;
+    expect([nowMs, nowMs - 30_000, nowMs - 60_000, nowMs - 7_200_000, nowMs + 5_000].map((thenMs) => timeAgo(thenMs, nowMs, 'en'))).toEqual([
+      'just now',
+      'just now',
+      '1 minute ago',
+      '2 hours ago',
+      'just now',
+    ]);
+  });
+});
+
+const conflict: ConflictRow = {
+  id: '1',
+  tableName: 'entries',
+  rowKey: '["e1"]',
+  columnName: 'amountMinor',
+  lostValue: -4190,
+  wonValue: -4210,
+  lostBy: 'device-1',
+  wonBy: 'device-2',
+  lostAtMs: 1,
+  wonAtMs: 2,
+  rowName: 'Coffee',
+  rowDate: '2025-01-31',
+  currency: 'EUR',
+};
+
+describe('conflicts', () => {
+  it('are told in the words of the app', () => {
+    const names = new Map([['c1', 'Groceries']]);
+    expect(columnWord('amountMinor')).toBe('Amount');
+    expect(valueWord(-4190, conflict, names, 'en')).toBe('-€41.90');
+    expect(valueWord('c1', { ...conflict, columnName: 'categoryId' }, names, 'en')).toBe('Groceries');
+    expect(valueWord(null, { ...conflict, columnName: 'categoryId' }, names, 'en')).toBe('no category');
+    expect(valueWord('', { ...conflict, columnName: 'notes' }, names, 'en')).toBe('nothing');
+  });
+
+  it('can be undone by writing the lost value again', () => {
+    expect(restoreStatement(conflict)).toEqual({ sql: 'UPDATE entries SET amountMinor = ? WHERE id = ?', params: [-4190, 'e1'] });
+  });
+
+  it('never make SQL of a name that the app does not know, nor for a row that has gone', () => {
+    expect(restoreStatement({ ...conflict, columnName: 'amountMinor = 0; --' })).toBeUndefined();
+    expect(restoreStatement({ ...conflict, tableName: 'sqlite_master' })).toBeUndefined();
+    expect(restoreStatement({ ...conflict, rowName: null })).toBeUndefined();
+    expect(restoreStatement({ ...conflict, columnName: null })).toBeUndefined();
+  });
+});
