@@ -1,0 +1,58 @@
+import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue } from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+import type { RowRef } from './pending-index.ts';
+import type { PendingRowChange } from './row-state.ts';
+
+export interface HiddenCell {
+  readonly value: CellValue;
+  /** The watermark that the author of the covering write had really seen of this cell. */
+  readonly base: number;
+}
+
+/** rockpool_base: server values that pending writes cover. Empty most of the time. */
+export class BaseTable {
+  private readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  isEmpty(): boolean {
+    return this.connection.value('SELECT 1 FROM rockpool_base LIMIT 1') === undefined;
+  }
+
+  read({ tableId, key }: RowRef): Map<number, HiddenCell> {
+    const statement = this.connection.prepare('SELECT column_id, value, base FROM rockpool_base WHERE table_id = ? AND key = ?');
+    try {
+      statement.bindCell(1, BigInt(tableId));
+      statement.bindCell(2, encodeKey(key));
+      const cells = new Map<number, HiddenCell>();
+      while (statement.step()) cells.set(Number(statement.readValue(0)), { value: statement.readCell(1), base: Number(statement.readValue(2)) });
+      return cells;
+    } finally {
+      statement.release();
+    }
+  }
+
+  /** Replaces what is kept for one row. */
+  write(row: RowRef, before: ReadonlyMap<number, HiddenCell>, hidden: ReadonlyMap<number, CellValue>, pending: readonly PendingRowChange[]): void {
+    const key = encodeKey(row.key);
+    if (before.size > 0) this.connection.run('DELETE FROM rockpool_base WHERE table_id = ? AND key = ?', row.tableId, key);
+    if (hidden.size === 0) return;
+    const statement = this.connection.prepare('INSERT INTO rockpool_base (table_id, key, column_id, value, base) VALUES (?, ?, ?, ?, ?)');
+    try {
+      for (const [columnId, value] of hidden) {
+        const base = before.get(columnId)?.base ?? coveringBase(columnId, pending);
+        statement.runCells(BigInt(row.tableId), key, BigInt(columnId), value, BigInt(base));
+      }
+    } finally {
+      statement.release();
+    }
+  }
+}
+
+/** What the author of the first pending change that covers this cell had seen. */
+function coveringBase(columnId: number, pending: readonly PendingRowChange[]): number {
+  const covering = pending.find(({ kind, values }) => columnId === EXISTENCE_COLUMN_ID || kind !== 'update' || values.has(columnId));
+  return (covering ?? pending[0])?.base ?? 0;
+}

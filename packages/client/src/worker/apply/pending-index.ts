@@ -1,0 +1,88 @@
+import { keyToString, type BeforeGroup, type CellValue, type ChangeGroup } from '@rockpool/shared';
+import type { PendingRowChange } from './row-state.ts';
+
+/** A changeset of the outbox, decoded, with its old values. */
+export interface PendingChangeset {
+  readonly sequence: number;
+  readonly base: number;
+  readonly groups: readonly ChangeGroup[];
+  /** One for each group, in the same order. */
+  readonly before: readonly BeforeGroup[];
+}
+
+export interface RowRef {
+  readonly tableId: number;
+  readonly key: readonly CellValue[];
+  readonly keyText: string;
+}
+
+/** Which rows have pending changes, and which: what a delivery must be folded under. Lives in memory, rebuilt from the outbox. */
+export class PendingIndex {
+  private readonly changesByRow: Map<string, PendingRowChange[]> = new Map();
+  private readonly rowsBySequence: Map<number, RowRef[]> = new Map();
+  private newest = 0;
+
+  /** The last changeset that was added; later ones have to be read from the outbox. */
+  get newestSequence(): number {
+    return this.newest;
+  }
+
+  get isEmpty(): boolean {
+    return this.rowsBySequence.size === 0;
+  }
+
+  add(changeset: PendingChangeset): void {
+    const rows: RowRef[] = [];
+    for (const [index, group] of changeset.groups.entries()) {
+      const before = changeset.before[index];
+      for (let row = 0; row < group.rowCount; row++) {
+        const key = group.keys.map((part) => part[row] as CellValue);
+        const ref = { tableId: group.tableId, key, keyText: keyToString(key) };
+        rows.push(ref);
+        const change: PendingRowChange = {
+          sequence: changeset.sequence,
+          base: changeset.base,
+          kind: group.kind,
+          values: rowOf(group.columnIds, group.values, row),
+          before: before === undefined ? new Map() : rowOf(before.columnIds, before.values, row),
+        };
+        const changes = this.changesByRow.get(rowId(ref));
+        if (changes === undefined) this.changesByRow.set(rowId(ref), [change]);
+        else changes.push(change);
+      }
+    }
+    this.rowsBySequence.set(changeset.sequence, rows);
+    this.newest = Math.max(this.newest, changeset.sequence);
+  }
+
+  changesOf(row: RowRef): readonly PendingRowChange[] {
+    return this.changesByRow.get(rowId(row)) ?? [];
+  }
+
+  rowsOf(sequence: number): readonly RowRef[] {
+    return this.rowsBySequence.get(sequence) ?? [];
+  }
+
+  remove(sequence: number): void {
+    for (const row of this.rowsOf(sequence)) {
+      const left = this.changesOf(row).filter((change) => change.sequence !== sequence);
+      if (left.length === 0) this.changesByRow.delete(rowId(row));
+      else this.changesByRow.set(rowId(row), left);
+    }
+    this.rowsBySequence.delete(sequence);
+  }
+
+  clear(): void {
+    this.changesByRow.clear();
+    this.rowsBySequence.clear();
+    this.newest = 0;
+  }
+}
+
+export function rowId({ tableId, keyText }: RowRef): string {
+  return `${tableId}:${keyText}`;
+}
+
+function rowOf(columnIds: readonly number[], values: readonly (readonly CellValue[])[], row: number): Map<number, CellValue> {
+  return new Map(columnIds.map((columnId, index) => [columnId, values[index]?.[row] ?? null]));
+}

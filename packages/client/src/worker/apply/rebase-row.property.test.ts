@@ -1,0 +1,65 @@
+import type { CellValue } from '@rockpool/shared';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { rebaseRow } from './rebase-row.ts';
+import { fold, NO_ROW, withChange, type DeliveredRow, type PendingRowChange, type RowState } from './row-state.ts';
+
+const COLUMNS = [1, 2];
+const small = fc.bigInt({ min: 0n, max: 4n });
+
+type Step =
+  | { readonly act: 'write'; readonly wish: 'update' | 'delete'; readonly column: number; readonly value: bigint }
+  | { readonly act: 'deliver'; readonly decide: number; readonly verdicts: readonly boolean[]; readonly kind: 'none' | 'update' | 'insert' | 'delete'; readonly column: number; readonly value: bigint };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ act: fc.constant('write' as const), wish: fc.constantFrom('update' as const, 'update' as const, 'delete' as const), column: fc.constantFrom(...COLUMNS), value: small }),
+  fc.record({
+    act: fc.constant('deliver' as const),
+    decide: fc.nat({ max: 3 }),
+    verdicts: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+    kind: fc.constantFrom('none' as const, 'update' as const, 'insert' as const, 'delete' as const),
+    column: fc.constantFrom(...COLUMNS),
+    value: small,
+  }),
+);
+
+const wholeRow = (value: CellValue): Map<number, CellValue> => new Map(COLUMNS.map((id) => [id, value]));
+
+describe('rebasing one row', () => {
+  it('shows the fold of pending writes over the server row, however decisions, deliveries and writes are mixed', () => {
+    fc.assert(
+      fc.property(fc.boolean(), fc.array(step, { maxLength: 12 }), (startsWithRow, steps) => {
+        // The model knows the server's row outright; the subject has only the visible row, old values and hidden values.
+        let modelBase: RowState = startsWithRow ? { exists: true, values: wholeRow(9n) } : NO_ROW;
+        let pending: readonly PendingRowChange[] = [];
+        let visible = modelBase;
+        let hidden: ReadonlyMap<number, CellValue> = new Map();
+        let sequence = 0;
+        for (const current of steps) {
+          if (current.act === 'write') {
+            const change = localChange(visible, current.wish, current.column, current.value, ++sequence);
+            pending = [...pending, change];
+            visible = withChange(visible, change);
+          } else {
+            const decided = pending.slice(0, current.decide);
+            const decisions = new Map(decided.map(({ sequence: number }, index) => [number, current.verdicts[index] === true ? ('admitted' as const) : ('rejected' as const)]));
+            for (const change of decided) if (decisions.get(change.sequence) === 'admitted') modelBase = withChange(modelBase, change);
+            const delivered: DeliveredRow[] =
+              current.kind === 'none' ? [] : [{ kind: current.kind, values: current.kind === 'insert' ? wholeRow(current.value) : new Map([[current.column, current.value]]) }];
+            for (const change of delivered) modelBase = withChange(modelBase, change);
+            ({ visible, hidden, pending } = rebaseRow({ visible, hidden, pending }, decisions, delivered));
+          }
+          expect(visible).toEqual(fold(modelBase, pending));
+          if (pending.length === 0) expect(hidden.size).toBe(0);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+});
+
+function localChange(visible: RowState, wish: 'update' | 'delete', column: number, value: bigint, sequence: number): PendingRowChange {
+  if (!visible.exists) return { sequence, base: 0, kind: 'insert', values: wholeRow(value), before: new Map() };
+  if (wish === 'delete') return { sequence, base: 0, kind: 'delete', values: new Map(), before: visible.values };
+  return { sequence, base: 0, kind: 'update', values: new Map([[column, value]]), before: new Map([[column, visible.values.get(column) ?? null]]) };
+}

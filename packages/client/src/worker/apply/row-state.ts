@@ -1,0 +1,74 @@
+import { cellValuesEqual, EXISTENCE_COLUMN_ID, type CellValue, type ChangeKind } from '@rockpool/shared';
+
+/** One row as one side sees it. `values` are the columns outside the key, by id; a row that is not there has none. */
+export interface RowState {
+  readonly exists: boolean;
+  readonly values: ReadonlyMap<number, CellValue>;
+}
+
+export const NO_ROW: RowState = { exists: false, values: new Map() };
+
+/** What one pending changeset does to one row, with the old values that it replaced. */
+export interface PendingRowChange {
+  readonly sequence: number;
+  /** The watermark that its author had seen. */
+  readonly base: number;
+  readonly kind: ChangeKind;
+  readonly values: ReadonlyMap<number, CellValue>;
+  /** update: old values of the same columns; delete: the whole row; insert: none. */
+  readonly before: ReadonlyMap<number, CellValue>;
+}
+
+/** A server value that the visible row does not show, because a pending write covers it. EXISTENCE_COLUMN_ID holds 1n or 0n: whether the row is there. */
+export type HiddenValues = ReadonlyMap<number, CellValue>;
+
+/** What a delivery says about one row. */
+export interface DeliveredRow {
+  readonly kind: ChangeKind;
+  readonly values: ReadonlyMap<number, CellValue>;
+}
+
+/** Writes one change on top of a row. An update of a row that is not there does nothing: deletes win. */
+export function withChange(row: RowState, change: DeliveredRow): RowState {
+  if (change.kind === 'delete') return NO_ROW;
+  if (change.kind === 'insert') return { exists: true, values: change.values };
+  if (!row.exists) return row;
+  const values = new Map(row.values);
+  for (const [columnId, value] of change.values) values.set(columnId, value);
+  return { exists: true, values };
+}
+
+/** The visible row: the server's, with the pending changes on top, in order. */
+export function fold(base: RowState, pending: readonly PendingRowChange[]): RowState {
+  return pending.reduce<RowState>(withChange, base);
+}
+
+/**
+ * The server's row under the visible one: hidden values where there are any, else what stood there before the first
+ * pending change that touched it, else what is visible.
+ */
+export function baseRow(visible: RowState, pending: readonly PendingRowChange[], hidden: HiddenValues): RowState {
+  const first = pending[0];
+  const hiddenExistence = hidden.get(EXISTENCE_COLUMN_ID);
+  const exists = hiddenExistence === undefined ? (first === undefined ? visible.exists : first.kind !== 'insert') : hiddenExistence === 1n;
+  if (!exists) return NO_ROW;
+  const values = new Map(visible.values);
+  // Backwards, so that the oldest old value stays.
+  for (const change of pending.toReversed()) for (const [columnId, value] of change.before) values.set(columnId, value);
+  for (const [columnId, value] of hidden) if (columnId !== EXISTENCE_COLUMN_ID) values.set(columnId, value);
+  return { exists: true, values };
+}
+
+/** The hidden values that must be kept so that baseRow finds `base` again under the changes that are still pending. */
+export function hiddenValues(base: RowState, visible: RowState, pending: readonly PendingRowChange[]): Map<number, CellValue> {
+  const hidden = new Map<number, CellValue>();
+  if (pending.length === 0) return hidden;
+  const derived = baseRow(visible, pending, new Map());
+  if (derived.exists !== base.exists) hidden.set(EXISTENCE_COLUMN_ID, base.exists ? 1n : 0n);
+  if (!base.exists) return hidden;
+  for (const [columnId, value] of base.values) {
+    const known = derived.exists ? derived.values.get(columnId) : undefined;
+    if (known === undefined || !cellValuesEqual(known, value)) hidden.set(columnId, value);
+  }
+  return hidden;
+}

@@ -1,0 +1,130 @@
+import { keyColumns, quoteName, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+import type { Statement } from '../sqlite/statement.ts';
+import { NO_ROW, type RowState } from './row-state.ts';
+
+/** Reads and writes rows of one table by exact values. Hold one for one delivery, then `release` it. */
+export class RowWriter {
+  readonly table: TableSchema;
+  private readonly connection: Connection;
+  private readonly valueIds: readonly number[];
+  private readonly nameOfId: ReadonlyMap<number, string>;
+  private readonly keyNames: readonly string[];
+  private readonly statements: Map<string, Statement> = new Map();
+
+  constructor(connection: Connection, table: TableSchema) {
+    this.connection = connection;
+    this.table = table;
+    const columns = valueColumns(table);
+    this.valueIds = columns.map(({ id }) => id);
+    this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));
+    this.keyNames = keyColumns(table).map(({ name }) => quoteName(name));
+  }
+
+  hasColumn(columnId: number): boolean {
+    return this.nameOfId.has(columnId);
+  }
+
+  read(key: readonly CellValue[]): RowState {
+    const columns = this.valueIds.length === 0 ? '1' : this.valueIds.map((id) => this.nameOf(id)).join(', ');
+    const statement = this.statement(`SELECT ${columns} FROM ${this.from()} WHERE ${this.keyMatch()}`);
+    bind(statement, key, 0);
+    try {
+      if (!statement.step()) return NO_ROW;
+      return { exists: true, values: new Map(this.valueIds.map((id, index) => [id, statement.readCell(index)])) };
+    } finally {
+      statement.reset();
+    }
+  }
+
+  /** Writes the whole row, whether or not it is there. Columns that are not given get their defaults. */
+  put(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
+    this.runPut(this.putStatement(columnIds), key, values);
+  }
+
+  /** Writes some columns of a row; does nothing when the row is not there. */
+  patch(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
+    if (columnIds.length === 0) return;
+    const statement = this.patchStatement(columnIds);
+    bind(statement, values, 0);
+    bind(statement, key, values.length);
+    run(statement);
+  }
+
+  remove(key: readonly CellValue[]): void {
+    const statement = this.statement(`DELETE FROM ${this.from()} WHERE ${this.keyMatch()}`);
+    bind(statement, key, 0);
+    run(statement);
+  }
+
+  /** All rows of a group, straight from its columns. */
+  writeGroup(group: ChangeGroup): void {
+    const { keys, values, rowCount, columnIds, kind } = group;
+    if (kind === 'update' && columnIds.length === 0) return;
+    const statement =
+      kind === 'insert' ? this.putStatement(columnIds) : kind === 'update' ? this.patchStatement(columnIds) : this.statement(`DELETE FROM ${this.from()} WHERE ${this.keyMatch()}`);
+    const [first, second] = kind === 'update' ? [values, keys] : [keys, values];
+    for (let row = 0; row < rowCount; row++) {
+      let parameter = 0;
+      for (const column of first) statement.bindCell(++parameter, column[row] as CellValue);
+      for (const column of second) statement.bindCell(++parameter, column[row] as CellValue);
+      run(statement);
+    }
+  }
+
+  release(): void {
+    for (const statement of this.statements.values()) statement.release();
+    this.statements.clear();
+  }
+
+  private runPut(statement: Statement, key: readonly CellValue[], values: readonly CellValue[]): void {
+    bind(statement, key, 0);
+    bind(statement, values, key.length);
+    run(statement);
+  }
+
+  private putStatement(columnIds: readonly number[]): Statement {
+    const columns = columnIds.map((id) => this.nameOf(id));
+    const all = [...this.keyNames, ...columns];
+    const onConflict = columns.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+    const places = all.map(() => '?').join(', ');
+    return this.statement(`INSERT INTO ${this.from()} (${all.join(', ')}) VALUES (${places}) ON CONFLICT (${this.keyNames.join(', ')}) ${onConflict}`);
+  }
+
+  private patchStatement(columnIds: readonly number[]): Statement {
+    const assignments = columnIds.map((id) => `${this.nameOf(id)} = ?`).join(', ');
+    return this.statement(`UPDATE ${this.from()} SET ${assignments} WHERE ${this.keyMatch()}`);
+  }
+
+  private statement(sql: string): Statement {
+    let statement = this.statements.get(sql);
+    if (statement === undefined) {
+      statement = this.connection.prepare(sql);
+      this.statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  private from(): string {
+    return quoteName(this.table.name);
+  }
+
+  private keyMatch(): string {
+    return this.keyNames.map((name) => `${name} = ?`).join(' AND ');
+  }
+
+  private nameOf(columnId: number): string {
+    const name = this.nameOfId.get(columnId);
+    if (name === undefined) throw new Error(`table ${this.table.name} has no column with id ${columnId}`);
+    return name;
+  }
+}
+
+function bind(statement: Statement, cells: readonly CellValue[], offset: number): void {
+  for (let i = 0; i < cells.length; i++) statement.bindCell(offset + i + 1, cells[i] as CellValue);
+}
+
+function run(statement: Statement): void {
+  statement.step();
+  statement.reset();
+}

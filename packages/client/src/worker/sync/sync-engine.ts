@@ -1,0 +1,216 @@
+import { PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
+import { INITIAL_STATE, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
+import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
+import type { Connect, Connection } from './web-socket.ts';
+
+/** How far this database is, durably. */
+export interface SyncPosition {
+  /** Null before the first welcome. */
+  readonly epoch: Uint8Array | null;
+  readonly cursor: number;
+  /** The last of its changesets whose outcome is applied. */
+  readonly decidedUpTo: number;
+  readonly lastSequence: number;
+}
+
+/** Changesets in order, and the hash of the one before them. */
+export interface PushBatch {
+  readonly previousHash: Uint8Array;
+  readonly changesets: readonly Changeset[];
+}
+
+/** What sync needs of the local database. All synchronous, on the leader's one connection. */
+export interface SyncDatabase {
+  readonly siteId: Uint8Array;
+  readonly schemaHash: string;
+  position(): SyncPosition;
+  /** The first welcome of all: the epoch that the cursor will belong to. */
+  adoptEpoch(epoch: Uint8Array): void;
+  /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
+  nextPush(sequence: number, maxBytes: number): PushBatch | null;
+  /** One transaction: outcomes, rows, cursor. Throws, and changes nothing, when it cannot. */
+  applyDelivery(delivery: Delivery): void;
+  counts(): OutboxCounts;
+  /** Makes all commits so far survive power loss. */
+  flush(): void;
+}
+
+export interface SyncEngineOptions {
+  readonly url: string;
+  readonly databaseId: string;
+  readonly token: () => Promise<string>;
+  readonly database: SyncDatabase;
+  readonly connect: Connect;
+  readonly onReport: (report: SyncReport) => void;
+  readonly nowMs?: () => number;
+  readonly random?: () => number;
+}
+
+export interface SyncEngine {
+  start(): void;
+  /** The outbox has something new. */
+  committed(): void;
+  /** Try at once instead of at the next attempt: the device is online again, or a person asked. */
+  tryNow(): void;
+  /** Disconnects and stays so. */
+  stop(): void;
+}
+
+/** Sent and not yet decided at most: enough to fill a connection, little enough to start over cheaply. */
+const WINDOW_BYTES = 4 * PUSH_BYTES;
+
+/** A confirmation may wait for more of its kind: it only lets the server forget. */
+const CONFIRM_DELAY_MS = 1_000;
+
+// setTimeout holds 31 bits; a later wake simply looks again.
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Runs sync-machine.ts: timers, token, socket, outbox and apply. One per leader. */
+export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
+  const { database, connect, url, databaseId, token } = options;
+  const nowMs = options.nowMs ?? Date.now;
+  const random = options.random ?? Math.random;
+  let state: MachineState = INITIAL_STATE;
+  let connection: Connection | null = null;
+  let wakeTimer: ReturnType<typeof setTimeout> | undefined;
+  let confirmTimer: ReturnType<typeof setTimeout> | undefined;
+  // Sizes of sent changesets that are not decided, by number.
+  let inFlight = new Map<number, number>();
+  // Answers of an earlier attempt to connect must not reach a later one.
+  let attempt = 0;
+
+  function dispatch(event: MachineEvent): void {
+    const step = nextStep(state, event, { nowMs: nowMs(), random: random() });
+    state = step.state;
+    for (const effect of step.effects) run(effect);
+    clearTimeout(wakeTimer);
+    if (state.wakeAtMs !== null) {
+      wakeTimer = setTimeout(() => dispatch({ type: 'wake' }), Math.min(Math.max(0, state.wakeAtMs - nowMs()), LONGEST_TIMER_MS));
+    }
+    report();
+  }
+
+  function report(): void {
+    options.onReport(syncReport(state, database.counts()));
+  }
+
+  function run(effect: Effect): void {
+    switch (effect.type) {
+      case 'connect':
+        void openConnection(++attempt);
+        break;
+      case 'disconnect':
+        attempt++;
+        connection?.close();
+        connection = null;
+        inFlight = new Map();
+        clearTimeout(confirmTimer);
+        confirmTimer = undefined;
+        break;
+      case 'ping':
+        connection?.send({ type: 'ping' });
+        break;
+      case 'push':
+        guarded(() => push(effect.after));
+        break;
+      case 'welcome':
+        guarded(() => greet(effect.welcome));
+        break;
+      case 'apply':
+        guarded(() => apply(effect.delivery));
+        break;
+    }
+  }
+
+  /** A failure of our own side ends the connection like any other, with its reason in the status. */
+  function guarded(work: () => void): void {
+    try {
+      work();
+    } catch (thrown) {
+      dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() });
+    }
+  }
+
+  async function openConnection(mine: number): Promise<void> {
+    let credentials: string;
+    try {
+      credentials = await token();
+    } catch (thrown) {
+      const error = thrown instanceof RockpoolError ? thrown : new RockpoolError('network-unreachable', { stage: 'token' }, { cause: thrown });
+      if (mine === attempt) dispatch({ type: 'failed', error: error.toData() });
+      return;
+    }
+    if (mine !== attempt) return;
+    const opened = connect(url, {
+      onOpen() {
+        if (mine !== attempt) return;
+        const position = database.position();
+        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position });
+        dispatch({ type: 'hello-sent' });
+      },
+      onMessage(message) {
+        if (mine === attempt) dispatch({ type: 'message', message });
+      },
+      onFailed(error) {
+        if (mine === attempt) dispatch({ type: 'failed', error });
+      },
+    });
+    connection = opened;
+  }
+
+  function greet({ epoch, decidedUpTo }: Welcome): void {
+    const position = database.position();
+    if (position.epoch === null) database.adoptEpoch(epoch);
+    // The server cannot have decided what this database never wrote.
+    if (decidedUpTo > position.lastSequence) throw new RockpoolError('site-copied', { decidedUpTo, lastSequence: position.lastSequence });
+  }
+
+  function push(after: number): void {
+    let sentUpTo = after;
+    while (connection !== null && windowBytes() < WINDOW_BYTES) {
+      const batch = database.nextPush(sentUpTo, PUSH_BYTES);
+      if (batch === null) break;
+      // What the server knows of must not vanish here with a power cut: its number would be used again for something else.
+      database.flush();
+      connection.send({ type: 'push', clientNowMs: nowMs(), ...batch });
+      for (const { sequence, body } of batch.changesets) {
+        inFlight.set(sequence, body.length);
+        sentUpTo = sequence;
+      }
+    }
+    if (sentUpTo > after) dispatch({ type: 'pushed', sentUpTo });
+  }
+
+  function windowBytes(): number {
+    let bytes = 0;
+    for (const size of inFlight.values()) bytes += size;
+    return bytes;
+  }
+
+  function apply(delivery: Delivery): void {
+    const { cursor } = database.position();
+    if (delivery.from > cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery leaves a gap', cursor, from: delivery.from });
+    database.applyDelivery(delivery);
+    for (const sequence of inFlight.keys()) if (sequence <= delivery.decidedUpTo) inFlight.delete(sequence);
+    confirmTimer ??= setTimeout(confirm, CONFIRM_DELAY_MS);
+  }
+
+  function confirm(): void {
+    confirmTimer = undefined;
+    guarded(() => {
+      // Only what survives power loss may be confirmed: the server forgets the outcomes then.
+      database.flush();
+      const { cursor, decidedUpTo } = database.position();
+      connection?.send({ type: 'confirm', cursor, decidedUpTo });
+    });
+  }
+
+  return {
+    start: () => dispatch({ type: 'start' }),
+    committed(): void {
+      dispatch({ type: 'committed' });
+    },
+    tryNow: () => dispatch({ type: 'try-now' }),
+    stop: () => dispatch({ type: 'stop' }),
+  };
+}

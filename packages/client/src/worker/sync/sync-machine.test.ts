@@ -1,0 +1,133 @@
+import { RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { CALM_RETRY_MS, CONNECT_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, retryDelayMs, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
+import { syncReport } from './sync-status.ts';
+
+const NOW_MS = 1_700_000_000_000;
+const idle = { pendingCount: 0, parkedCount: 0 };
+const welcome: Welcome = { type: 'welcome', protocolVersion: 1, epoch: new Uint8Array(16), watermark: 5, decidedUpTo: 2, serverNowMs: NOW_MS - 90, canWrite: true };
+const delivery = (decidedUpTo: number): Delivery => ({ type: 'delivery', from: 5, to: 6, decidedUpTo, outcomes: [], groups: [] });
+const failure = (code: ErrorCode): MachineEvent => ({ type: 'failed', error: new RockpoolError(code).toData() });
+
+function after(events: readonly (MachineEvent | number)[], from: MachineState = INITIAL_STATE): Step & { nowMs: number } {
+  let nowMs = NOW_MS;
+  let step: Step = { state: from, effects: [] };
+  for (const event of events) {
+    if (typeof event === 'number') nowMs += event;
+    else step = nextStep(step.state, event, { nowMs, random: 0.5 });
+  }
+  return { ...step, nowMs };
+}
+
+const live: readonly MachineEvent[] = [{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: welcome }];
+
+describe('sync machine', () => {
+  it('connects, greets, and on the welcome pushes from where the server is', () => {
+    expect(after([{ type: 'start' }]).effects).toEqual([{ type: 'connect' }]);
+    const step = after(live);
+    expect(step.state).toMatchObject({ phase: 'live', sentUpTo: 2, decidedUpTo: 2, clockOffsetMs: 90, trouble: null });
+    expect(step.effects).toEqual([{ type: 'welcome', welcome }, { type: 'push', after: 2 }]);
+  });
+
+  it('pushes a new commit after what it sent, and more when outcomes come', () => {
+    const sent = after([...live, { type: 'committed' }, { type: 'pushed', sentUpTo: 4 }, { type: 'committed' }]);
+    expect(sent.effects).toEqual([{ type: 'push', after: 4 }]);
+    const decided = after([{ type: 'message', message: delivery(3) }], sent.state);
+    expect(decided.effects).toEqual([{ type: 'apply', delivery: delivery(3) }, { type: 'push', after: 4 }]);
+    expect(decided.state.waitingSinceMs).not.toBeNull();
+    expect(after([{ type: 'message', message: delivery(4) }], sent.state).state.waitingSinceMs).toBeNull();
+  });
+
+  it('pushes nothing with a token that only reads, and says so while something waits', () => {
+    const step = after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'committed' }]);
+    expect(step.effects).toEqual([]);
+    expect(syncReport(step.state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'blocked', reason: { code: 'auth-forbidden' } });
+    expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
+  });
+
+  it('pings after a silence and gives the connection up after a longer one', () => {
+    const pinged = after([...live, PING_INTERVAL_MS, { type: 'wake' }]);
+    expect(pinged.effects).toEqual([{ type: 'ping' }]);
+    expect(after([...live, PING_INTERVAL_MS, { type: 'wake' }, { type: 'message', message: { type: 'pong' } }]).state.pingSentMs).toBeNull();
+    const silent = after([...live, PING_INTERVAL_MS, { type: 'wake' }, SILENCE_LIMIT_MS, { type: 'wake' }]);
+    expect(silent.state).toMatchObject({ phase: 'waiting', trouble: { code: 'network-unreachable', fields: { stage: 'silence' } } });
+  });
+
+  it('makes a new connection when an outcome is overdue although the server answers pings', () => {
+    const step = after([...live, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS - 1, { type: 'message', message: { type: 'pong' } }, 1, { type: 'wake' }]);
+    expect(step.state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'outcome' } } });
+    expect(step.effects).toEqual([{ type: 'disconnect' }]);
+  });
+
+  it('gives up an attempt that hangs at any stage', () => {
+    expect(after([{ type: 'start' }, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'connecting' } } });
+    expect(after([{ type: 'start' }, { type: 'hello-sent' }, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'greeting' } } });
+  });
+
+  it('waits longer after each failure, up to half a minute, and tries at once when asked', () => {
+    expect([1, 2, 3, 10].map((failures) => retryDelayMs(failures, 1))).toEqual([500, 1000, 2000, 30_000]);
+    expect(retryDelayMs(3, 0)).toBe(1000);
+    const waiting = after([{ type: 'start' }, failure('network-unreachable')]);
+    expect(after([{ type: 'try-now' }], waiting.state).effects).toEqual([{ type: 'connect' }]);
+    expect(after([{ type: 'wake' }], waiting.state).effects).toEqual([]);
+    expect(nextStep(waiting.state, { type: 'wake' }, { nowMs: waiting.state.wakeAtMs ?? 0, random: 0 }).effects).toEqual([{ type: 'connect' }]);
+  });
+
+  it('asks for a new token at once when the old one expires, and calmly when that is refused too', () => {
+    const expired = after([...live, failure('auth-token-expired')]);
+    expect(expired.state.wakeAtMs).toBe(NOW_MS);
+    const again = after([{ type: 'wake' }, failure('auth-token-expired')], expired.state);
+    expect((again.state.wakeAtMs ?? 0) - NOW_MS).toBe(CALM_RETRY_MS * 0.75);
+    expect(syncReport(again.state, idle).state).toBe('needs-auth');
+  });
+
+  it('treats a message out of place as the end of the connection', () => {
+    expect(after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: delivery(0) }]).state.trouble).toMatchObject({ code: 'frame-unexpected' });
+  });
+
+  it('never waits for ever: whatever happens, it is stopped or has a moment to wake', () => {
+    const event: fc.Arbitrary<MachineEvent | number> = fc.oneof(
+      fc.integer({ min: 1, max: 50_000 }),
+      fc.constantFrom<MachineEvent>(
+        ...live,
+        { type: 'try-now' },
+        { type: 'wake' },
+        { type: 'committed' },
+        { type: 'pushed', sentUpTo: 3 },
+        { type: 'message', message: delivery(3) },
+        { type: 'message', message: { type: 'pong' } },
+        failure('network-unreachable'),
+        failure('schema-mismatch'),
+        failure('auth-token-invalid'),
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), (events) => {
+        const { state } = after([{ type: 'start' }, ...events]);
+        expect(state.wakeAtMs).not.toBeNull();
+      }),
+    );
+  });
+
+  it('stops for good when told to', () => {
+    const step = after([...live, { type: 'stop' }]);
+    expect(step).toMatchObject({ state: { phase: 'stopped', wakeAtMs: null }, effects: [{ type: 'disconnect' }] });
+  });
+});
+
+describe('sync report', () => {
+  it('says up-to-date only when connected with nothing waiting', () => {
+    expect(syncReport(after(live).state, idle).state).toBe('up-to-date');
+    expect(syncReport(after(live).state, { pendingCount: 2, parkedCount: 0 }).state).toBe('pushing');
+    expect(syncReport(after([{ type: 'start' }]).state, idle).state).toBe('connecting');
+    expect(syncReport(INITIAL_STATE, idle).state).toBe('offline');
+  });
+
+  it('names the reason and the moment of the next attempt while not connected', () => {
+    const { state } = after([{ type: 'start' }, failure('network-unreachable')]);
+    expect(syncReport(state, idle)).toMatchObject({ state: 'offline', reason: { code: 'network-unreachable', fields: { nextAttemptMs: NOW_MS + 375 } } });
+    const blocked = after([{ type: 'start' }, failure('schema-mismatch')]).state;
+    expect(syncReport(blocked, idle).state).toBe('blocked');
+  });
+});

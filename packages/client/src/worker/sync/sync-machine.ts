@@ -1,0 +1,206 @@
+import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type Delivery, type ErrorData, type ServerMessage, type Welcome } from '@rockpool/shared';
+
+/*
+ *             start, try-now, wake                hello-sent              welcome
+ *   waiting ───────────────────────► connecting ─────────────► greeting ──────────► live
+ *      ▲                                 │                         │                  │
+ *      └──────── any failure, a deadline, silence, an overdue outcome ────────────────┘
+ *
+ * Pure: (state, event) → next state and effects. The engine runs the effects and brings the events.
+ *  1. In every phase but `stopped` there is a moment at which something happens by itself (`wakeAtMs`): nothing waits for ever.
+ *  2. `trouble` is why the last connection ended. It stays until a connection is live again, for the status to tell.
+ *  3. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
+ */
+
+/** Getting a token, opening the socket, the welcome: a round trip or two each. More than this is a failure. */
+export const CONNECT_DEADLINE_MS = 15_000;
+
+/** A push without an outcome for this long makes a new connection: it may have been lost, and sending again is harmless. */
+export const OUTCOME_DEADLINE_MS = 30_000;
+
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
+
+/** What another attempt alone will hardly mend, such as a refused token or a schema that does not fit, is still tried, but calmly. */
+export const CALM_RETRY_MS = 60_000;
+
+export type Phase = 'stopped' | 'waiting' | 'connecting' | 'greeting' | 'live';
+
+export interface MachineState {
+  readonly phase: Phase;
+  /** Failures in a row. */
+  readonly failures: number;
+  readonly trouble: ErrorData | null;
+  readonly wakeAtMs: number | null;
+  readonly lastHeardMs: number | null;
+  readonly pingSentMs: number | null;
+  readonly sentUpTo: number;
+  readonly decidedUpTo: number;
+  /** Since when a sent changeset has been waiting for an outcome. */
+  readonly waitingSinceMs: number | null;
+  /** This device's clock minus the server's. */
+  readonly clockOffsetMs: number | null;
+  readonly canWrite: boolean;
+}
+
+export type MachineEvent =
+  | { readonly type: 'start' }
+  | { readonly type: 'stop' }
+  /** The device says that it has a network again, or somebody asked to try at once. */
+  | { readonly type: 'try-now' }
+  | { readonly type: 'wake' }
+  | { readonly type: 'hello-sent' }
+  | { readonly type: 'message'; readonly message: ServerMessage }
+  /** Whatever ended the connection or the attempt to make one. */
+  | { readonly type: 'failed'; readonly error: ErrorData }
+  /** The outbox has something new. */
+  | { readonly type: 'committed' }
+  | { readonly type: 'pushed'; readonly sentUpTo: number };
+
+export type Effect =
+  /** Get a token, open a socket, say hello. */
+  | { readonly type: 'connect' }
+  | { readonly type: 'disconnect' }
+  | { readonly type: 'ping' }
+  /** Send what the outbox holds after this number, as far as the window allows. */
+  | { readonly type: 'push'; readonly after: number }
+  | { readonly type: 'welcome'; readonly welcome: Welcome }
+  | { readonly type: 'apply'; readonly delivery: Delivery };
+
+export interface Step {
+  readonly state: MachineState;
+  readonly effects: readonly Effect[];
+}
+
+export interface Moment {
+  readonly nowMs: number;
+  /** In [0, 1): spreads the retries of many clients. */
+  readonly random: number;
+}
+
+export const INITIAL_STATE: MachineState = {
+  phase: 'stopped',
+  failures: 0,
+  trouble: null,
+  wakeAtMs: null,
+  lastHeardMs: null,
+  pingSentMs: null,
+  sentUpTo: 0,
+  decidedUpTo: 0,
+  waitingSinceMs: null,
+  clockOffsetMs: null,
+  canWrite: true,
+};
+
+export function nextStep(state: MachineState, event: MachineEvent, moment: Moment): Step {
+  if (event.type === 'stop') return { state: { ...INITIAL_STATE, lastHeardMs: state.lastHeardMs }, effects: [{ type: 'disconnect' }] };
+  if (state.phase === 'stopped') return event.type === 'start' ? connecting(state, moment) : { state, effects: [] };
+  switch (event.type) {
+    case 'start':
+      return { state, effects: [] };
+    case 'try-now':
+      return state.phase === 'waiting' ? connecting(state, moment) : { state, effects: [] };
+    case 'wake':
+      return wake(state, moment);
+    case 'hello-sent':
+      return { state: state.phase === 'connecting' ? { ...state, phase: 'greeting' } : state, effects: [] };
+    case 'message':
+      return receive(state, event.message, moment);
+    case 'failed':
+      return state.phase === 'waiting' ? { state, effects: [] } : failed(state, event.error, moment);
+    case 'committed':
+      return { state, effects: mayPush(state) ? [{ type: 'push', after: state.sentUpTo }] : [] };
+    case 'pushed':
+      if (state.phase !== 'live') return { state, effects: [] };
+      return { state: scheduled({ ...state, sentUpTo: event.sentUpTo, waitingSinceMs: state.waitingSinceMs ?? moment.nowMs }), effects: [] };
+  }
+}
+
+function connecting(state: MachineState, { nowMs }: Moment): Step {
+  const wakeAtMs = nowMs + CONNECT_DEADLINE_MS;
+  return { state: { ...state, phase: 'connecting', wakeAtMs, pingSentMs: null, waitingSinceMs: null }, effects: [{ type: 'connect' }] };
+}
+
+function receive(state: MachineState, message: ServerMessage, moment: Moment): Step {
+  const heard: MachineState = { ...state, lastHeardMs: moment.nowMs, pingSentMs: null };
+  if (message.type === 'failure') return failed(heard, new RockpoolError(message.code, message.fields).toData(), moment);
+  if (state.phase === 'greeting' && message.type === 'welcome') {
+    const live: MachineState = {
+      ...heard,
+      phase: 'live',
+      failures: 0,
+      trouble: null,
+      sentUpTo: message.decidedUpTo,
+      decidedUpTo: message.decidedUpTo,
+      waitingSinceMs: null,
+      clockOffsetMs: moment.nowMs - message.serverNowMs,
+      canWrite: message.canWrite,
+    };
+    const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
+    return { state: scheduled(live), effects: [{ type: 'welcome', welcome: message }, ...push] };
+  }
+  if (state.phase === 'live' && message.type === 'delivery') {
+    const decidedUpTo = Math.max(state.decidedUpTo, message.decidedUpTo);
+    const allDecided = decidedUpTo >= state.sentUpTo;
+    const waitingSinceMs = allDecided ? null : decidedUpTo > state.decidedUpTo ? moment.nowMs : state.waitingSinceMs;
+    const next = scheduled({ ...heard, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
+    const push: Effect[] = mayPush(next) && decidedUpTo > state.decidedUpTo ? [{ type: 'push', after: next.sentUpTo }] : [];
+    return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
+  }
+  if (state.phase === 'live' && message.type === 'pong') return { state: scheduled(heard), effects: [] };
+  return failed(heard, new RockpoolError('frame-unexpected', { message: message.type, phase: state.phase }).toData(), moment);
+}
+
+function wake(state: MachineState, moment: Moment): Step {
+  const { nowMs } = moment;
+  if (state.wakeAtMs === null || nowMs < state.wakeAtMs) return { state, effects: [] };
+  if (state.phase === 'waiting') return connecting(state, moment);
+  if (state.phase !== 'live') return failed(state, unreachable(state.phase, CONNECT_DEADLINE_MS), moment);
+  if (state.waitingSinceMs !== null && nowMs - state.waitingSinceMs >= OUTCOME_DEADLINE_MS) {
+    return failed(state, unreachable('outcome', OUTCOME_DEADLINE_MS), moment);
+  }
+  const silentMs = nowMs - (state.lastHeardMs ?? nowMs);
+  if (silentMs >= SILENCE_LIMIT_MS) return failed(state, unreachable('silence', SILENCE_LIMIT_MS), moment);
+  if (state.pingSentMs === null && silentMs >= PING_INTERVAL_MS) {
+    return { state: scheduled({ ...state, pingSentMs: nowMs }), effects: [{ type: 'ping' }] };
+  }
+  return { state: scheduled(state), effects: [] };
+}
+
+/** The stage says what had not come when the patience ended. */
+function unreachable(stage: string, waitedMs: number): ErrorData {
+  return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
+}
+
+function failed(state: MachineState, trouble: ErrorData, { nowMs, random }: Moment): Step {
+  const failures = state.failures + 1;
+  const waitMs = trouble.recovery === 'retry' ? retryDelayMs(failures, random) : calmDelayMs(trouble, failures, random);
+  return {
+    state: { ...state, phase: 'waiting', failures, trouble, wakeAtMs: nowMs + waitMs, pingSentMs: null, waitingSinceMs: null },
+    effects: [{ type: 'disconnect' }],
+  };
+}
+
+/** Doubles with each failure, then up to half of it is left to chance. */
+export function retryDelayMs(failures: number, random: number): number {
+  const full = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
+  return full * (0.5 + random / 2);
+}
+
+function calmDelayMs(trouble: ErrorData, failures: number, random: number): number {
+  // An expired token is the ordinary end of a session: the next one is asked for at once.
+  if (trouble.code === 'auth-token-expired' && failures === 1) return 0;
+  return CALM_RETRY_MS * (0.5 + random / 2);
+}
+
+function mayPush(state: MachineState): boolean {
+  return state.phase === 'live' && state.canWrite;
+}
+
+/** The next moment at which a live connection needs a look: a ping, the end of patience, an overdue outcome. */
+function scheduled(state: MachineState): MachineState {
+  const heardMs = state.lastHeardMs ?? 0;
+  const moments = [heardMs + (state.pingSentMs === null ? PING_INTERVAL_MS : SILENCE_LIMIT_MS)];
+  if (state.waitingSinceMs !== null) moments.push(state.waitingSinceMs + OUTCOME_DEADLINE_MS);
+  return { ...state, wakeAtMs: Math.min(...moments) };
+}

@@ -1,0 +1,54 @@
+import type { ErrorData } from '@rockpool/shared';
+import type { SyncState } from '../../rpc/sync-status.ts';
+import type { MachineState } from './sync-machine.ts';
+
+/** What sync knows for the status of the tab. */
+export interface SyncReport {
+  readonly state: SyncState;
+  readonly pendingCount: number;
+  readonly parkedCount: number;
+  /** While not connected: why, with `nextAttemptMs`, the wall time of the next attempt. */
+  readonly reason: ErrorData | null;
+  readonly lastContactMs: number | null;
+  readonly clockOffsetMs: number | null;
+}
+
+export interface OutboxCounts {
+  readonly pendingCount: number;
+  readonly parkedCount: number;
+}
+
+/** The name of a state for people. `up-to-date` is said only when bytes came, nothing waits here and the outcomes are applied. */
+export function syncReport(machine: MachineState, outbox: OutboxCounts): SyncReport {
+  return {
+    state: stateName(machine, outbox),
+    ...outbox,
+    reason: reasonOf(machine, outbox),
+    lastContactMs: machine.lastHeardMs,
+    clockOffsetMs: machine.clockOffsetMs,
+  };
+}
+
+function stateName({ phase, trouble, canWrite }: MachineState, { pendingCount }: OutboxCounts): SyncState {
+  if (phase === 'live') {
+    if (pendingCount === 0) return 'up-to-date';
+    return canWrite ? 'pushing' : 'blocked';
+  }
+  // A trouble that trying alone does not mend keeps its name while the next attempt runs, instead of flickering.
+  if (trouble?.recovery === 'reauthenticate') return 'needs-auth';
+  if (trouble !== null && trouble.recovery !== 'retry') return 'blocked';
+  return phase === 'connecting' || phase === 'greeting' ? 'connecting' : 'offline';
+}
+
+function reasonOf({ phase, trouble, canWrite, wakeAtMs }: MachineState, { pendingCount }: OutboxCounts): ErrorData | null {
+  if (phase === 'live') return canWrite || pendingCount === 0 ? null : READ_ONLY;
+  if (trouble === null || phase !== 'waiting' || wakeAtMs === null) return trouble;
+  return { ...trouble, fields: { ...trouble.fields, nextAttemptMs: Math.round(wakeAtMs) } };
+}
+
+const READ_ONLY: ErrorData = {
+  code: 'auth-forbidden',
+  fields: { operation: 'write' },
+  recovery: 'ask-user',
+  message: 'The token allows reading only; local changes wait.',
+};

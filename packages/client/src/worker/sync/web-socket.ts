@@ -1,0 +1,75 @@
+import { decodeServerMessage, encodeMessage, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, RockpoolError, toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
+
+/** One connection to a server, in messages. After `onFailed` nothing more comes. */
+export interface Connection {
+  send(message: ClientMessage): void;
+  /** Bytes given to `send` that have not left yet. */
+  readonly bufferedBytes: number;
+  close(): void;
+}
+
+export interface ConnectionEvents {
+  onOpen(): void;
+  onMessage(message: ServerMessage): void;
+  onFailed(error: ErrorData): void;
+}
+
+/** Opens a connection; a fake one takes its place in simulations. */
+export type Connect = (url: string, events: ConnectionEvents) => Connection;
+
+// The whole surface of WebSocket that is used here, so that this file needs no DOM.
+interface Socket {
+  binaryType: string;
+  readonly bufferedAmount: number;
+  readonly readyState: number;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((event: { readonly data: unknown }) => void) | null;
+  onclose: ((event: { readonly code: number }) => void) | null;
+  send(data: Uint8Array<ArrayBuffer>): void;
+  close(): void;
+}
+const OPEN = 1;
+
+export const connectWebSocket: Connect = (url, events) => {
+  const socket = new WebSocket(url) as unknown as Socket;
+  socket.binaryType = 'arraybuffer';
+  const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+  let ended = false;
+  const fail = (error: RockpoolError): void => {
+    if (ended) return;
+    ended = true;
+    socket.close();
+    events.onFailed(error.toData());
+  };
+  socket.onopen = (): void => {
+    if (!ended) events.onOpen();
+  };
+  socket.onmessage = ({ data }): void => {
+    if (ended) return;
+    let message: ServerMessage | null;
+    try {
+      if (!(data instanceof ArrayBuffer)) throw new RockpoolError('frame-invalid', { problem: 'text frame' });
+      const whole = assembler.add(new Uint8Array(data));
+      message = whole === null ? null : decodeServerMessage(whole);
+    } catch (thrown) {
+      fail(toRockpoolError(thrown));
+      return;
+    }
+    if (message !== null) events.onMessage(message);
+  };
+  // Browsers tell a page nothing about why a connection failed; `error` is always followed by `close`.
+  socket.onclose = ({ code }): void => fail(new RockpoolError('network-unreachable', { stage: 'socket', closeCode: code }));
+  return {
+    send(message): void {
+      if (ended || socket.readyState !== OPEN) return;
+      for (const frame of messageToFrames(encodeMessage(message))) socket.send(frame);
+    },
+    get bufferedBytes(): number {
+      return socket.bufferedAmount;
+    },
+    close(): void {
+      ended = true;
+      socket.close();
+    },
+  };
+};

@@ -1,0 +1,19 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { clientMessage, serverMessage } from '../testing/arbitraries.ts';
+import { encodeMessage } from './message-codec.ts';
+import { PROTOCOL_FLOOR, PROTOCOL_VERSION } from './protocol-version.ts';
+
+const HASH_OF_VERSION: Readonly<Record<number, string>> = { 1: '17259150c60866e64cde6da5a3aa24b6857a881a5415bfabfc7c2152fc6d210c' };
+
+it('changes its version when the bytes of any message change', () => {
+  // The same seed gives the same messages: 400 of each side, all fields and their edges.
+  const messages = [fc.sample(clientMessage, { seed: 1, numRuns: 400 }), fc.sample(serverMessage, { seed: 1, numRuns: 400 })].flat();
+  const hash = sha256.create();
+  for (const message of messages) hash.update(encodeMessage(message));
+  const hex = [...hash.digest()].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  // Different bytes: raise PROTOCOL_VERSION, add its line, record its frames, and put the new hash here.
+  expect({ [PROTOCOL_VERSION]: hex }).toEqual({ [PROTOCOL_VERSION]: HASH_OF_VERSION[PROTOCOL_VERSION] });
+  expect(PROTOCOL_FLOOR).toBeLessThanOrEqual(PROTOCOL_VERSION);
+});
