@@ -1,4 +1,4 @@
-import { PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
+import { cellValuesEqual, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
 import { INITIAL_STATE, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, Connection } from './web-socket.ts';
@@ -26,6 +26,8 @@ export interface SyncDatabase {
   position(): SyncPosition;
   /** The first welcome of all: the epoch that the cursor will belong to. */
   adoptEpoch(epoch: Uint8Array): void;
+  /** The hash of one of its own changesets; null where it never wrote it or has pruned it. */
+  hashOf(sequence: number): Uint8Array | null;
   /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null;
   /** One transaction: outcomes, rows, cursor. Throws, and changes nothing, when it cannot. */
@@ -158,11 +160,14 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     connection = opened;
   }
 
-  function greet({ epoch, decidedUpTo }: Welcome): void {
+  function greet({ epoch, decidedUpTo, decidedHash }: Welcome): void {
     const position = database.position();
+    const hash = database.hashOf(decidedUpTo);
+    // The server has decided something that this database never wrote: a copy of it did.
+    if (decidedUpTo > position.lastSequence || (hash !== null && !cellValuesEqual(hash, decidedHash))) {
+      throw new RockpoolError('site-copied', { decidedUpTo, lastSequence: position.lastSequence });
+    }
     if (position.epoch === null) database.adoptEpoch(epoch);
-    // The server cannot have decided what this database never wrote.
-    if (decidedUpTo > position.lastSequence) throw new RockpoolError('site-copied', { decidedUpTo, lastSequence: position.lastSequence });
   }
 
   function push(after: number): void {
