@@ -1,0 +1,71 @@
+/*
+ * Records one frame of every message in the present protocol version into protocol-<version>.json. Run it once, when a version is
+ * released (`node tests/compat/record-frames.ts`); the file is never changed afterwards.
+ */
+import { writeFileSync } from 'node:fs';
+import {
+  encodeChangesetBody,
+  encodeMessage,
+  messageToFrames,
+  PROTOCOL_VERSION,
+  tableIdOf,
+  columnIdOf,
+  type ChangeGroup,
+  type ClientMessage,
+  type ServerMessage,
+} from '../../packages/shared/src/index.ts';
+import { toHex, toRecordable, type RecordedFrame } from './frames.ts';
+
+const id = Uint8Array.from({ length: 16 }, (_, index) => index * 7);
+const groups: ChangeGroup[] = [
+  {
+    tableId: tableIdOf('entry'),
+    kind: 'insert',
+    rowCount: 2,
+    keys: [['e1', 'e2']],
+    columnIds: [columnIdOf('amount'), columnIdOf('note'), columnIdOf('rate')],
+    values: [
+      [-4210n, 2n ** 62n],
+      ['Brötchen', null],
+      [0.5, -1e300],
+    ],
+  },
+  { tableId: tableIdOf('entry'), kind: 'update', rowCount: 1, keys: [['e1']], columnIds: [columnIdOf('note')], values: [[Uint8Array.of(0, 255)]] },
+  { tableId: tableIdOf('rate'), kind: 'delete', rowCount: 1, keys: [['2026-11'], [7n]], columnIds: [], values: [] },
+];
+const body = encodeChangesetBody({ groups, hiddenBases: [{ tableId: tableIdOf('entry'), key: ['e1'], columnId: 0, base: 300 }] });
+
+const fromClient: ClientMessage[] = [
+  { type: 'hello', protocolVersion: 1, token: 'a.b.c', databaseId: 'budget-1', siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, decidedUpTo: 0, lastSequence: 0 },
+  { type: 'hello', protocolVersion: 1, token: '', databaseId: 'b', siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, decidedUpTo: 129, lastSequence: 130 },
+  { type: 'push', clientNowMs: 1_763_683_200_000, previousHash: id, changesets: [{ sequence: 130, stampUs: 1_763_683_200_000_123, base: 12, body }] },
+  { type: 'confirm', cursor: 13, decidedUpTo: 130 },
+  { type: 'renew-token', token: 'd.e.f' },
+  { type: 'ping' },
+];
+const fromServer: ServerMessage[] = [
+  { type: 'welcome', protocolVersion: 1, epoch: id, watermark: 12, decidedUpTo: 129, decidedHash: id, serverNowMs: 1_763_683_200_000, canWrite: true },
+  {
+    type: 'delivery',
+    from: 12,
+    to: 14,
+    decidedUpTo: 131,
+    outcomes: [
+      { kind: 'admitted', sequence: 130, watermark: 13, lossCount: 1 },
+      { kind: 'rejected', sequence: 131, code: 'constraint-unique', fields: { table: 'account', columns: 'name' } },
+    ],
+    groups,
+  },
+  { type: 'failure', code: 'auth-token-expired', fields: {} },
+  { type: 'pong' },
+];
+
+function record(side: RecordedFrame['side'], message: ClientMessage | ServerMessage): RecordedFrame {
+  const frames = messageToFrames(encodeMessage(message));
+  if (frames.length !== 1) throw new Error('a recorded message fits one frame');
+  return { side, frame: toHex(frames[0] as Uint8Array), message: toRecordable(message) };
+}
+
+const recorded = [...fromClient.map((message) => record('client', message)), ...fromServer.map((message) => record('server', message))];
+const file = new URL(`protocol-${PROTOCOL_VERSION}.json`, import.meta.url);
+writeFileSync(file, `${JSON.stringify(recorded, null, 2)}\n`, { flag: 'wx' });
