@@ -1,0 +1,60 @@
+import { snapshotLockName } from './storage-locks.ts';
+import type { StorageLocks } from './storage-locks.ts';
+
+/**
+ * A reader's hold on the generation in which its snapshot ends, hand over hand: the old generation is let go only when the new one
+ * is held. Until then the old hold protects both, because generations are moved into the database file in order. So a read
+ * transaction, which cannot wait, may move on at once and let the lock follow.
+ */
+export class SnapshotPins {
+  readonly #locks: StorageLocks;
+  readonly #storageName: string;
+  readonly #held = new Map<number, () => void>();
+  #wanted = -1;
+  #isClosed = false;
+
+  constructor(locks: StorageLocks, storageName: string) {
+    this.#locks = locks;
+    this.#storageName = storageName;
+  }
+
+  /** Resolves to false when the lock was not granted in time. */
+  async acquire(generation: number, timeoutMs: number): Promise<boolean> {
+    this.#wanted = generation;
+    if (this.#held.has(generation)) return true;
+    const release = await this.#locks.request(snapshotLockName(this.#storageName, generation), 'shared', timeoutMs);
+    if (release === undefined) return false;
+    if (this.#isClosed || this.#wanted > generation || this.#held.has(generation)) {
+      release();
+      return false;
+    }
+    this.#held.set(generation, release);
+    for (const [other, releaseOther] of this.#held) {
+      if (other === generation) continue;
+      this.#held.delete(other);
+      releaseOther();
+    }
+    return true;
+  }
+
+  /** Asks for the lock without waiting for it. */
+  moveTo(generation: number): void {
+    if (generation === this.#wanted) return;
+    // A reader without its lock is still safe, only more easily told to read again; so a failure here needs no handling.
+    void this.acquire(generation, LONGEST_WAIT_MS).catch(() => undefined);
+  }
+
+  releaseAll(): void {
+    for (const release of this.#held.values()) release();
+    this.#held.clear();
+    this.#wanted = -1;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.releaseAll();
+  }
+}
+
+/** Long enough for any WAL checkpoint in progress; a request that is never granted must not wait for ever. */
+const LONGEST_WAIT_MS = 60_000;

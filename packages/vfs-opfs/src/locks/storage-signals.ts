@@ -1,0 +1,13 @@
+/**
+ * Wake-up calls between the openers of one database. They carry nothing and may be lost, doubled or late: correctness never
+ * depends on them. The writer posts one when it waits for readers to leave an old snapshot.
+ */
+export interface StorageSignals {
+  post(name: string): void;
+  /** Returns a function that stops listening. */
+  listen(name: string, onSignal: () => void): () => void;
+}
+
+export function advanceSignalName(storageName: string): string {
+  return `rockpool:${storageName}:advance`;
+}

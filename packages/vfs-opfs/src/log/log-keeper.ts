@@ -1,0 +1,176 @@
+import { advanceSignalName } from '../locks/storage-signals.ts';
+import type { StorageSignals } from '../locks/storage-signals.ts';
+import { snapshotLockName } from '../locks/storage-locks.ts';
+import type { StorageLocks } from '../locks/storage-locks.ts';
+import type { PageView } from '../pages/page-view.ts';
+import type { Tuning } from '../tuning.ts';
+import type { LogWriter } from './log-writer.ts';
+import { copyIntoDatabase } from './wal-checkpoint.ts';
+
+/** Copying pauses after this long, so that a writer that also answers requests is never away for 50 ms. */
+const LONGEST_SLICE_MS = 20;
+/** How often waiting readers are reminded; a reminder may be lost. */
+const NUDGE_EVERY_MS = 100;
+/** How long a WAL checkpoint in the background waits for readers before it lets the log grow and tries again later. */
+const BACKGROUND_WAIT_MS = 1000;
+
+/** What the keeper needs of the storage that it serves. */
+export interface KeeperContext {
+  readonly storageName: string;
+  readonly locks: StorageLocks;
+  readonly signals: StorageSignals;
+  readonly view: PageView;
+  readonly log: LogWriter;
+  readonly tuning: Tuning;
+  /** Failures of work in the background, where there is nobody to throw to. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Keeps the writer's log short and flushed: seals a full segment, runs the WAL checkpoint, and flushes in time. */
+export class LogKeeper {
+  readonly #context: KeeperContext;
+  #flushTimer: ReturnType<typeof setTimeout> | undefined;
+  #dirtySinceMs: number | undefined;
+  #running: Promise<boolean> = Promise.resolve(true);
+  #isInBackground = false;
+  #isClosed = false;
+
+  constructor(context: KeeperContext) {
+    this.#context = context;
+  }
+
+  /** When the oldest commit that is not flushed was made, in milliseconds since 1970; `undefined` when all are flushed. */
+  get dirtySinceMs(): number | undefined {
+    return this.#dirtySinceMs;
+  }
+
+  onCommit(): void {
+    const { log, view, tuning } = this.#context;
+    if (!log.isDirty) this.#dirtySinceMs = undefined;
+    else if (this.#dirtySinceMs === undefined) {
+      this.#dirtySinceMs = Date.now();
+      this.#flushLater();
+    }
+    if (view.active.end < tuning.checkpointAfterBytes) return;
+    try {
+      if (view.sealed === undefined) this.#swap();
+    } catch (error) {
+      // The commit itself stands; the log goes on in the segment where it is.
+      this.#context.onError(error);
+    }
+    if (!this.#isInBackground) this.#checkpointInBackground();
+  }
+
+  flush(): void {
+    clearTimeout(this.#flushTimer);
+    this.#flushTimer = undefined;
+    this.#context.log.flush();
+    this.#dirtySinceMs = undefined;
+  }
+
+  /** Resolves to false when readers still needed an old snapshot after `waitMs`. */
+  checkpoint(waitMs: number): Promise<boolean> {
+    const next = this.#running.then(
+      () => this.#checkpointAll(waitMs),
+      () => this.#checkpointAll(waitMs),
+    );
+    this.#running = next;
+    return next;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#flushTimer);
+    await this.#running.catch(() => undefined);
+  }
+
+  #flushLater(): void {
+    const { flushWithinMs } = this.#context.tuning;
+    if (flushWithinMs === Infinity || this.#isClosed) return;
+    this.#flushTimer = setTimeout(() => {
+      try {
+        this.flush();
+      } catch (error) {
+        this.#context.onError(error);
+        this.#flushLater();
+      }
+    }, flushWithinMs);
+  }
+
+  #checkpointInBackground(): void {
+    this.#isInBackground = true;
+    this.#running = this.#running
+      .catch(() => undefined)
+      .then(() => this.#copySealed(BACKGROUND_WAIT_MS))
+      .catch((error: unknown) => {
+        this.#context.onError(error);
+        return false;
+      })
+      .finally(() => {
+        this.#isInBackground = false;
+      });
+  }
+
+  async #checkpointAll(waitMs: number): Promise<boolean> {
+    const { view } = this.#context;
+    if (!(await this.#copySealed(waitMs))) return false;
+    if (view.active.lastRecordAt === 0) return true;
+    this.#swap();
+    return this.#copySealed(waitMs);
+  }
+
+  /** The active generation ends, and the next begins in the other segment, which is free. */
+  #swap(): void {
+    const { view, log, tuning } = this.#context;
+    const ended = view.active;
+    const begun = log.begin({
+      generation: ended.number + 1,
+      salt: crypto.getRandomValues(new Int32Array(1))[0]!,
+      baseTransactionId: ended.lastTransactionId,
+      baseChecksum: ended.lastChecksum,
+      baseSizeBytes: ended.sizeBytes,
+    });
+    // Only now: before its header said so, a reader could still be reading the segment's old records.
+    log.shrink(begun.segment, 2 * tuning.checkpointAfterBytes);
+    // The seal comes last: whoever sees it finds the next generation in place.
+    log.markSealed(ended);
+    view.sealed = ended;
+    view.active = begun;
+  }
+
+  async #copySealed(waitMs: number): Promise<boolean> {
+    const { view, log, tuning } = this.#context;
+    const sealed = view.sealed;
+    if (sealed === undefined) return true;
+    const release = await this.#waitForReaders(sealed.number, waitMs);
+    // Past its limit the log matters more than a reader that does not answer: that one notices, and reads again (follow.ts).
+    if (release === undefined && (waitMs === 0 || view.active.end < tuning.logLimitBytes)) return false;
+    try {
+      let sliceStart = performance.now();
+      for (const _ of copyIntoDatabase(view.files, log, sealed, view.pageSizeBytes)) {
+        if (performance.now() - sliceStart < LONGEST_SLICE_MS) continue;
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        sliceStart = performance.now();
+      }
+      view.sealed = undefined;
+      return true;
+    } finally {
+      release?.();
+    }
+  }
+
+  async #waitForReaders(generation: number, waitMs: number): Promise<(() => void) | undefined> {
+    const { locks, signals, storageName } = this.#context;
+    const name = snapshotLockName(storageName, generation);
+    const free = await locks.request(name, 'exclusive', 0);
+    if (free !== undefined || waitMs === 0 || this.#isClosed) return free;
+    const nudge = (): void => signals.post(advanceSignalName(storageName));
+    nudge();
+    const timer = setInterval(nudge, NUDGE_EVERY_MS);
+    try {
+      return await locks.request(name, 'exclusive', waitMs);
+    } finally {
+      clearInterval(timer);
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import type { GuardedFile } from '../media/guarded-file.ts';
+import type { TransactionPages } from '../pages/transaction-pages.ts';
+import { generationFromHeader, resizeGeneration } from './generation.ts';
+import type { Generation } from './generation.ts';
+import {
+  KIND_COMMIT,
+  KIND_END,
+  KIND_PART,
+  KIND_SEAL,
+  RECORD_HEADER_BYTES,
+  emptyRecordHeader,
+  pageNumbersAt,
+  putRecordHeader,
+  putTrailer,
+  recordLength,
+  trailerAt,
+} from './record-format.ts';
+import { FORMAT_VERSION, RECORDS_START, SEGMENT_HEADER_BYTES, writeSegmentHeader } from './segment-header.ts';
+import type { SegmentHeader, SegmentState } from './segment-header.ts';
+import { wordBuffer } from './words.ts';
+
+/** Writes to the two segments. What it appends is valid at every moment, or invisible. */
+export class LogWriter {
+  readonly #segments: readonly [GuardedFile, GuardedFile];
+  readonly #pageSizeBytes: number;
+  readonly #growthBytes: number;
+  readonly #header = emptyRecordHeader();
+  readonly #mark = wordBuffer(RECORD_HEADER_BYTES);
+  readonly #lengths: [number, number];
+  /** Segments with writes that are not flushed. */
+  readonly #dirty: [boolean, boolean] = [false, false];
+
+  /** A segment grows by `growthBytes` at once and keeps its length, since writing over existing bytes costs a third of appending. */
+  constructor(segments: readonly [GuardedFile, GuardedFile], pageSizeBytes: number, growthBytes: number) {
+    this.#segments = segments;
+    this.#pageSizeBytes = pageSizeBytes;
+    this.#growthBytes = growthBytes;
+    this.#lengths = [segments[0].sizeBytes(), segments[1].sizeBytes()];
+  }
+
+  /**
+   * Appends one transaction, one write a record, flushed if asked, and takes it into `generation`. When it throws, the tail has been
+   * cut off again and `generation` is as it was.
+   */
+  append(generation: Generation, pages: TransactionPages, sizeBytes: number, isFlushed: boolean): void {
+    const segment = this.#segments[generation.segment]!;
+    const recordCount = pages.recordCount;
+    const positions: number[] = [];
+    let at = generation.end;
+    let chain = generation.lastChecksum;
+    let lastRecordAt = at;
+    this.#dirty[generation.segment] = true;
+    try {
+      for (let part = 0; part < recordCount; part += 1) {
+        const isLast = part === recordCount - 1;
+        const first = part * pages.pagesPerRecord;
+        const pageCount = Math.min(pages.pagesPerRecord, pages.pageNumbers.length - first);
+        const { bytes, words } = pages.records[part]!;
+        this.#fillHeader(generation, isLast ? KIND_COMMIT : KIND_PART, generation.lastTransactionId + 1, sizeBytes, chain);
+        this.#header.pageCount = pageCount;
+        this.#header.partNumber = part;
+        putRecordHeader(words, 0, this.#header);
+        const numbers = pageNumbersAt(pageCount, this.#pageSizeBytes) / 4;
+        const trailer = trailerAt(pageCount, this.#pageSizeBytes);
+        for (let index = 0; index < pageCount; index += 1) words[numbers + index] = pages.pageNumbers[first + index]!;
+        words.fill(0, numbers + pageCount, trailer / 4);
+        chain = putTrailer(words, trailer, generation.salt);
+        const length = recordLength(pageCount, this.#pageSizeBytes);
+        words.fill(0, trailer / 4 + 4, length / 4);
+        let writeLength = length;
+        if (isLast) {
+          this.#fillHeader(generation, KIND_END, generation.lastTransactionId + 1, sizeBytes, chain);
+          putRecordHeader(words, length / 4, this.#header);
+          writeLength += RECORD_HEADER_BYTES;
+        }
+        this.#reserve(generation.segment, at + writeLength);
+        segment.write(bytes.subarray(0, writeLength), at);
+        this.#lengths[generation.segment] = Math.max(this.#lengths[generation.segment]!, at + writeLength);
+        for (let index = 0; index < pageCount; index += 1) positions.push(at + RECORD_HEADER_BYTES + index * this.#pageSizeBytes);
+        lastRecordAt = at;
+        at += length;
+      }
+      if (isFlushed) this.flush();
+    } catch (error) {
+      this.cut(generation);
+      throw error;
+    }
+    for (let slot = 0; slot < positions.length; slot += 1) {
+      const page = pages.pageNumbers[slot]!;
+      if (page !== 0) generation.positions.set(page, positions[slot]!);
+    }
+    resizeGeneration(generation, sizeBytes, this.#pageSizeBytes);
+    generation.end = at;
+    generation.lastTransactionId += 1;
+    generation.lastChecksum = chain;
+    generation.lastRecordAt = lastRecordAt;
+  }
+
+  /**
+   * Makes sure that nothing after the end of `generation` can be read as a record. The mark stands where bytes already are, so it
+   * needs no quota; should even that fail, the file is cut, and should that fail too, the checksum of a half-written record does it.
+   */
+  cut(generation: Generation): void {
+    const segment = this.#segments[generation.segment]!;
+    this.#dirty[generation.segment] = true;
+    try {
+      this.#writeMark(generation, KIND_END);
+      segment.truncate(generation.end + RECORD_HEADER_BYTES);
+      this.#lengths[generation.segment] = generation.end + RECORD_HEADER_BYTES;
+    } catch {
+      try {
+        segment.truncate(generation.end);
+        this.#lengths[generation.segment] = generation.end;
+      } catch {
+        // The medium takes neither writes nor cuts. The caller already has the error that says so.
+      }
+    }
+  }
+
+  /** Says at the end of a generation that nothing follows (yet). */
+  markEnd(generation: Generation): void {
+    this.#writeMark(generation, KIND_END);
+  }
+
+  /** Says at the end of a generation that the log goes on in the other segment. */
+  markSealed(generation: Generation): void {
+    this.#writeMark(generation, KIND_SEAL);
+  }
+
+  /** Begins a generation: its header and an end mark, in one write. Nothing is flushed: until its first record is, it can be lost. */
+  begin(header: Omit<SegmentHeader, 'formatVersion' | 'state' | 'pageSizeBytes'>): Generation {
+    const generation = generationFromHeader({ ...header, formatVersion: FORMAT_VERSION, state: 'live', pageSizeBytes: this.#pageSizeBytes });
+    const buffer = wordBuffer(RECORDS_START + RECORD_HEADER_BYTES);
+    writeSegmentHeader(buffer, this.#headerOf(generation, 'live'));
+    this.#fillHeader(generation, KIND_END, generation.lastTransactionId, generation.sizeBytes, generation.lastChecksum);
+    putRecordHeader(buffer.words, RECORDS_START / 4, this.#header);
+    this.#dirty[generation.segment] = true;
+    this.#segments[generation.segment]!.write(buffer.bytes, 0);
+    this.#lengths[generation.segment] = Math.max(this.#lengths[generation.segment]!, buffer.bytes.length);
+    return generation;
+  }
+
+  setState(generation: Generation, state: SegmentState): void {
+    const buffer = wordBuffer(SEGMENT_HEADER_BYTES);
+    writeSegmentHeader(buffer, this.#headerOf(generation, state));
+    this.#dirty[generation.segment] = true;
+    this.#segments[generation.segment]!.write(buffer.bytes, 0);
+  }
+
+  /** Wipes a segment's header, durably. */
+  voidSegment(segment: number): void {
+    this.#segments[segment]!.write(new Uint8Array(SEGMENT_HEADER_BYTES), 0);
+    this.#segments[segment]!.flush();
+  }
+
+  /** Gives back what a huge transaction took; the segment's first bytes stay for reuse. */
+  shrink(segment: number, sizeBytes: number): void {
+    if (this.#lengths[segment]! <= sizeBytes) return;
+    this.#segments[segment]!.truncate(sizeBytes);
+    this.#lengths[segment] = sizeBytes;
+  }
+
+  get isDirty(): boolean {
+    return this.#dirty[0] || this.#dirty[1];
+  }
+
+  /** Flushes both segments: a transaction is durable only if everything before it is. */
+  flush(): void {
+    this.flushSegment(0);
+    this.flushSegment(1);
+  }
+
+  flushSegment(segment: number): void {
+    if (!this.#dirty[segment]) return;
+    this.#segments[segment]!.flush();
+    this.#dirty[segment] = false;
+  }
+
+  #headerOf(generation: Generation, state: SegmentState): SegmentHeader {
+    return {
+      formatVersion: FORMAT_VERSION,
+      generation: generation.number,
+      salt: generation.salt,
+      pageSizeBytes: this.#pageSizeBytes,
+      state,
+      baseTransactionId: generation.baseTransactionId,
+      baseChecksum: generation.baseChecksum,
+      baseSizeBytes: generation.baseSizeBytes,
+    };
+  }
+
+  #fillHeader(generation: Generation, kind: number, transactionId: number, sizeBytes: number, chain: number): void {
+    const header = this.#header;
+    header.kind = kind;
+    header.generation = generation.number;
+    header.salt = generation.salt;
+    header.transactionId = transactionId;
+    header.pageCount = 0;
+    header.partNumber = 0;
+    header.sizeBytes = sizeBytes;
+    header.chain = chain;
+  }
+
+  #writeMark(generation: Generation, kind: number): void {
+    this.#fillHeader(generation, kind, generation.lastTransactionId, generation.sizeBytes, generation.lastChecksum);
+    putRecordHeader(this.#mark.words, 0, this.#header);
+    this.#dirty[generation.segment] = true;
+    this.#segments[generation.segment]!.write(this.#mark.bytes, generation.end);
+  }
+
+  #reserve(segment: number, neededBytes: number): void {
+    const length = this.#lengths[segment]!;
+    if (neededBytes <= length || neededBytes - length >= this.#growthBytes) return;
+    try {
+      this.#segments[segment]!.write(new Uint8Array(this.#growthBytes), length);
+      this.#lengths[segment] = length + this.#growthBytes;
+    } catch {
+      // No room to grow ahead: the record itself may still fit, and its own write will tell.
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import type { GuardedFile } from '../media/guarded-file.ts';
+import { checksum } from './checksum.ts';
+import { getNumber, putNumber, wordBuffer } from './words.ts';
+import type { WordBuffer } from './words.ts';
+
+/** The header fits in one sector, so that a power cut leaves either the old or the new one. */
+export const SEGMENT_HEADER_BYTES = 64;
+/** Records start on a page of their own, so that no record shares a sector with the header. */
+export const RECORDS_START = 4096;
+
+const MAGIC = 0x474c5052; // "RPLG"
+export const FORMAT_VERSION = 1;
+
+/**
+ * - `live`: the generation's records count.
+ * - `copying`: they count, and are being copied into the database file (readers whose snapshot ends here must stop).
+ * - `done`: all of them are in the database file; the segment may be used again.
+ */
+export type SegmentState = 'live' | 'copying' | 'done';
+const STATES: readonly SegmentState[] = ['live', 'copying', 'done'];
+
+/**
+ * A **generation** of the log is what one segment holds between two swaps. Generation g lives in segment g mod 2, and continues
+ * where generation g − 1 ended: its base is the last transaction of that one.
+ */
+export interface SegmentHeader {
+  readonly generation: number;
+  /** Random, so that no record of an earlier use of the segment can pass for one of this generation. */
+  readonly salt: number;
+  readonly pageSizeBytes: number;
+  readonly state: SegmentState;
+  readonly baseTransactionId: number;
+  readonly baseChecksum: number;
+  /** Size of the database at the base. */
+  readonly baseSizeBytes: number;
+  readonly formatVersion: number;
+}
+
+export function writeSegmentHeader(buffer: WordBuffer, header: SegmentHeader): void {
+  const { words } = buffer;
+  words.fill(0, 0, SEGMENT_HEADER_BYTES / 4);
+  words[0] = MAGIC;
+  words[1] = header.formatVersion;
+  words[2] = header.generation;
+  words[3] = header.salt;
+  words[4] = header.pageSizeBytes;
+  words[5] = STATES.indexOf(header.state) + 1;
+  putNumber(words, 6, header.baseTransactionId);
+  putNumber(words, 8, header.baseChecksum);
+  putNumber(words, 10, header.baseSizeBytes);
+  putNumber(words, 14, checksum(words, 0, 14, MAGIC));
+}
+
+const scratch = wordBuffer(SEGMENT_HEADER_BYTES);
+
+/** `undefined` when the segment holds no valid header: it is new, or was made void. */
+export function readSegmentHeader(segment: GuardedFile): SegmentHeader | undefined {
+  const { words, bytes } = scratch;
+  segment.readOrZeros(bytes, 0);
+  if (words[0] !== MAGIC || getNumber(words, 14) !== checksum(words, 0, 14, MAGIC)) return undefined;
+  const state = STATES[words[5]! - 1];
+  if (state === undefined) return undefined;
+  return {
+    formatVersion: words[1]!,
+    generation: words[2]!,
+    salt: words[3]!,
+    pageSizeBytes: words[4]!,
+    state,
+    baseTransactionId: getNumber(words, 6),
+    baseChecksum: getNumber(words, 8),
+    baseSizeBytes: getNumber(words, 10),
+  };
+}

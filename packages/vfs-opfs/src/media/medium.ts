@@ -1,0 +1,39 @@
+import type { StorageLocks } from '../locks/storage-locks.ts';
+import type { StorageSignals } from '../locks/storage-signals.ts';
+
+/** Where the bytes are kept. Always visible to the app; never changed behind its back. */
+export type Persistence = 'opfs' | 'memory';
+
+/**
+ * One open file, synchronous like an OPFS access handle. Methods may throw what a browser throws (`QuotaExceededError`,
+ * `InvalidStateError`) and `write` may return another count than was asked: the guardian (`guarded-file.ts`) gives that a meaning.
+ */
+export interface StorageFile {
+  /** Returns how many bytes there were; fewer than asked at the end of the file. */
+  read(into: Uint8Array, at: number): number;
+  write(from: Uint8Array, at: number): number;
+  truncate(sizeBytes: number): void;
+  /** Returns once everything written before survives a power cut. */
+  flush(): void;
+  sizeBytes(): number;
+  close(): void;
+}
+
+/**
+ * A place that holds files: the origin-private file system, memory, a simulated disk. Whoever opens a file twice sees the same
+ * bytes at once, in the order in which they were written; that is all that the write-ahead log asks for.
+ */
+export interface Medium {
+  readonly kind: string;
+  readonly persistence: Persistence;
+  readonly locks: StorageLocks;
+  readonly signals: StorageSignals;
+  /** Names of what is missing here, empty when the medium can be used. */
+  missing(): Promise<readonly string[]>;
+  /** `undefined` when the file does not exist and `create` is false. */
+  open(fileName: string, create: boolean): Promise<StorageFile | undefined>;
+  remove(fileName: string): Promise<void>;
+  list(): Promise<readonly string[]>;
+  /** `undefined` when the file does not exist. */
+  sizeBytes(fileName: string): Promise<number | undefined>;
+}

@@ -1,0 +1,74 @@
+import { InProcessLocks } from '../locks/in-process-locks.ts';
+import type { Medium, StorageFile } from './medium.ts';
+
+/**
+ * Files in this process's memory: nothing outlives it, and `persistence` says so. For tests, and for apps that ask for it. Storages
+ * opened on the same medium object see each other's files.
+ */
+export function memoryMedium(): Medium {
+  const files = new Map<string, MemoryBytes>();
+  const owner = new InProcessLocks().owner();
+  return {
+    kind: 'memory',
+    persistence: 'memory',
+    locks: owner,
+    signals: owner,
+    async missing() {
+      return [];
+    },
+    async open(fileName, create) {
+      const bytes = files.get(fileName) ?? (create ? new MemoryBytes() : undefined);
+      if (bytes !== undefined) files.set(fileName, bytes);
+      return bytes === undefined ? undefined : openBytes(bytes);
+    },
+    async remove(fileName) {
+      files.delete(fileName);
+    },
+    async list() {
+      return [...files.keys()];
+    },
+    async sizeBytes(fileName) {
+      return files.get(fileName)?.sizeBytes;
+    },
+  };
+}
+
+/** A file's content in one buffer that doubles as it grows. */
+export class MemoryBytes {
+  #buffer = new Uint8Array(0);
+  sizeBytes = 0;
+
+  read(into: Uint8Array, at: number): number {
+    const count = Math.max(0, Math.min(into.length, this.sizeBytes - at));
+    into.set(this.#buffer.subarray(at, at + count));
+    return count;
+  }
+
+  write(from: Uint8Array, at: number): number {
+    if (at + from.length > this.sizeBytes) this.truncate(at + from.length);
+    this.#buffer.set(from, at);
+    return from.length;
+  }
+
+  truncate(sizeBytes: number): void {
+    if (sizeBytes > this.#buffer.length) {
+      const grown = new Uint8Array(Math.max(sizeBytes, 2 * this.#buffer.length));
+      grown.set(this.#buffer.subarray(0, this.sizeBytes));
+      this.#buffer = grown;
+    } else if (sizeBytes < this.sizeBytes) {
+      this.#buffer.fill(0, sizeBytes, this.sizeBytes);
+    }
+    this.sizeBytes = sizeBytes;
+  }
+}
+
+function openBytes(bytes: MemoryBytes): StorageFile {
+  return {
+    read: (into, at) => bytes.read(into, at),
+    write: (from, at) => bytes.write(from, at),
+    truncate: (sizeBytes) => bytes.truncate(sizeBytes),
+    flush: () => undefined,
+    sizeBytes: () => bytes.sizeBytes,
+    close: () => undefined,
+  };
+}

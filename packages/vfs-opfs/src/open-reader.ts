@@ -1,0 +1,86 @@
+import { SnapshotPins } from './locks/snapshot-pins.ts';
+import { advanceSignalName } from './locks/storage-signals.ts';
+import { readLog } from './log/recovery.ts';
+import type { RecoveredLog } from './log/recovery.ts';
+import { readSegmentHeader } from './log/segment-header.ts';
+import type { Medium } from './media/medium.ts';
+import { openFiles } from './open-files.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { OpenedRole } from './opened-role.ts';
+import { PageView } from './pages/page-view.ts';
+import { ReaderStore } from './reader-store.ts';
+import { StorageError, errorFromMedium } from './storage-error.ts';
+import type { Tuning } from './tuning.ts';
+
+/** How often a reader looks again while there is no database yet. */
+const LOOK_AGAIN_MS = 20;
+
+export interface OpenReaderOptions {
+  readonly name: string;
+  readonly medium: Medium;
+  readonly timeoutMs: number;
+  readonly tuning: Tuning;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Opens beside a writer, or where a writer has been. A reader creates nothing: until a writer has made the database it waits, and
+ * after `timeoutMs` it fails with `storage-missing`.
+ */
+export async function openReader(options: OpenReaderOptions): Promise<OpenedRole> {
+  const { name, medium, timeoutMs } = options;
+  const pins = new SnapshotPins(medium.locks, name);
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    const files = await openFiles(medium, name, false);
+    try {
+      const log = files === undefined ? undefined : await pinnedLog(files, pins, timeoutMs);
+      if (files !== undefined && log?.active !== undefined) return startReading(options, files, pins, log);
+    } catch (error) {
+      pins.close();
+      files?.close();
+      throw errorFromMedium(error, 'open');
+    }
+    files?.close();
+    if (performance.now() >= deadline) break;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+  pins.close();
+  throw new StorageError('storage-missing', { name, timeoutMs });
+}
+
+/** Reads the log and takes hold of the generation in which it ends; `undefined` when it moved on in between. */
+async function pinnedLog(files: OpenFiles, pins: SnapshotPins, timeoutMs: number): Promise<RecoveredLog | undefined> {
+  const log = readLog(files.segments);
+  if (log?.active === undefined) return undefined;
+  const { active } = log;
+  const isHeld = await pins.acquire(active.number, timeoutMs);
+  const header = readSegmentHeader(files.segments[active.segment]!);
+  if (isHeld && header !== undefined && header.generation === active.number && header.salt === active.salt && header.state === 'live') return log;
+  pins.releaseAll();
+  return undefined;
+}
+
+function startReading(options: OpenReaderOptions, files: OpenFiles, pins: SnapshotPins, log: RecoveredLog): OpenedRole {
+  const { name, medium, tuning, onError } = options;
+  const view = new PageView(files, log.pageSizeBytes, tuning.poolSizeBytes, log.active!, log.sealed);
+  const store = new ReaderStore(files, view, tuning.poolSizeBytes, pins);
+  const stopListening = medium.signals.listen(advanceSignalName(name), () => {
+    try {
+      store.nudge();
+    } catch (error) {
+      onError(error);
+    }
+  });
+  return {
+    store,
+    dirtySinceMs: () => undefined,
+    flush: () => undefined,
+    checkpoint: () => Promise.resolve(false),
+    async close() {
+      stopListening();
+      pins.close();
+      files.close();
+    },
+  };
+}

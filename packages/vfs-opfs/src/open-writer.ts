@@ -1,0 +1,107 @@
+import { writerLockName } from './locks/storage-locks.ts';
+import type { Generation } from './log/generation.ts';
+import { LogKeeper } from './log/log-keeper.ts';
+import { LogWriter } from './log/log-writer.ts';
+import { readLog } from './log/recovery.ts';
+import type { RecoveredLog } from './log/recovery.ts';
+import type { Medium } from './media/medium.ts';
+import { openFiles } from './open-files.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { OpenedRole } from './opened-role.ts';
+import { PageView } from './pages/page-view.ts';
+import { SQLITE_HEADER_BYTES, sqlitePageSize } from './sqlite-file-header.ts';
+import { StorageError, errorFromMedium } from './storage-error.ts';
+import type { Tuning } from './tuning.ts';
+import { WriterStore } from './writer-store.ts';
+
+/** Up to this much log is moved into the database file on closing; more would make a hand-over between tabs wait. */
+const LARGEST_LOG_COPIED_ON_CLOSE_BYTES = 16 * 1024 * 1024;
+
+export interface OpenWriterOptions {
+  readonly name: string;
+  readonly medium: Medium;
+  readonly pageSizeBytes: number;
+  readonly timeoutMs: number;
+  readonly tuning: Tuning;
+  readonly isStrict: boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Takes the writer's lock, recovers what the log holds, and goes on where it ends. */
+export async function openWriter(options: OpenWriterOptions): Promise<OpenedRole> {
+  const { name, medium, timeoutMs } = options;
+  const release = await medium.locks.request(writerLockName(name), 'exclusive', timeoutMs);
+  if (release === undefined) throw new StorageError('storage-busy', { name, holder: 'another writer', timeoutMs });
+  let files: OpenFiles | undefined;
+  try {
+    files = await openFiles(medium, name, true);
+    if (files === undefined) throw new StorageError('storage-failed', { operation: 'open', reason: 'files were not created' });
+    return startWriting(options, files, release);
+  } catch (error) {
+    files?.close();
+    release();
+    throw errorFromMedium(error, 'open');
+  }
+}
+
+function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () => void): OpenedRole {
+  const { name, medium, tuning, onError } = options;
+  const recovered = readLog(files.segments);
+  const pageSizeBytes = recovered?.active === undefined ? pageSizeOfFile(files, options.pageSizeBytes) : recovered.pageSizeBytes;
+  const log = new LogWriter(files.segments, pageSizeBytes, tuning.segmentGrowthBytes);
+  const active = recovered?.active ?? beginFirst(log, files, recovered);
+  const view = new PageView(files, pageSizeBytes, tuning.poolSizeBytes, active, recovered?.sealed);
+  const newPageSizeBytes = checkDatabase(view) ?? options.pageSizeBytes;
+  if (recovered?.active !== undefined) mendTail(log, recovered, active);
+  const keeper = new LogKeeper({ storageName: name, locks: medium.locks, signals: medium.signals, view, log, tuning, onError });
+  const store = new WriterStore(view, log, tuning.recordSizeBytes, newPageSizeBytes, options.isStrict, () => keeper.onCommit());
+  return {
+    store,
+    dirtySinceMs: () => keeper.dirtySinceMs,
+    flush: () => keeper.flush(),
+    checkpoint: (waitMs) => keeper.checkpoint(waitMs),
+    async close() {
+      try {
+        await keeper.close();
+        keeper.flush();
+        if (view.active.end + (view.sealed?.end ?? 0) <= LARGEST_LOG_COPIED_ON_CLOSE_BYTES) await keeper.checkpoint(0);
+      } finally {
+        files.close();
+        release();
+      }
+    },
+  };
+}
+
+function pageSizeOfFile(files: OpenFiles, whenEmpty: number): number {
+  if (files.database.sizeBytes() === 0) return whenEmpty;
+  const header = new Uint8Array(SQLITE_HEADER_BYTES);
+  files.database.readOrZeros(header, 0);
+  return sqlitePageSize(header);
+}
+
+/** The first generation over a database file that holds everything: a new one, an imported one, or one whose log is done. */
+function beginFirst(log: LogWriter, files: OpenFiles, recovered: RecoveredLog | undefined): Generation {
+  return log.begin({
+    generation: (recovered?.newest ?? 0) + 1,
+    salt: crypto.getRandomValues(new Int32Array(1))[0]!,
+    baseTransactionId: recovered?.lastTransactionId ?? 0,
+    baseChecksum: 0,
+    baseSizeBytes: files.database.sizeBytes(),
+  });
+}
+
+/** Page size of the database as recovered, log included; `undefined` when it is empty. Throws `storage-corrupt`. */
+function checkDatabase(view: PageView): number | undefined {
+  if (view.sizeBytes === 0) return undefined;
+  const header = new Uint8Array(SQLITE_HEADER_BYTES);
+  view.read(header, 0, Math.min(header.length, view.sizeBytes), 0);
+  return sqlitePageSize(header);
+}
+
+/** After a kill: what was half written disappears behind an end mark, and readers still there find their way. */
+function mendTail(log: LogWriter, recovered: RecoveredLog, active: Generation): void {
+  if (recovered.orphan !== undefined) log.voidSegment(recovered.orphan);
+  log.markEnd(active);
+  if (recovered.sealed !== undefined) log.markSealed(recovered.sealed);
+}

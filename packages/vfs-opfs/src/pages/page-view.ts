@@ -1,0 +1,172 @@
+import type { Generation } from '../log/generation.ts';
+import type { GuardedFile } from '../media/guarded-file.ts';
+import { StorageError } from '../storage-error.ts';
+import { EXTENT_BYTES, ExtentPool } from './extent-pool.ts';
+
+/** The three files of a database: the SQLite file itself and the two segments of its log. */
+export interface DatabaseFiles {
+  readonly database: GuardedFile;
+  readonly segments: readonly [GuardedFile, GuardedFile];
+}
+
+/**
+ * Says whether what was just read can be trusted: a reader looks whether a segment was reused or the database file changed under
+ * it (`follow.ts`). `again` means: the view was corrected, read once more.
+ */
+export type ReadCheck = (usedSealed: boolean) => 'good' | 'again';
+
+/** 1 MB: reading it in one call costs as much as nine reads of 4 KB, and the next doubling gains nothing measurable. */
+const LARGEST_READ_AHEAD_EXTENTS = 16;
+
+/** The database as of one snapshot: the database file, with the log's pages over it, behind a bounded pool. */
+export class PageView {
+  readonly files: DatabaseFiles;
+  readonly pageSizeBytes: number;
+  readonly pool: ExtentPool;
+  active: Generation;
+  sealed: Generation | undefined;
+  check: ReadCheck | undefined;
+
+  readonly #pagesPerExtent: number;
+  #lastMiss = -2;
+  #readAheadExtents = 1;
+  #scratch: Uint8Array | undefined;
+  #isLogShort = false;
+
+  constructor(files: DatabaseFiles, pageSizeBytes: number, poolSizeBytes: number, active: Generation, sealed: Generation | undefined) {
+    this.files = files;
+    this.pageSizeBytes = pageSizeBytes;
+    this.pool = new ExtentPool(poolSizeBytes);
+    this.active = active;
+    this.sealed = sealed;
+    this.#pagesPerExtent = EXTENT_BYTES / pageSizeBytes;
+  }
+
+  get sizeBytes(): number {
+    return this.active.sizeBytes;
+  }
+
+  /** Copies `length` bytes at `at` to `into[target…]`; the caller has made sure that they are within the database's size. */
+  read(into: Uint8Array, target: number, length: number, at: number): void {
+    let extent = Math.floor(at / EXTENT_BYTES);
+    let offset = at - extent * EXTENT_BYTES;
+    let done = 0;
+    do {
+      const count = Math.min(length - done, EXTENT_BYTES - offset);
+      const bytes = this.pool.find(extent) ?? this.#load(extent);
+      into.set(bytes.subarray(offset, offset + count), target + done);
+      done += count;
+      extent += 1;
+      offset = 0;
+    } while (done < length);
+  }
+
+
+  #load(extent: number): Uint8Array {
+    const count = this.#planReadAhead(extent);
+    for (;;) {
+      try {
+        this.#isLogShort = false;
+        const usedSealed = this.#fill(extent, count);
+        if (this.check === undefined || this.check(usedSealed) === 'good') {
+          if (this.#isLogShort) throw new StorageError('storage-corrupt', { what: 'log shorter than its index' });
+          return this.pool.find(extent)!;
+        }
+      } catch (error) {
+        for (let index = 0; index < count; index += 1) this.pool.drop(extent + index);
+        throw error;
+      }
+      for (let index = 0; index < count; index += 1) this.pool.drop(extent + index);
+    }
+  }
+
+  /** Sequential misses double what is read at once; a miss elsewhere starts over with one extent. */
+  #planReadAhead(extent: number): number {
+    const isSequential = extent === this.#lastMiss + this.#readAheadExtents;
+    const largest = Math.min(LARGEST_READ_AHEAD_EXTENTS, this.pool.capacity >> 2);
+    let count = isSequential ? Math.min(this.#readAheadExtents * 2, largest) : 1;
+    count = Math.min(count, Math.ceil(this.sizeBytes / EXTENT_BYTES) - extent);
+    for (let index = 1; index < count; index += 1) if (this.pool.has(extent + index)) count = index;
+    this.#lastMiss = extent;
+    this.#readAheadExtents = Math.max(1, count);
+    return this.#readAheadExtents;
+  }
+
+  /** Fills `count` extents that are not in the pool; returns whether the sealed generation was needed for it. */
+  #fill(extent: number, count: number): boolean {
+    // What the database file holds beyond the smallest size since its last WAL checkpoint was cut off: it reads as zeros.
+    const limit = Math.min(this.active.smallestSizeBytes, this.sealed?.smallestSizeBytes ?? Infinity);
+    const from = extent * EXTENT_BYTES;
+    let usedSealed = false;
+    if (count === 1) {
+      const bytes = this.pool.take(extent);
+      if (!this.#isWhollyLogged(extent)) this.#readDatabase(bytes, from, limit);
+      return this.#overlay(extent, bytes);
+    }
+    const window = (this.#scratch ??= new Uint8Array(LARGEST_READ_AHEAD_EXTENTS * EXTENT_BYTES)).subarray(0, count * EXTENT_BYTES);
+    this.#readDatabase(window, from, limit);
+    // The wanted extent is taken last, so that the pool cannot evict it for one that was only read ahead.
+    for (let index = count - 1; index >= 0; index -= 1) {
+      const bytes = this.pool.take(extent + index);
+      bytes.set(window.subarray(index * EXTENT_BYTES, (index + 1) * EXTENT_BYTES));
+      usedSealed = this.#overlay(extent + index, bytes) || usedSealed;
+    }
+    return usedSealed;
+  }
+
+  #readDatabase(into: Uint8Array, at: number, limit: number): void {
+    this.files.database.readOrZeros(into, at);
+    if (at + into.length > limit) into.fill(0, Math.max(0, limit - at));
+  }
+
+  #isWhollyLogged(extent: number): boolean {
+    const firstPage = extent * this.#pagesPerExtent + 1;
+    for (let index = 0; index < this.#pagesPerExtent; index += 1) {
+      if (!this.active.positions.has(firstPage + index) && this.#sealedPosition(firstPage + index) === undefined) return false;
+    }
+    return true;
+  }
+
+  /** Puts the log's pages over an extent; neighbours in the database that are neighbours in the log are read with one call. */
+  #overlay(extent: number, bytes: Uint8Array): boolean {
+    const { active, sealed, pageSizeBytes } = this;
+    if (active.positions.size === 0 && (sealed === undefined || sealed.positions.size === 0)) return false;
+    const firstPage = extent * this.#pagesPerExtent + 1;
+    let usedSealed = false;
+    for (let index = 0; index < this.#pagesPerExtent; ) {
+      let source = active;
+      let position = active.positions.get(firstPage + index);
+      if (position === undefined && sealed !== undefined) {
+        source = sealed;
+        position = this.#sealedPosition(firstPage + index);
+      }
+      if (position === undefined) {
+        index += 1;
+        continue;
+      }
+      usedSealed ||= source === sealed;
+      let run = 1;
+      while (
+        index + run < this.#pagesPerExtent &&
+        source.positions.get(firstPage + index + run) === position + run * pageSizeBytes &&
+        (source === active || this.#isFromSealed(firstPage + index + run))
+      ) {
+        run += 1;
+      }
+      const into = bytes.subarray(index * pageSizeBytes, (index + run) * pageSizeBytes);
+      if (this.files.segments[source.segment]!.read(into, position) < into.length) this.#isLogShort = true;
+      index += run;
+    }
+    return usedSealed;
+  }
+
+  /** The sealed generation keeps its whole index, for the copy into the database file; what was cut off since does not show. */
+  #sealedPosition(page: number): number | undefined {
+    if ((page - 1) * this.pageSizeBytes >= this.active.smallestSizeBytes) return undefined;
+    return this.sealed?.positions.get(page);
+  }
+
+  #isFromSealed(page: number): boolean {
+    return !this.active.positions.has(page) && this.#sealedPosition(page) !== undefined;
+  }
+}

@@ -1,0 +1,76 @@
+import { RECORD_HEADER_BYTES, RECORD_TRAILER_BYTES } from '../log/record-format.ts';
+import { wordBuffer } from '../log/words.ts';
+import type { WordBuffer } from '../log/words.ts';
+
+/** Room after the trailer: up to 512 bytes of alignment and the end mark. */
+const TAIL_ROOM_BYTES = 1024;
+
+/**
+ * The pages that the open transaction has written, whether SQLite sent them as one atomic batch or one by one because its cache
+ * overflowed. They stand where their log record wants them, so that a commit copies nothing; nobody else sees them until then.
+ */
+export class TransactionPages {
+  readonly pageSizeBytes: number;
+  readonly pagesPerRecord: number;
+  /** One buffer per record. */
+  readonly records: WordBuffer[] = [];
+  /** Slot → page number; 0 for a page that was cut off again. */
+  readonly pageNumbers: number[] = [];
+  readonly #slots = new Map<number, number>();
+  readonly #recordBytes: number;
+
+  /** `recordSizeBytes` is about how much one record may hold; larger transactions take several. */
+  constructor(pageSizeBytes: number, recordSizeBytes: number) {
+    this.pageSizeBytes = pageSizeBytes;
+    this.pagesPerRecord = Math.max(1, Math.floor(recordSizeBytes / (pageSizeBytes + 4)));
+    this.#recordBytes = RECORD_HEADER_BYTES + this.pagesPerRecord * (pageSizeBytes + 4) + 16 + RECORD_TRAILER_BYTES + TAIL_ROOM_BYTES;
+  }
+
+  get isEmpty(): boolean {
+    return this.pageNumbers.length === 0;
+  }
+
+  get recordCount(): number {
+    return Math.ceil(this.pageNumbers.length / this.pagesPerRecord);
+  }
+
+  /** -1 when this transaction has not written the page. */
+  slotOf(page: number): number {
+    return this.#slots.get(page) ?? -1;
+  }
+
+  bytesOf(slot: number): Uint8Array {
+    return this.records[Math.floor(slot / this.pagesPerRecord)]!.bytes;
+  }
+
+  /** Where the slot's page starts within `bytesOf(slot)`. */
+  offsetOf(slot: number): number {
+    return RECORD_HEADER_BYTES + (slot % this.pagesPerRecord) * this.pageSizeBytes;
+  }
+
+  /** The slot for a page, new or the one that it has; the caller fills all of it. */
+  slotFor(page: number): number {
+    const known = this.#slots.get(page);
+    if (known !== undefined) return known;
+    const slot = this.pageNumbers.length;
+    this.pageNumbers.push(page);
+    this.#slots.set(page, slot);
+    if (slot >= this.records.length * this.pagesPerRecord) this.records.push(wordBuffer(this.#recordBytes));
+    return slot;
+  }
+
+  cutBeyond(pageCount: number): void {
+    for (const [page, slot] of this.#slots) {
+      if (page <= pageCount) continue;
+      this.#slots.delete(page);
+      this.pageNumbers[slot] = 0;
+    }
+  }
+
+  clear(): void {
+    this.#slots.clear();
+    this.pageNumbers.length = 0;
+    // One buffer stays for the next transaction; those of a huge one are given back.
+    this.records.length = Math.min(this.records.length, 1);
+  }
+}

@@ -1,0 +1,14 @@
+/** What this package needs of a `wa-sqlite` module (the object that its factory resolves to). */
+export interface SqliteModule {
+  /** Replaced whenever the memory grows, so it is read anew on every use. */
+  readonly HEAPU8: Uint8Array;
+  readonly HEAP32: Int32Array;
+  UTF8ToString(pointer: number): string;
+  stringToUTF8(text: string, pointer: number, sizeBytes: number): void;
+  lengthBytesUTF8(text: string): number;
+  _sqlite3_malloc(sizeBytes: number): number;
+  _sqlite3_free(pointer: number): void;
+  _sqlite3_vfs_find(namePointer: number): number;
+  vfs_register(vfs: object, makeDefault: boolean): number;
+  setCallback(key: number, target: unknown): void;
+}

@@ -1,0 +1,339 @@
+import type { DatabaseStore } from '../database-store.ts';
+import { StorageError } from '../storage-error.ts';
+import {
+  FCNTL_BEGIN_ATOMIC_WRITE,
+  FCNTL_COMMIT_ATOMIC_WRITE,
+  FCNTL_COMMIT_PHASETWO,
+  FCNTL_PRAGMA,
+  FCNTL_ROLLBACK_ATOMIC_WRITE,
+  IOCAP_BATCH_ATOMIC,
+  IOCAP_SAFE_APPEND,
+  IOCAP_SEQUENTIAL,
+  IOCAP_UNDELETABLE_WHEN_OPEN,
+  LOCK_NONE,
+  LOCK_SHARED,
+  OPEN_DELETEONCLOSE,
+  OPEN_MAIN_DB,
+  OPEN_READONLY,
+  OPEN_READWRITE,
+  SQLITE_BUSY,
+  SQLITE_CANTOPEN,
+  SQLITE_CORRUPT,
+  SQLITE_ERROR,
+  SQLITE_FULL,
+  SQLITE_IOERR,
+  SQLITE_IOERR_SHORT_READ,
+  SQLITE_NOTFOUND,
+  SQLITE_OK,
+} from './codes.ts';
+import { MemoryFile } from './memory-file.ts';
+import { refusedPragma } from './pragmas.ts';
+import type { SqliteModule } from './sqlite-module.ts';
+
+/** A database as the VFS knows it: where its pages are, and whom to tell why something failed. */
+export interface VfsDatabase {
+  readonly store: DatabaseStore;
+  onError(error: StorageError): void;
+  onOpen(): void;
+  onClose(): void;
+}
+
+interface OpenDatabase {
+  readonly database: VfsDatabase;
+  readonly store: DatabaseStore;
+  lock: number;
+}
+
+const CAPABILITIES = IOCAP_BATCH_ATOMIC | IOCAP_SAFE_APPEND | IOCAP_SEQUENTIAL | IOCAP_UNDELETABLE_WHEN_OPEN;
+const SQLITE_PATH_BYTES = 512;
+
+/**
+ * SQLite's file methods, for one wa-sqlite module and all databases that it opens.
+ *
+ * How SQLite commits here: its rollback journal stays in memory because the file promises atomic batches, so a commit arrives as
+ * file-control 31, the page writes, 32, 21, xSync, 22. When its page cache overflows it writes pages early, outside a batch, and its
+ * journal becomes a file (in memory, below). In both cases every page stays in the store's open transaction, and 22
+ * (COMMIT_PHASETWO), the last step of every commit and of nothing else, is where the store commits; giving up the write lock
+ * without it is a rollback. So no promise of ours depends on which of the two ways a transaction took.
+ *
+ * Methods get numbers only and throw nothing. 64-bit offsets arrive as two halves.
+ */
+export class Vfs {
+  readonly name = 'rockpool';
+  readonly mxPathname: number = SQLITE_PATH_BYTES;
+
+  readonly #module: SqliteModule;
+  readonly #databases = new Map<string, VfsDatabase>();
+  readonly #openDatabases = new Map<number, OpenDatabase>();
+  readonly #memoryFiles = new Map<number, MemoryFile>();
+  /** Memory files that were opened by name: journals. They stay until SQLite deletes them. */
+  readonly #namedFiles = new Map<string, MemoryFile>();
+  readonly #deleteOnClose = new Map<number, string>();
+  // The database that was used last: mostly there is one.
+  #lastFile = 0;
+  #lastOpen: OpenDatabase | undefined;
+
+  constructor(module: SqliteModule) {
+    this.#module = module;
+  }
+
+  attach(path: string, database: VfsDatabase): void {
+    this.#databases.set(path, database);
+  }
+
+  detach(path: string): void {
+    this.#databases.delete(path);
+    this.#namedFiles.delete(`${path}-journal`);
+  }
+
+  /** The module asks this of every VFS; nothing here is asynchronous. */
+  hasAsyncMethod(): boolean {
+    return false;
+  }
+
+  xOpen(_vfs: number, namePointer: number, file: number, flags: number, outFlags: number): number {
+    if ((flags & OPEN_MAIN_DB) !== 0) return this.#openDatabase(this.#module.UTF8ToString(namePointer), file, flags, outFlags);
+    const name = namePointer === 0 ? undefined : this.#module.UTF8ToString(namePointer);
+    const memoryFile = (name === undefined ? undefined : this.#namedFiles.get(name)) ?? new MemoryFile();
+    this.#memoryFiles.set(file, memoryFile);
+    if (name !== undefined) {
+      this.#namedFiles.set(name, memoryFile);
+      if ((flags & OPEN_DELETEONCLOSE) !== 0) this.#deleteOnClose.set(file, name);
+    }
+    if (outFlags !== 0) this.#module.HEAP32[outFlags >> 2] = flags;
+    return SQLITE_OK;
+  }
+
+  xDelete(_vfs: number, namePointer: number): number {
+    if (this.#namedFiles.size > 0) this.#namedFiles.delete(this.#module.UTF8ToString(namePointer));
+    return SQLITE_OK;
+  }
+
+  xAccess(_vfs: number, namePointer: number, _flags: number, out: number): number {
+    // Asked twice per read transaction (is there a journal? a WAL?), so the usual answer needs no decoding of the name.
+    const exists = this.#namedFiles.size > 0 && this.#namedFiles.has(this.#module.UTF8ToString(namePointer));
+    this.#module.HEAP32[out >> 2] = exists ? 1 : 0;
+    return SQLITE_OK;
+  }
+
+  xFullPathname(_vfs: number, namePointer: number, outSizeBytes: number, out: number): number {
+    const heap = this.#module.HEAPU8;
+    const end = heap.indexOf(0, namePointer);
+    if (end - namePointer >= outSizeBytes) return SQLITE_CANTOPEN;
+    heap.copyWithin(out, namePointer, end + 1);
+    return SQLITE_OK;
+  }
+
+  xClose(file: number): number {
+    const open = this.#openDatabases.get(file);
+    if (open !== undefined) {
+      this.#openDatabases.delete(file);
+      if (this.#lastFile === file) this.#lastFile = 0;
+      if (open.lock !== LOCK_NONE) this.#run(open, endTransaction);
+      open.database.onClose();
+      return SQLITE_OK;
+    }
+    this.#memoryFiles.delete(file);
+    const name = this.#deleteOnClose.get(file);
+    if (name !== undefined) {
+      this.#deleteOnClose.delete(file);
+      this.#namedFiles.delete(name);
+    }
+    return SQLITE_OK;
+  }
+
+  xRead(file: number, target: number, length: number, low: number, high: number): number {
+    const at = (low >>> 0) + high * 0x1_0000_0000;
+    const heap = this.#module.HEAPU8;
+    let count: number;
+    const open = this.#find(file);
+    if (open === undefined) {
+      count = this.#memoryFiles.get(file)!.read(heap, target, length, at);
+    } else {
+      try {
+        count = open.store.read(heap, target, length, at);
+      } catch (error) {
+        return report(open, error);
+      }
+    }
+    if (count === length) return SQLITE_OK;
+    heap.fill(0, target + count, target + length);
+    return SQLITE_IOERR_SHORT_READ;
+  }
+
+  xWrite(file: number, source: number, length: number, low: number, high: number): number {
+    const at = (low >>> 0) + high * 0x1_0000_0000;
+    const open = this.#find(file);
+    if (open === undefined) {
+      this.#memoryFiles.get(file)!.write(this.#module.HEAPU8, source, length, at);
+      return SQLITE_OK;
+    }
+    try {
+      open.store.write(this.#module.HEAPU8, source, length, at);
+      return SQLITE_OK;
+    } catch (error) {
+      return report(open, error);
+    }
+  }
+
+  xTruncate(file: number, low: number, high: number): number {
+    const sizeBytes = (low >>> 0) + high * 0x1_0000_0000;
+    const open = this.#find(file);
+    if (open !== undefined) return this.#run(open, (store) => store.truncate(sizeBytes));
+    this.#memoryFiles.get(file)!.truncate(sizeBytes);
+    return SQLITE_OK;
+  }
+
+  /** Durability is decided at the commit, not here: see the class comment. */
+  xSync(): number {
+    return SQLITE_OK;
+  }
+
+  xFileSize(file: number, out: number): number {
+    const open = this.#find(file);
+    const sizeBytes = open === undefined ? this.#memoryFiles.get(file)!.sizeBytes : open.store.sizeBytes();
+    const words = this.#module.HEAP32;
+    words[out >> 2] = sizeBytes | 0;
+    words[(out >> 2) + 1] = Math.floor(sizeBytes / 0x1_0000_0000);
+    return SQLITE_OK;
+  }
+
+  xLock(file: number, lock: number): number {
+    const open = this.#find(file);
+    if (open === undefined) return SQLITE_OK;
+    if (open.lock === LOCK_NONE) {
+      try {
+        open.store.beginRead();
+      } catch (error) {
+        return report(open, error);
+      }
+    }
+    open.lock = lock;
+    return SQLITE_OK;
+  }
+
+  xUnlock(file: number, lock: number): number {
+    const open = this.#find(file);
+    if (open === undefined || open.lock <= lock) return SQLITE_OK;
+    const had = open.lock;
+    open.lock = lock;
+    try {
+      if (had > LOCK_SHARED) open.store.rollback();
+      if (lock === LOCK_NONE) open.store.endRead();
+      return SQLITE_OK;
+    } catch (error) {
+      return report(open, error);
+    }
+  }
+
+  /** This storage serves one connection, so nobody else can hold the lock. */
+  xCheckReservedLock(_file: number, out: number): number {
+    this.#module.HEAP32[out >> 2] = 0;
+    return SQLITE_OK;
+  }
+
+  xFileControl(file: number, operation: number, argument: number): number {
+    switch (operation) {
+      case FCNTL_COMMIT_PHASETWO: {
+        const open = this.#find(file);
+        return open === undefined ? SQLITE_NOTFOUND : this.#run(open, commit);
+      }
+      case FCNTL_BEGIN_ATOMIC_WRITE:
+      case FCNTL_COMMIT_ATOMIC_WRITE:
+      case FCNTL_ROLLBACK_ATOMIC_WRITE:
+        return SQLITE_OK;
+      case FCNTL_PRAGMA:
+        return this.#pragma(argument);
+      default:
+        return SQLITE_NOTFOUND;
+    }
+  }
+
+  /** SQLite takes this as the page size of a new database. */
+  xSectorSize(file: number): number {
+    return this.#find(file)?.store.pageSizeBytes ?? 4096;
+  }
+
+  xDeviceCharacteristics(file: number): number {
+    return this.#find(file) === undefined ? 0 : CAPABILITIES;
+  }
+
+  #find(file: number): OpenDatabase | undefined {
+    if (file === this.#lastFile) return this.#lastOpen;
+    const open = this.#openDatabases.get(file);
+    if (open !== undefined) {
+      this.#lastFile = file;
+      this.#lastOpen = open;
+    }
+    return open;
+  }
+
+  #run(open: OpenDatabase, work: (store: DatabaseStore) => void): number {
+    try {
+      work(open.store);
+      return SQLITE_OK;
+    } catch (error) {
+      return report(open, error);
+    }
+  }
+
+  #openDatabase(path: string, file: number, flags: number, outFlags: number): number {
+    const database = this.#databases.get(path);
+    if (database === undefined) return SQLITE_CANTOPEN;
+    for (const open of this.#openDatabases.values()) {
+      if (open.database !== database) continue;
+      database.onError(new StorageError('storage-busy', { reason: 'a storage serves one connection' }));
+      return SQLITE_CANTOPEN;
+    }
+    this.#openDatabases.set(file, { database, store: database.store, lock: LOCK_NONE });
+    database.onOpen();
+    if (outFlags !== 0) {
+      const access = database.store.isReadOnly ? (flags & ~OPEN_READWRITE) | OPEN_READONLY : flags;
+      this.#module.HEAP32[outFlags >> 2] = access;
+    }
+    return SQLITE_OK;
+  }
+
+  #pragma(argument: number): number {
+    const words = this.#module.HEAP32;
+    const name = this.#module.UTF8ToString(words[(argument >> 2) + 1]!);
+    const valuePointer = words[(argument >> 2) + 2]!;
+    const refusal = refusedPragma(name, valuePointer === 0 ? undefined : this.#module.UTF8ToString(valuePointer));
+    if (refusal === undefined) return SQLITE_NOTFOUND;
+    const sizeBytes = this.#module.lengthBytesUTF8(refusal) + 1;
+    const pointer = this.#module._sqlite3_malloc(sizeBytes);
+    if (pointer !== 0) this.#module.stringToUTF8(refusal, pointer, sizeBytes);
+    this.#module.HEAP32[argument >> 2] = pointer;
+    return SQLITE_ERROR;
+  }
+}
+
+function commit(store: DatabaseStore): void {
+  store.commit();
+}
+
+function endTransaction(store: DatabaseStore): void {
+  store.rollback();
+  store.endRead();
+}
+
+/** Keeps the typed error for whoever asks, and gives SQLite the nearest of its codes. */
+function report(open: OpenDatabase, error: unknown): number {
+  const known = error instanceof StorageError ? error : new StorageError('storage-failed', { operation: 'vfs', reason: nameOf(error) });
+  open.database.onError(known);
+  switch (known.code) {
+    case 'storage-full':
+      return SQLITE_FULL;
+    case 'storage-snapshot-lost':
+    case 'storage-busy':
+      return SQLITE_BUSY;
+    case 'storage-corrupt':
+      return SQLITE_CORRUPT;
+    default:
+      return SQLITE_IOERR;
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown';
+}

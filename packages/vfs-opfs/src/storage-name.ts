@@ -1,0 +1,21 @@
+import { StorageError } from './storage-error.ts';
+
+const ALLOWED = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
+const DATABASE_SUFFIX = '.sqlite';
+
+/** Names become file names and lock names, so they are letters, digits, dot, dash and underscore, at most 100. */
+export function checkStorageName(name: string): void {
+  if (!ALLOWED.test(name)) throw new StorageError('storage-name-invalid', { allowed: 'A-Z a-z 0-9 . _ -, at most 100' });
+}
+
+/** The SQLite file and the two segments of its log. */
+export function storageFileNames(name: string): readonly [string, string, string] {
+  return [`${name}${DATABASE_SUFFIX}`, `${name}${DATABASE_SUFFIX}-log0`, `${name}${DATABASE_SUFFIX}-log1`];
+}
+
+/** The storage that a database file belongs to; `undefined` for segments and foreign files. */
+export function storageNameOf(fileName: string): string | undefined {
+  if (!fileName.endsWith(DATABASE_SUFFIX)) return undefined;
+  const name = fileName.slice(0, -DATABASE_SUFFIX.length);
+  return ALLOWED.test(name) ? name : undefined;
+}

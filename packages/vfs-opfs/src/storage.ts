@@ -1,0 +1,53 @@
+import type { Medium, Persistence } from './media/medium.ts';
+import type { StorageError } from './storage-error.ts';
+import type { SqliteModule } from './sqlite/sqlite-module.ts';
+import type { Tuning } from './tuning.ts';
+
+/** The one connection that may write, or one of any number that may read beside it. */
+export type Role = 'writer' | 'reader';
+
+/**
+ * - `relaxed`: in the log when COMMIT returns, flushed within a second: survives the death of the tab, the worker and the browser's
+ *   process; a power cut may take the last second, never more, and never the middle of a transaction.
+ * - `strict`: flushed before COMMIT returns: survives a power cut too.
+ */
+export type Durability = 'relaxed' | 'strict';
+
+export interface OpenStorageOptions {
+  /** Letters, digits, dot, dash, underscore; at most 100. */
+  readonly name: string;
+  readonly medium: Medium;
+  readonly role: Role;
+  /** Only for the writer. Default `relaxed`. */
+  readonly durability?: Durability;
+  /** Page size of a new database, a power of two from 512 to 8192 (SQLite's own limit for a default). Default 8192. */
+  readonly pageSizeBytes?: number;
+  /** How long to wait for the writer's lock, or as a reader for a writer to create the database. Default 3000. */
+  readonly timeoutMs?: number;
+  readonly tuning?: Partial<Tuning>;
+}
+
+/** One open database. It serves one SQLite connection; open a second storage for a second connection. */
+export interface Storage {
+  readonly name: string;
+  readonly role: Role;
+  readonly persistence: Persistence;
+  /** For `sqlite3_open_v2(path, …, vfsName)`, once `register` was called. */
+  readonly path: string;
+  readonly vfsName: string;
+  /** The last failure, with its code: SQLite itself passes on only a number. */
+  readonly lastError: StorageError | undefined;
+  /** Since when (milliseconds since 1970) there are commits that a power cut could take; `undefined` when there are none. */
+  readonly dirtySinceMs: number | undefined;
+  /** Makes this storage known to a `wa-sqlite` module, the synchronous build. */
+  register(module: SqliteModule): void;
+  /** Returns when every commit so far survives a power cut. Many commits may share one call. Does nothing for a reader. */
+  flush(): void;
+  /**
+   * Moves the log into the database file. Resolves to false when readers still needed an old snapshot after `waitMs` (default 1000),
+   * and for a reader. The log also does this by itself.
+   */
+  checkpoint(waitMs?: number): Promise<boolean>;
+  /** Close the SQLite connection first. Flushes, and lets go of files and locks. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,27 @@
+/**
+ * Numbers that trade memory, latency and write volume; the defaults fit an app's database of some 50 MB. Tests make them small to
+ * reach rare paths with little data.
+ */
+export interface Tuning {
+  /** Bound of the read cache. 32 MB holds most apps' hot pages and is a tenth of what a phone gives a tab. */
+  readonly poolSizeBytes: number;
+  /** The active segment is sealed when it is this long: about 250 small transactions, and some 10 ms of copying. */
+  readonly checkpointAfterBytes: number;
+  /** A reader that pins the log beyond this length is told to read again: bounds the log while a frozen tab holds a snapshot. */
+  readonly logLimitBytes: number;
+  /** One write takes at most about this much; larger transactions take several. A megabyte is where calls stop mattering. */
+  readonly recordSizeBytes: number;
+  /** Segments grow by this much at once. */
+  readonly segmentGrowthBytes: number;
+  /** With `relaxed` durability, the longest time between a commit and its flush; Infinity leaves it to `flush()`. */
+  readonly flushWithinMs: number;
+}
+
+export const DEFAULT_TUNING: Tuning = {
+  poolSizeBytes: 32 * 1024 * 1024,
+  checkpointAfterBytes: 4 * 1024 * 1024,
+  logLimitBytes: 64 * 1024 * 1024,
+  recordSizeBytes: 1024 * 1024,
+  segmentGrowthBytes: 1024 * 1024,
+  flushWithinMs: 1000,
+};

@@ -1,0 +1,124 @@
+import type { DatabaseStore } from './database-store.ts';
+import type { LogWriter } from './log/log-writer.ts';
+import type { PageView } from './pages/page-view.ts';
+import { TransactionPages } from './pages/transaction-pages.ts';
+
+/** The one writer's database: the view of the last commit, and over it the pages of the open transaction. */
+export class WriterStore implements DatabaseStore {
+  readonly isReadOnly = false;
+  readonly pageSizeBytes: number;
+
+  readonly #view: PageView;
+  readonly #log: LogWriter;
+  readonly #pages: TransactionPages;
+  readonly #isStrict: boolean;
+  readonly #onCommit: () => void;
+  /** Size of the database within the open transaction; -1 when nothing was written yet. */
+  #openSizeBytes = -1;
+
+  constructor(view: PageView, log: LogWriter, recordSizeBytes: number, newPageSizeBytes: number, isStrict: boolean, onCommit: () => void) {
+    this.#view = view;
+    this.#log = log;
+    this.pageSizeBytes = newPageSizeBytes;
+    this.#pages = new TransactionPages(view.pageSizeBytes, recordSizeBytes);
+    this.#isStrict = isStrict;
+    this.#onCommit = onCommit;
+  }
+
+  // The only writer always sees the latest commit: there is nothing to look for.
+  beginRead(): void {}
+  endRead(): void {}
+
+  sizeBytes(): number {
+    return this.#openSizeBytes === -1 ? this.#view.sizeBytes : this.#openSizeBytes;
+  }
+
+  read(heap: Uint8Array, target: number, length: number, at: number): number {
+    const count = Math.min(length, this.sizeBytes() - at);
+    if (count <= 0) return 0;
+    if (this.#pages.isEmpty) this.#readCommitted(heap, target, count, at);
+    else this.#readOpen(heap, target, count, at);
+    return count;
+  }
+
+  write(heap: Uint8Array, source: number, length: number, at: number): void {
+    const pageSize = this.#view.pageSizeBytes;
+    for (let done = 0; done < length; ) {
+      const page = Math.floor((at + done) / pageSize) + 1;
+      const offset = (at + done) % pageSize;
+      const count = Math.min(length - done, pageSize - offset);
+      const isNew = this.#pages.slotOf(page) === -1;
+      const slot = this.#pages.slotFor(page);
+      const bytes = this.#pages.bytesOf(slot);
+      const start = this.#pages.offsetOf(slot);
+      if (isNew && count < pageSize) this.#readPadded(bytes, start, (page - 1) * pageSize);
+      bytes.set(heap.subarray(source + done, source + done + count), start + offset);
+      done += count;
+    }
+    this.#openSizeBytes = Math.max(this.sizeBytes(), at + length);
+  }
+
+  truncate(sizeBytes: number): void {
+    if (sizeBytes < this.sizeBytes()) this.#pages.cutBeyond(Math.ceil(sizeBytes / this.#view.pageSizeBytes));
+    this.#openSizeBytes = sizeBytes;
+  }
+
+  commit(): void {
+    if (this.#openSizeBytes === -1) return;
+    const sizeBytes = this.#openSizeBytes;
+    const isShrinking = sizeBytes < this.#view.sizeBytes;
+    // A transaction that only cuts the database needs a record too; a record has at least one page, so it carries the first.
+    if (this.#pages.isEmpty) {
+      if (!isShrinking && sizeBytes === this.#view.sizeBytes) return this.rollback();
+      this.#readPadded(this.#pages.bytesOf(this.#pages.slotFor(1)), this.#pages.offsetOf(0), 0);
+    }
+    try {
+      this.#log.append(this.#view.active, this.#pages, sizeBytes, this.#isStrict);
+      if (isShrinking) this.#view.pool.dropBeyond(sizeBytes);
+      this.#publish();
+    } finally {
+      this.rollback();
+    }
+    this.#onCommit();
+  }
+
+  rollback(): void {
+    this.#openSizeBytes = -1;
+    if (!this.#pages.isEmpty) this.#pages.clear();
+  }
+
+  #publish(): void {
+    const { pageNumbers, pageSizeBytes } = this.#pages;
+    for (let slot = 0; slot < pageNumbers.length; slot += 1) {
+      const page = pageNumbers[slot]!;
+      if (page !== 0) this.#view.pool.patch(this.#pages.bytesOf(slot), this.#pages.offsetOf(slot), (page - 1) * pageSizeBytes, pageSizeBytes);
+    }
+  }
+
+  #readOpen(heap: Uint8Array, target: number, length: number, at: number): void {
+    const pageSize = this.#view.pageSizeBytes;
+    for (let done = 0; done < length; ) {
+      const offset = (at + done) % pageSize;
+      const count = Math.min(length - done, pageSize - offset);
+      const slot = this.#pages.slotOf(Math.floor((at + done) / pageSize) + 1);
+      if (slot === -1) {
+        this.#readCommitted(heap, target + done, count, at + done);
+      } else {
+        const start = this.#pages.offsetOf(slot) + offset;
+        heap.set(this.#pages.bytesOf(slot).subarray(start, start + count), target + done);
+      }
+      done += count;
+    }
+  }
+
+  /** The last commit's bytes; zeros beyond its end. */
+  #readCommitted(heap: Uint8Array, target: number, length: number, at: number): void {
+    const count = Math.max(0, Math.min(length, this.#view.sizeBytes - at));
+    if (count > 0) this.#view.read(heap, target, count, at);
+    if (count < length) heap.fill(0, target + count, target + length);
+  }
+
+  #readPadded(into: Uint8Array, target: number, at: number): void {
+    this.#readCommitted(into, target, this.#view.pageSizeBytes, at);
+  }
+}
