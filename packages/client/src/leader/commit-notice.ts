@@ -1,0 +1,42 @@
+/** Tables that a commit touched; `all` where that is not known. */
+export type Touched = readonly string[] | 'all';
+
+/** Where a leader's commits stand: numbers count up within one leadership. */
+export interface CommitPosition {
+  readonly epoch: string;
+  readonly commitNumber: number;
+}
+
+/** Follows the numbered notices of the leaders, so that a lost one is noticed by the next. */
+export interface CommitFollower {
+  /** What a notice says has changed; null if that is known already. */
+  observe(notice: CommitPosition & { readonly tables: readonly string[] }): Touched | null;
+  /** The leader says where it stands without a new commit. */
+  observePosition(position: CommitPosition): Touched | null;
+}
+
+/**
+ * Within one leadership a notice follows the last one, was seen already, or leaves a gap: then everything may have changed. So it may have
+ * between two leaderships, because a leader's last notices can die with it.
+ */
+export function createCommitFollower(): CommitFollower {
+  let last: CommitPosition | null = null;
+
+  function moveTo({ epoch, commitNumber }: CommitPosition): void {
+    last = { epoch, commitNumber };
+  }
+
+  return {
+    observe(notice) {
+      const isNext = last !== null && last.epoch === notice.epoch && notice.commitNumber === last.commitNumber + 1;
+      if (last !== null && last.epoch === notice.epoch && notice.commitNumber <= last.commitNumber) return null;
+      moveTo(notice);
+      return isNext ? notice.tables : 'all';
+    },
+    observePosition(position) {
+      if (last !== null && last.epoch === position.epoch && position.commitNumber <= last.commitNumber) return null;
+      moveTo(position);
+      return 'all';
+    },
+  };
+}

@@ -1,0 +1,327 @@
+import { buildSchema, columnIdOf, encodeSchema, RockpoolError, tableIdOf, type ErrorCode } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { FAILING_ONCE_SQL, FakeBrowser, settle, statement, type FakeTab } from '../testing/fake-tabs.ts';
+import { CHANNEL_PROTOCOL } from './channel-message.ts';
+
+async function openTabs(browser: FakeBrowser, count: number): Promise<FakeTab[]> {
+  const tabs: FakeTab[] = [];
+  for (let i = 0; i < count; i++) {
+    const tab = browser.tab();
+    await tab.membership.open();
+    tabs.push(tab);
+  }
+  return tabs;
+}
+
+async function two(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: FakeTab }> {
+  const [leader, follower] = await openTabs(browser, 2);
+  if (leader === undefined || follower === undefined) throw new Error('two tabs were asked for');
+  await settle();
+  return { leader, follower };
+}
+
+const write = (tab: FakeTab, sql: string): Promise<unknown> => tab.membership.write([statement(sql)]);
+
+async function codeOf(promise: Promise<unknown>): Promise<ErrorCode> {
+  const thrown = await promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(RockpoolError);
+  return (thrown as RockpoolError).code;
+}
+
+function schemaWith(...columns: string[]): string {
+  const column = (name: string) => ({ id: columnIdOf(name), name, type: 'text' as const, notNull: true, defaultSql: null, generated: null });
+  const table = { id: tableIdOf('t'), name: 't', columns: ['id', ...columns].map(column), primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], synced: true };
+  return encodeSchema(buildSchema([table]));
+}
+
+describe('tabs that share a database', () => {
+  it('have one leader, the first, and the rest follow', async () => {
+    const tabs = await openTabs(new FakeBrowser(), 3);
+    expect(tabs.map(({ role }) => role)).toEqual(['leader', 'follower', 'follower']);
+  });
+
+  it('agree on one leader when all open a fresh database at once', async () => {
+    const browser = new FakeBrowser();
+    const tabs = Array.from({ length: 5 }, () => browser.tab());
+    await Promise.all(tabs.map(({ membership }) => membership.open()));
+    expect(tabs.map(({ role }) => role).sort()).toEqual(['follower', 'follower', 'follower', 'follower', 'leader']);
+  });
+
+  it('write through the leader, whoever writes', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    expect(await write(follower, 'a')).toEqual([{ changes: 1 }]);
+    await write(leader, 'b');
+    expect(browser.file.effects).toEqual(['a', 'b']);
+  });
+
+  it('all hear of every commit once, with the tables it touched', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    for (const tab of [leader, follower]) tab.touched.length = 0;
+    await write(follower, 'a');
+    await write(leader, 'b');
+    await settle();
+    expect(leader.touched).toEqual([['t'], ['t']]);
+    expect(follower.touched).toEqual([['t'], ['t']]);
+  });
+
+  it('take everything for touched once when a notice was lost', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    follower.touched.length = 0;
+    browser.deliveries = () => 0;
+    await write(leader, 'a');
+    browser.deliveries = () => 1;
+    await write(leader, 'b');
+    await write(leader, 'c');
+    await settle();
+    expect(follower.touched).toEqual(['all', ['t']]);
+  });
+
+  it('get the error of a refused write with its code and fields, and nothing of it takes effect when the request arrives twice', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 2;
+    const refused = await write(follower, FAILING_ONCE_SQL).catch((error: unknown) => error);
+    expect((refused as RockpoolError).toData()).toEqual(new RockpoolError('constraint-unique', { table: 't' }).toData());
+    await settle();
+    expect(browser.file.effects).toEqual([]);
+  });
+});
+
+describe('when the leader goes', () => {
+  it('the next in the queue leads', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = await openTabs(browser, 3);
+    first?.kill();
+    await settle();
+    expect([second?.role, third?.role]).toEqual(['leader', 'follower']);
+    await write(third as FakeTab, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('a follower that takes over runs what it was waiting for itself', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    const writes = ['a', 'b', 'c'].map((sql) => write(follower, sql));
+    leader.kill();
+    await Promise.all(writes);
+    expect(browser.file.effects).toEqual(['a', 'b', 'c']);
+  });
+
+  it('what it had committed but not answered is not done again', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab({ dieAfter: 'b' });
+    await leader.membership.open();
+    const [next, author] = await openTabs(browser, 2);
+    const writes = ['a', 'b', 'c'].map((sql) => write(author as FakeTab, sql));
+    await Promise.all(writes);
+    expect(leader.isAlive).toBe(false);
+    expect(next?.role).toBe('leader');
+    expect(browser.file.effects).toEqual(['a', 'b', 'c']);
+  });
+
+  it('a message that was lost on the way is sent again', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 0;
+    const waiting = write(follower, 'a');
+    await settle();
+    browser.deliveries = () => 1;
+    await browser.advance(2_000);
+    await waiting;
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('and nobody answers, a write fails after its deadline and says what was tried', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 0;
+    const failed = write(follower, 'a').catch((error: unknown) => error);
+    await browser.advance(9_999);
+    expect(await Promise.race([failed, Promise.resolve('waiting')])).toBe('waiting');
+    await browser.advance(1);
+    const error = (await failed) as RockpoolError;
+    expect(error.code).toBe('leader-unreachable');
+    expect(error.fields).toMatchObject({ waitedMs: 10_000, leadersAsked: 1, timesAsked: 5 });
+  });
+
+  it('every tab knows that notices may be missing', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = await openTabs(browser, 3);
+    await settle();
+    for (const tab of [second, third]) if (tab !== undefined) tab.touched.length = 0;
+    first?.kill();
+    await settle();
+    expect(second?.touched).toEqual(['all']);
+    expect(third?.touched).toEqual(['all']);
+  });
+});
+
+describe('a tab that closes', () => {
+  it('lets the write that it waits for end', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    const waiting = write(follower, 'a');
+    await follower.membership.close();
+    await waiting;
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('as the leader hands over to the next', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await leader.membership.close();
+    await settle();
+    expect(follower.role).toBe('leader');
+  });
+
+  it('refuses everything with client-closed', async () => {
+    const { leader } = await two(new FakeBrowser());
+    await leader.membership.close();
+    expect(await codeOf(write(leader, 'a'))).toBe('client-closed');
+    expect(await codeOf(leader.membership.database())).toBe('client-closed');
+  });
+});
+
+describe('a page that is hidden', () => {
+  it('hands the lead over, and follows when it is back', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await leader.membership.suspend();
+    await settle();
+    expect(follower.role).toBe('leader');
+    await leader.membership.resume();
+    await settle();
+    expect(leader.role).toBe('follower');
+    await write(leader, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('keeps what it is asked until it is back, however long that takes', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 0;
+    const sent = write(follower, 'a');
+    await settle();
+    await follower.membership.suspend();
+    const asked = write(follower, 'b');
+    browser.deliveries = () => 1;
+    await browser.advance(3_600_000);
+    await follower.membership.resume();
+    await Promise.all([sent, asked]);
+    expect(browser.file.effects).toEqual(['a', 'b']);
+  });
+
+  it('takes everything for touched when it is back', async () => {
+    const { follower } = await two(new FakeBrowser());
+    await follower.membership.suspend();
+    follower.touched.length = 0;
+    await follower.membership.resume();
+    expect(follower.touched).toContain('all');
+  });
+
+  it('comes back also when it is back before it had gone', async () => {
+    const browser = new FakeBrowser();
+    const { leader } = await two(browser);
+    const going = leader.membership.suspend();
+    const coming = leader.membership.resume();
+    await Promise.all([going, coming]);
+    await write(leader, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+});
+
+describe('a tab that cannot open', () => {
+  it('as the first fails with the reason and lets the next try', async () => {
+    const browser = new FakeBrowser();
+    const first = browser.tab({ failToOpen: () => new RockpoolError('storage-full') });
+    const second = browser.tab();
+    const [failure] = await Promise.all([codeOf(first.membership.open()), second.membership.open()]);
+    expect(failure).toBe('storage-full');
+    expect(second.role).toBe('leader');
+  });
+
+  it('fails with storage-busy when a leader holds the lock and never announces itself', async () => {
+    const browser = new FakeBrowser();
+    const { follower, leader } = await two(browser);
+    await follower.membership.close();
+    browser.deliveries = () => 0;
+    const opening = codeOf(browser.tab().membership.open());
+    await browser.advance(10_000);
+    expect(await opening).toBe('storage-busy');
+    browser.deliveries = () => 1;
+    await write(leader, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('when its turn to lead comes tries again later, and its own waiting writes survive that', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab();
+    await leader.membership.open();
+    let isBroken = true;
+    const heir = browser.tab({ failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-busy') : null) });
+    await heir.membership.open();
+    leader.kill();
+    const waiting = write(heir, 'a');
+    await settle();
+    expect(heir.problems.map(({ code }) => code)).toEqual(['storage-busy']);
+    isBroken = false;
+    await browser.advance(1_000);
+    await waiting;
+    expect(heir.role).toBe('leader');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+});
+
+describe('tabs of different bundles', () => {
+  it('the older protocol makes room for the newer', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL + 1, message: { kind: 'something new' } });
+    await settle();
+    for (const tab of [leader, follower]) {
+      expect(tab.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
+      expect(await codeOf(write(tab, 'a'))).toBe('tab-outdated');
+    }
+    expect(browser.file.writers).toBe(0);
+  });
+
+  it('messages of an older protocol, and of strangers, are passed over', async () => {
+    const browser = new FakeBrowser();
+    const { leader } = await two(browser);
+    for (const data of [{ rockpool: CHANNEL_PROTOCOL - 1, message: {} }, 'hello', null, { message: { kind: 'hello' } }]) browser.broadcastRaw(data);
+    await settle();
+    expect(leader.ended).toEqual([]);
+  });
+
+  it('the leader makes room for a tab whose schema has more', async () => {
+    const browser = new FakeBrowser();
+    const older = browser.tab({ schema: schemaWith('a') });
+    await older.membership.open();
+    const newer = browser.tab({ schema: schemaWith('a', 'b') });
+    await newer.membership.open();
+    expect(newer.role).toBe('leader');
+    expect(older.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
+  });
+
+  it('a tab whose schema has less is told that it is outdated', async () => {
+    const browser = new FakeBrowser();
+    const newer = browser.tab({ schema: schemaWith('a', 'b') });
+    await newer.membership.open();
+    expect(await codeOf(browser.tab({ schema: schemaWith('a') }).membership.open())).toBe('tab-outdated');
+    expect(newer.ended).toEqual([]);
+  });
+
+  it('a tab whose schema is another altogether is refused', async () => {
+    const browser = new FakeBrowser();
+    const first = browser.tab({ schema: schemaWith('a') });
+    await first.membership.open();
+    expect(await codeOf(browser.tab({ schema: schemaWith('b') }).membership.open())).toBe('schema-incompatible');
+    await write(first, 'a');
+  });
+});

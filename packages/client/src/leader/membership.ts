@@ -1,0 +1,315 @@
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
+import type { TabRole } from '../rpc/sync-status.ts';
+import type { ChannelMessage, LeaderStatus } from './channel-message.ts';
+import type { Clock } from './clock.ts';
+import { createCommitFollower, type Touched } from './commit-notice.ts';
+import { compareSchemas } from './compare-schemas.ts';
+import { createElection, type Locks } from './election.ts';
+import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
+import { createLink, REQUEST_DEADLINE_MS, type Link } from './link.ts';
+import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
+
+/*
+ * One tab among those that share a database.
+ *
+ *              join                      the lock is free
+ *   away ────────────────▶ asking ─────────────────────────────▶ leader
+ *    ▲                       │ a leader has announced itself        ▲ │
+ *    │                       ▼                                      │ │ opening failed: try again later
+ *    └──────────────────  follower ──── the lock comes to this tab ─┘ ▼
+ *          leave (hidden, frozen, closed, outdated)                  away
+ *
+ * 1. Only the holder of the lock opens the database as a writer, and it closes it before it lets go of the lock.
+ * 2. A follower opens as a reader only after a leader has announced itself: the file exists then and its tables are up to date.
+ * 3. A write that waits is asked again of every new leader under the same id, so it happens once, whoever dies when.
+ * 4. Changes of role run one after the other (`steps`); a write is synchronous and never in between.
+ */
+
+export interface OpenedDatabase<Database> {
+  readonly database: Database;
+  /** Resolves when another tab may open it. */
+  close(): Promise<void>;
+}
+
+export interface MembershipOptions<Database extends WritableDatabase> {
+  /** Names lock and channel. */
+  readonly scope: string;
+  /** This tab's schema, as `encodeSchema` writes it. */
+  readonly schema: string;
+  readonly initialStatus: LeaderStatus;
+  readonly locks: Locks;
+  readonly openPort: (channelName: string) => BroadcastPort;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly openDatabase: (role: 'writer' | 'reader') => Promise<OpenedDatabase<Database>>;
+  readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
+  readonly onTouched: (touched: Touched) => void;
+  readonly onStatus: (status: LeaderStatus, role: TabRole) => void;
+  /** Something failed that no call waits for. */
+  readonly onProblem: (error: RockpoolError) => void;
+  /** This tab can take no further part; everything it is asked from now on fails with this error. */
+  readonly onEnded: (error: RockpoolError) => void;
+}
+
+/** How long a tab that opens waits for the leader's announcement: as long as a write waits for its answer. */
+const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
+
+/** After a failed take-over: from one second, doubling, to half a minute. */
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+
+export class Membership<Database extends WritableDatabase> {
+  private readonly options: MembershipOptions<Database>;
+  private readonly election: ReturnType<typeof createElection>;
+  private readonly link: Link;
+  private readonly commits = createCommitFollower();
+  private readonly writing = new Set<Promise<unknown>>();
+  private channel: TabChannel | null = null;
+  private opened: OpenedDatabase<Database> | null = null;
+  private whenOpen = pendingDatabase<Database>();
+  private leadership: Leadership<Database> | null = null;
+  private leaderEpoch: string | null = null;
+  private onAnnounced: (() => void) | null = null;
+  private ended: RockpoolError | null = null;
+  private isAway = true;
+  private isHidden = false;
+  private retryMs = FIRST_RETRY_MS;
+  private cancelRetry: () => void = () => undefined;
+  private steps: Promise<unknown> = Promise.resolve();
+
+  constructor(options: MembershipOptions<Database>) {
+    this.options = options;
+    this.election = createElection(options.locks, `rockpool:${options.scope}:leader`);
+    this.link = createLink({ clock: options.clock, newRequestId: options.newId, post: (message) => this.channel?.post(message) });
+  }
+
+  /** Takes part. Resolves when reading and writing work; rejects when they cannot, and takes no part then. */
+  async open(): Promise<void> {
+    try {
+      await this.step(() => this.join());
+    } catch (thrown) {
+      await this.end(toRockpoolError(thrown));
+    }
+    if (this.ended !== null) throw this.ended;
+  }
+
+  /** The database to read from; waits while there is none, because roles change or the page is away. */
+  async database(): Promise<Database> {
+    if (this.ended !== null) throw this.ended;
+    return this.opened?.database ?? (await this.whenOpen.promise);
+  }
+
+  /** Runs the statements as one transaction, here or in the leader's worker. */
+  write(statements: readonly SqlStatement[]): Promise<readonly StatementResult[]> {
+    const run = async (): Promise<readonly StatementResult[]> => {
+      await this.database();
+      return this.leadership?.commit({ id: this.options.newId(), statements }) ?? this.link.write(statements);
+    };
+    const writing = run();
+    this.writing.add(writing);
+    const remove = (): void => void this.writing.delete(writing);
+    writing.then(remove, remove);
+    return writing;
+  }
+
+  /** The page is away: gives up lock, channel and files. What is asked meanwhile waits for `resume`. */
+  suspend(): Promise<void> {
+    this.isHidden = true;
+    this.cancelRetry();
+    this.link.pause();
+    return this.step(() => this.leave());
+  }
+
+  async resume(): Promise<void> {
+    if (this.ended !== null) return;
+    this.isHidden = false;
+    this.link.renewDeadlines();
+    await this.step(() => this.join()).catch((thrown: unknown) => this.retryLater(thrown));
+    // Whatever was committed meanwhile was not heard.
+    this.options.onTouched('all');
+  }
+
+  /** Lets waiting writes end, then takes no part any more. */
+  async close(): Promise<void> {
+    if (this.ended === null && !this.isHidden) {
+      const deadline = Promise.withResolvers<void>();
+      const cancelDeadline = this.options.clock.after(REQUEST_DEADLINE_MS, deadline.resolve);
+      await Promise.race([Promise.allSettled(this.writing), deadline.promise]);
+      cancelDeadline();
+    }
+    await this.end(new RockpoolError('client-closed'));
+  }
+
+  private step<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.steps.then(run);
+    this.steps = result.catch(() => undefined);
+    return result;
+  }
+
+  private async join(): Promise<void> {
+    if (this.ended !== null || this.isHidden || !this.isAway) return;
+    this.isAway = false;
+    this.leaderEpoch = null;
+    this.channel = openTabChannel(this.options.openPort(`rockpool:${this.options.scope}`), {
+      onMessage: (message) => this.onMessage(message),
+      onNewerProtocol: (protocol) => void this.end(new RockpoolError('tab-outdated', { channelProtocol: protocol })),
+    });
+    if (await this.election.tryNow()) await this.lead();
+    else await this.follow();
+    this.retryMs = FIRST_RETRY_MS;
+  }
+
+  private async follow(): Promise<void> {
+    const turn = this.election.waitForTurn();
+    const announced = Promise.withResolvers<'announced'>();
+    this.onAnnounced = () => announced.resolve('announced');
+    const deadline = Promise.withResolvers<'deadline'>();
+    const cancelDeadline = this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
+    this.channel?.post({ kind: 'hello', schema: this.options.schema });
+
+    const first = await Promise.race([announced.promise, deadline.promise, turn.then((leads) => (leads ? 'turn' : 'withdrawn'))]);
+    this.onAnnounced = null;
+    cancelDeadline();
+
+    if (first === 'deadline') throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the tab that leads' });
+    if (first === 'turn') return this.lead();
+    if (first === 'withdrawn' || this.ended !== null) return;
+    this.setOpened(await this.options.openDatabase('reader'));
+    turn.then(
+      (leads) => void (leads && this.step(() => this.succeed()).catch((thrown: unknown) => this.retryLater(thrown))),
+      (thrown: unknown) => this.options.onProblem(toRockpoolError(thrown)),
+    );
+  }
+
+  /** The lock has come to this follower. */
+  private async succeed(): Promise<void> {
+    if (this.isAway) return;
+    await this.closeDatabase();
+    await this.lead();
+  }
+
+  /** This tab holds the lock. */
+  private async lead(): Promise<void> {
+    const { options, link } = this;
+    const opened = await options.openDatabase('writer');
+    if (this.ended !== null) return opened.close();
+    this.opened = opened;
+    const leadership = new Leadership<Database>({
+      epoch: options.newId(),
+      database: opened.database,
+      schema: options.schema,
+      initialStatus: options.initialStatus,
+      nowMs: options.clock.nowMs,
+      post: (message) => this.channel?.post(message),
+      startWork: options.startWork,
+      onCommit: (notice) => this.observe(this.commits.observe(notice)),
+      onStatus: (status) => options.onStatus(status, 'leader'),
+    });
+    this.leadership = leadership;
+    this.leaderEpoch = leadership.epoch;
+    // What waited in this tab comes before what it writes from now on.
+    link.runWaiting((request) => leadership.commit(request));
+    this.setOpened(opened);
+    leadership.announce();
+    this.observe(this.commits.observePosition(leadership.position));
+    options.onStatus(leadership.currentStatus, 'leader');
+  }
+
+  private onMessage(message: ChannelMessage): void {
+    switch (message.kind) {
+      case 'hello':
+        if (compareSchemas(this.options.schema, message.schema) === 'theirs-is-newer') return this.makeRoom();
+        return this.leadership?.announce();
+      case 'leader':
+        return this.onLeader(message);
+      case 'commit':
+        return this.observe(this.commits.observe(message));
+      case 'status':
+        if (message.epoch === this.leaderEpoch) this.options.onStatus(message.status, 'follower');
+        return;
+      case 'write':
+        return this.leadership?.serve(message);
+      case 'written':
+      case 'refused':
+        return this.link.onMessage(message);
+    }
+  }
+
+  private onLeader(message: Extract<ChannelMessage, { kind: 'leader' }>): void {
+    if (this.leadership !== null) return; // The last word of a leader that has let go since.
+    const comparison = compareSchemas(this.options.schema, message.schema);
+    if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
+    if (comparison === 'theirs-is-newer') return this.makeRoom();
+    if (comparison === 'incompatible') return void this.end(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads' }));
+
+    if (message.epoch !== this.leaderEpoch) {
+      this.leaderEpoch = message.epoch;
+      this.link.onNewLeader(message.epoch);
+    }
+    this.onAnnounced?.();
+    this.observe(this.commits.observePosition(message));
+    this.options.onStatus(message.status, 'follower');
+  }
+
+  private observe(touched: Touched | null): void {
+    if (touched !== null) this.options.onTouched(touched);
+  }
+
+  private makeRoom(): void {
+    void this.end(new RockpoolError('tab-outdated', { newerSchema: true }));
+  }
+
+  private async end(error: RockpoolError): Promise<void> {
+    if (this.ended === null) {
+      this.ended = error;
+      this.cancelRetry();
+      this.link.fail(error);
+      this.whenOpen.reject(error);
+      this.election.stopWaiting(); // A step may be waiting for its turn.
+      this.options.onEnded(error);
+    }
+    await this.step(() => this.leave());
+  }
+
+  private async leave(): Promise<void> {
+    this.isAway = true;
+    const { leadership } = this;
+    this.leadership = null;
+    await leadership?.stop();
+    await this.closeDatabase();
+    await this.election.withdraw();
+    this.channel?.close();
+    this.channel = null;
+  }
+
+  private async closeDatabase(): Promise<void> {
+    const { opened } = this;
+    if (opened === null) return;
+    this.opened = null;
+    if (this.ended === null) this.whenOpen = pendingDatabase();
+    await opened.close();
+  }
+
+  private setOpened(opened: OpenedDatabase<Database>): void {
+    this.opened = opened;
+    this.whenOpen.resolve(opened.database);
+  }
+
+  /** Taking over, or coming back, failed: lets others try, and tries again. */
+  private async retryLater(thrown: unknown): Promise<void> {
+    if (this.ended !== null) return;
+    this.options.onProblem(toRockpoolError(thrown));
+    await this.step(() => this.leave());
+    this.cancelRetry = this.options.clock.after(this.retryMs, () => {
+      this.step(() => this.join()).catch((again: unknown) => this.retryLater(again));
+    });
+    this.retryMs = Math.min(2 * this.retryMs, LAST_RETRY_MS);
+  }
+}
+
+function pendingDatabase<Database>(): PromiseWithResolvers<Database> {
+  const pending = Promise.withResolvers<Database>();
+  pending.promise.catch(() => undefined); // Nobody may be waiting.
+  return pending;
+}

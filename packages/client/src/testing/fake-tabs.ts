@@ -1,0 +1,266 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { LeaderStatus } from '../leader/channel-message.ts';
+import type { Touched } from '../leader/commit-notice.ts';
+import type { Locks } from '../leader/election.ts';
+import type { WritableDatabase, WriteRequest } from '../leader/leadership.ts';
+import { Membership } from '../leader/membership.ts';
+import type { BroadcastPort } from '../leader/tab-channel.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { TabRole } from '../rpc/sync-status.ts';
+
+// Several tabs in one process, with the browser's part of it played: locks with a queue, a broadcast channel, a clock that stands still, and a
+// database file that remembers requests. A tab can be killed at any moment: its lock goes to the next, its messages and timers never come.
+
+export const FAKE_STATUS: LeaderStatus = {
+  state: 'offline',
+  pendingCount: 0,
+  parkedCount: 0,
+  reason: null,
+  lastContactMs: null,
+  persistence: 'opfs',
+  clockOffsetMs: null,
+};
+
+/** What all tabs share. */
+export interface FakeFile {
+  /** The SQL of every statement that took effect, in order. */
+  readonly effects: string[];
+  readonly requests: Map<string, readonly { changes: number }[]>;
+  writers: number;
+  exists: boolean;
+  hasFailed: boolean;
+}
+
+export interface FakeTab {
+  readonly membership: Membership<FakeDatabase>;
+  readonly touched: Touched[];
+  readonly problems: RockpoolError[];
+  readonly ended: RockpoolError[];
+  role: TabRole | null;
+  status: LeaderStatus | null;
+  /** Ends the tab where it stands. */
+  kill(): void;
+  readonly isAlive: boolean;
+}
+
+export interface FakeDatabase extends WritableDatabase {
+  readonly role: 'writer' | 'reader';
+}
+
+export interface FakeTabOptions {
+  readonly schema?: string;
+  readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
+  /** The tab is killed as soon as a commit with this SQL is in the file, before anybody hears of it. */
+  readonly dieAfter?: string;
+}
+
+/** Fails the first time it is run, and never again: as if another write had removed what stood in its way. */
+export const FAILING_ONCE_SQL = 'FAIL ONCE';
+
+export class FakeBrowser {
+  readonly file: FakeFile = { effects: [], requests: new Map(), writers: 0, exists: false, hasFailed: false };
+  private nowMs = 1_000_000;
+  private nextId = 1;
+  private readonly timers = new Set<{ readonly dueMs: number; readonly callback: () => void; readonly isAlive: () => boolean }>();
+  private readonly ports = new Set<FakePort>();
+  private readonly lockQueues = new Map<string, FakeCandidate[]>();
+  /** Decides how often a message arrives: 0 loses it. Default: once. */
+  deliveries: () => number = () => 1;
+
+  tab(options: FakeTabOptions = {}): FakeTab {
+    const life = { isAlive: true };
+    const tab: FakeTab = {
+      membership: new Membership<FakeDatabase>({
+        scope: 'test',
+        schema: options.schema ?? 'schema',
+        initialStatus: FAKE_STATUS,
+        locks: this.locks(life),
+        openPort: () => this.openPort(life),
+        clock: {
+          nowMs: () => this.nowMs,
+          after: (delayMs, callback) => {
+            const timer = { dueMs: this.nowMs + delayMs, callback, isAlive: () => life.isAlive };
+            this.timers.add(timer);
+            return () => void this.timers.delete(timer);
+          },
+        },
+        newId: () => `id-${this.nextId++}`,
+        openDatabase: async (role) => {
+          await Promise.resolve();
+          if (!life.isAlive) return new Promise<never>(() => undefined);
+          const failure = options.failToOpen?.(role) ?? null;
+          if (failure !== null) throw failure;
+          return this.openFile(role, life, options.dieAfter ?? null, tab);
+        },
+        startWork: () => ({ onLocalCommit: () => undefined, stop: () => Promise.resolve() }),
+        onTouched: (touched) => tab.touched.push(touched),
+        onStatus: (status, role) => {
+          tab.status = status;
+          tab.role = role;
+        },
+        onProblem: (error) => tab.problems.push(error),
+        onEnded: (error) => tab.ended.push(error),
+      }),
+      touched: [],
+      problems: [],
+      ended: [],
+      role: null,
+      status: null,
+      kill: () => {
+        if (!life.isAlive) return;
+        life.isAlive = false;
+        for (const queue of this.lockQueues.values()) {
+          for (const candidate of queue.filter((one) => one.life === life)) candidate.release();
+        }
+      },
+      get isAlive() {
+        return life.isAlive;
+      },
+    };
+    return tab;
+  }
+
+  async advance(durationMs: number): Promise<void> {
+    const untilMs = this.nowMs + durationMs;
+    for (;;) {
+      await settle();
+      const due = [...this.timers].filter((timer) => timer.dueMs <= untilMs).sort((a, b) => a.dueMs - b.dueMs)[0];
+      if (due === undefined) break;
+      this.nowMs = Math.max(this.nowMs, due.dueMs);
+      this.timers.delete(due);
+      if (due.isAlive()) due.callback();
+    }
+    this.nowMs = untilMs;
+    await settle();
+  }
+
+  /** A message from a tab of another bundle. */
+  broadcastRaw(data: unknown): void {
+    for (const port of this.ports) port.deliver(data);
+  }
+
+  private openFile(role: 'writer' | 'reader', life: Life, dieAfter: string | null, tab: FakeTab): { database: FakeDatabase; close: () => Promise<void> } {
+    const { file } = this;
+    let isOpen = true;
+    if (role === 'reader' && !file.exists) throw new RockpoolError('storage-missing');
+    if (role === 'writer') {
+      // What the lock is for. A killed tab holds nothing any more.
+      if (file.writers > 0) throw new Error('two writers have the file open');
+      file.writers++;
+      file.exists = true;
+      const { kill } = tab;
+      tab.kill = () => {
+        if (life.isAlive && isOpen) file.writers--;
+        isOpen = false;
+        kill();
+      };
+    }
+    const write = ({ id, statements }: WriteRequest): ReturnType<WritableDatabase['write']> => {
+      if (!life.isAlive || !isOpen || role === 'reader') throw new Error('written by a tab that may not');
+      const done = file.requests.get(id);
+      if (done !== undefined) return { results: done, touchedTables: [], repeated: true };
+      if (statements.some(({ sql }) => sql === FAILING_ONCE_SQL) && !file.hasFailed) {
+        file.hasFailed = true;
+        throw new RockpoolError('constraint-unique', { table: 't' });
+      }
+      const results = statements.map(() => ({ changes: 1 }));
+      file.effects.push(...statements.map(({ sql }) => sql));
+      file.requests.set(id, results);
+      if (statements.some(({ sql }) => sql === dieAfter)) tab.kill();
+      return { results, touchedTables: ['t'], repeated: false };
+    };
+    const close = async (): Promise<void> => {
+      await Promise.resolve();
+      if (isOpen && role === 'writer') file.writers--;
+      isOpen = false;
+    };
+    return { database: { role, write }, close };
+  }
+
+  private openPort(life: Life): BroadcastPort {
+    const port: FakePort = {
+      onmessage: null,
+      deliver: (data) => {
+        queueMicrotask(() => {
+          if (life.isAlive && this.ports.has(port)) port.onmessage?.({ data } as MessageEvent);
+        });
+      },
+      postMessage: (message) => {
+        if (!life.isAlive) return;
+        const data = structuredClone(message);
+        for (const other of this.ports) {
+          if (other !== port) for (let times = this.deliveries(); times > 0; times--) other.deliver(data);
+        }
+      },
+      close: () => void this.ports.delete(port),
+    };
+    this.ports.add(port);
+    return port;
+  }
+
+  private locks(life: Life): Locks {
+    return {
+      request: (name, { ifAvailable = false, signal }, callback) =>
+        new Promise((resolve, reject) => {
+          if (!life.isAlive) return;
+          const queue = this.lockQueues.get(name) ?? [];
+          this.lockQueues.set(name, queue);
+          const grantFirst = (): void => {
+            const [first] = queue;
+            if (first !== undefined && !first.granted) first.grant();
+          };
+          const candidate: FakeCandidate = {
+            life,
+            granted: false,
+            grant: () => {
+              candidate.granted = true;
+              queueMicrotask(() => {
+                if (!life.isAlive) return;
+                Promise.resolve(callback({})).then((value) => {
+                  candidate.release();
+                  resolve(value);
+                }, reject);
+              });
+            },
+            release: () => {
+              const index = queue.indexOf(candidate);
+              if (index >= 0) queue.splice(index, 1);
+              grantFirst();
+            },
+          };
+          if (ifAvailable && queue.length > 0) return queueMicrotask(() => resolve(callback(null)));
+          signal?.addEventListener('abort', () => {
+            if (candidate.granted) return;
+            candidate.release();
+            reject(new DOMException('aborted', 'AbortError'));
+          });
+          queue.push(candidate);
+          grantFirst();
+        }),
+    };
+  }
+}
+
+interface Life {
+  isAlive: boolean;
+}
+
+interface FakePort extends BroadcastPort {
+  deliver(data: unknown): void;
+}
+
+interface FakeCandidate {
+  readonly life: Life;
+  granted: boolean;
+  grant(): void;
+  release(): void;
+}
+
+/** Lets everything that is under way without time passing come to rest. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setTimeout(resolve));
+}
+
+export function statement(sql: string): SqlStatement {
+  return { sql, params: [] };
+}

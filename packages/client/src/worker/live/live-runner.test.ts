@@ -1,0 +1,164 @@
+import { RockpoolError } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { WorkerEvent } from '../../rpc/worker-api.ts';
+import { createLiveRunner, type LiveRunner, type QueryableDatabase } from './live-runner.ts';
+
+/** A database with one number per table; a query is a list of the tables that it reads, and gives their numbers. */
+class FakeDatabase implements QueryableDatabase {
+  readonly numbers: Record<string, number> = { a: 1, b: 1 };
+  readonly ran: string[] = [];
+  costMs = 0;
+  private readonly time: { nowMs: number };
+
+  constructor(time: { nowMs: number }) {
+    this.time = time;
+  }
+
+  query(sql: string): EncodedRows {
+    this.ran.push(sql);
+    this.time.nowMs += this.costMs;
+    const values = sql.split(' ').map((table) => {
+      const number = this.numbers[table];
+      if (number === undefined) throw new RockpoolError('query-invalid', { table });
+      return number;
+    });
+    return { names: ['n'], columns: [{ kind: 'number', values: new Float64Array(values), nulls: null }], rowCount: values.length };
+  }
+
+  tablesRead(sql: string): readonly string[] {
+    return sql.split(' ');
+  }
+}
+
+interface World {
+  readonly database: FakeDatabase;
+  readonly runner: LiveRunner;
+  /** What the page got since it was asked last. */
+  takeEvents(): string[];
+  tick(durationMs?: number): Promise<void>;
+}
+
+function createWorld(): World {
+  const time = { nowMs: 0 };
+  const database = new FakeDatabase(time);
+  const events: WorkerEvent[] = [];
+  let timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
+  const runner = createLiveRunner({
+    database: () => Promise.resolve(database),
+    clock: {
+      nowMs: () => time.nowMs,
+      after(delayMs, callback) {
+        timers.push({ dueMs: time.nowMs + delayMs, callback });
+        return () => undefined;
+      },
+    },
+    send: (event) => events.push(event),
+  });
+  return {
+    database,
+    runner,
+    takeEvents: () =>
+      events.splice(0).map((event) => {
+        if (event.kind === 'live-error') return `${event.queryId}: ${event.error.code}`;
+        if (event.kind !== 'live-rows') return event.kind;
+        const [column] = event.rows.columns;
+        return `${event.queryId}: ${column?.kind === 'number' ? column.values.join(' ') : ''}`;
+      }),
+    async tick(durationMs = 0) {
+      time.nowMs += durationMs;
+      const due = timers.filter(({ dueMs }) => dueMs <= time.nowMs);
+      timers = timers.filter(({ dueMs }) => dueMs > time.nowMs);
+      for (const { callback } of due) callback();
+      await new Promise((resolve) => setTimeout(resolve));
+    },
+  };
+}
+
+describe('a live query', () => {
+  it('sends its first result', async () => {
+    const { runner, takeEvents, tick } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    expect(takeEvents()).toEqual(['1: 1']);
+  });
+
+  it('runs again only when a table that it reads was touched', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    runner.watch(2, { sql: 'a b', params: [] });
+    await tick();
+    takeEvents();
+    database.ran.length = 0;
+    database.numbers['b'] = 2;
+    runner.touch(['b']);
+    await tick();
+    expect(database.ran).toEqual(['a b']);
+    expect(takeEvents()).toEqual(['2: 1 2']);
+  });
+
+  it('sends nothing when the result is the same', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    takeEvents();
+    runner.touch(['a']);
+    await tick();
+    expect(database.ran).toEqual(['a', 'a']);
+    expect(takeEvents()).toEqual([]);
+  });
+
+  it('runs once for many commits in one tick', async () => {
+    const { runner, tick, database } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    for (let i = 0; i < 10; i++) runner.touch(['a']);
+    await tick();
+    expect(database.ran).toHaveLength(2);
+  });
+
+  it('runs when a commit may have been missed', async () => {
+    const { runner, tick, database } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    runner.touch('all');
+    await tick();
+    expect(database.ran).toHaveLength(2);
+  });
+
+  it('sends an error as a value, once, and rows again when it works again', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    runner.watch(1, { sql: 'c', params: [] });
+    await tick();
+    runner.touch(['c']);
+    await tick();
+    expect(takeEvents()).toEqual(['1: query-invalid']);
+    database.numbers['c'] = 5;
+    runner.touch(['c']);
+    await tick();
+    expect(takeEvents()).toEqual(['1: 5']);
+  });
+
+  it('does not run once nobody watches', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    runner.unwatch(1);
+    await tick();
+    runner.touch('all');
+    await tick();
+    expect(database.ran).toEqual([]);
+    expect(takeEvents()).toEqual([]);
+  });
+
+  it('rests for as long as it ran, so that it never takes more than half of the time', async () => {
+    const { runner, tick, database } = createWorld();
+    database.costMs = 200;
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    runner.touch(['a']);
+    await tick(199);
+    expect(database.ran).toHaveLength(1);
+    await tick(1);
+    expect(database.ran).toHaveLength(2);
+  });
+});
