@@ -16,22 +16,21 @@ const deepTimeoutMs = 2 * 60 * 60_000;
 /**
  * @typedef {object} Runner
  * @property {string} title
- * @property {(reportFile: string) => string[]} args
+ * @property {(reportFile: string) => string[]} args for Node 24
  * @property {(report: any) => import('./test-counts.mjs').Counts} count
  * @property {number} timeoutMs
- * @property {() => Promise<void>} [prepare]
+ * @property {boolean} inChromium
+ * @property {() => Promise<void>} [prepare] fails with a SetupError
  */
 
 /**
- * @param {string} title
- * @param {string} project as named in vitest.config.ts
- * @param {number} [timeoutMs]
+ * @param {Pick<Runner, 'title' | 'inChromium'> & { project: string, timeoutMs?: number }} options `project` as named in vitest.config.ts
  * @returns {Runner}
  */
-function vitest(title, project, timeoutMs = runnerTimeoutMs) {
+function vitest({ project, timeoutMs = runnerTimeoutMs, ...rest }) {
   const cli = join(root, 'node_modules/vitest/vitest.mjs');
   return {
-    title,
+    ...rest,
     args: (reportFile) => [
       cli,
       'run',
@@ -46,58 +45,98 @@ function vitest(title, project, timeoutMs = runnerTimeoutMs) {
   };
 }
 
+const inNode = vitest({ title: 'In Node', project: 'node', inChromium: false });
+const inChromium = vitest({ title: 'In Chromium', project: 'browser', inChromium: true });
+const deepInNode = vitest({ title: 'Deep, in Node', project: 'deep', inChromium: false, timeoutMs: deepTimeoutMs });
+
 /** @type {Runner} */
 const endToEnd = {
   title: 'End to end: the demo in Chromium, with its server',
   args: () => [join(root, 'node_modules/playwright/cli.js'), 'test', '--config', 'apps/demo-budget/playwright.config.ts'],
   count: countPlaywright,
   timeoutMs: runnerTimeoutMs,
+  inChromium: true,
   prepare: buildDemo,
 };
 
 /**
- * Runs every test, the deep ones only when asked, and prints the closing line.
+ * Runs every test, the deep ones only when asked, and prints the closing line, whatever else happens.
  *
  * @param {{ deep?: boolean }} [options]
  * @returns {Promise<boolean>} whether something passed and nothing failed
- * @throws {SetupError}
  */
 export async function runTests({ deep = false } = {}) {
-  await setup();
-  const chromium = await ensureChromium();
-
-  const runners = [vitest('In Node', 'node'), vitest('In Chromium', 'browser')];
-  if (hasFile('apps/demo-budget/e2e', '.spec.ts')) runners.push(endToEnd);
-  if (deep && ['packages', 'apps', 'tests'].some((folder) => hasFile(folder, '.deep.test.ts'))) {
-    runners.push(vitest('Deep: many seeds, crashes everywhere', 'deep', deepTimeoutMs));
+  /** @type {import('./test-counts.mjs').Counts[]} */
+  const all = [];
+  if (await succeeds(setup)) {
+    /** @type {string | undefined} */
+    let chromium;
+    await succeeds(async () => {
+      chromium = await ensureChromium();
+    });
+    for (const runner of runnersToUse(deep)) {
+      if (stopSignal() !== undefined) break;
+      console.log(`\n── ${runner.title}`);
+      all.push(await runOne(runner, chromium));
+    }
   }
+  // Without a set-up nothing ran; after a signal not all of it did. Neither is a green run.
+  if (all.length === 0 || stopSignal() !== undefined) all.push({ passed: 0, failed: 1, skipped: 0 });
+  const total = addUp(all);
+  console.log(`\n${summaryLine(total)}`);
+  return isGreen(total);
+}
+
+/** @param {boolean} deep */
+function runnersToUse(deep) {
+  const runners = [inNode, inChromium];
+  if (hasFile('apps/demo-budget/e2e', '.spec.ts')) runners.push(endToEnd);
+  if (deep && ['packages', 'apps', 'tests'].some((folder) => hasFile(folder, '.deep.test.ts'))) runners.push(deepInNode);
+  return runners;
+}
+
+/**
+ * @param {Runner} runner
+ * @param {string | undefined} chromium
+ */
+async function runOne(runner, chromium) {
+  const neverRan = judgeRunner({ exitCode: 1, counts: undefined });
+  if (runner.inChromium && chromium === undefined) {
+    console.log('Not run: there is no Chromium, see above.');
+    return neverRan;
+  }
+  if (runner.prepare !== undefined && !(await succeeds(runner.prepare))) return neverRan;
 
   // Reports, browser profiles, databases of servers under test: all in one folder, which goes away however the tests end. The name is
   // short because Chromium puts a socket below it, and the path of a socket has room for about 100 characters.
   const temporary = mkdtempSync(join(tmpdir(), 'rp'));
-  process.once('exit', () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 }));
+  const remove = () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', remove);
+  const reportFile = join(temporary, 'report.json');
+  const { exitCode, timedOut } = await runNode24(runner.args(reportFile), {
+    timeoutMs: runner.timeoutMs,
+    env: { TMPDIR: temporary, ROCKPOOL_CHROMIUM: chromium, PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile },
+  });
+  if (timedOut) console.log(`Ended by force: not done after ${runner.timeoutMs / 60_000} minutes.`);
+  const counts = readCounts(reportFile, runner.count);
+  process.off('exit', remove);
+  remove();
+  return judgeRunner({ exitCode, counts });
+}
 
-  const all = [];
-  for (const [index, runner] of runners.entries()) {
-    console.log(`\n── ${runner.title}`);
-    const reportFile = join(temporary, `report-${index}.json`);
-    const env = { TMPDIR: temporary, ROCKPOOL_CHROMIUM: chromium, PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile };
-    try {
-      await runner.prepare?.();
-    } catch (error) {
-      if (!(error instanceof SetupError)) throw error;
-      console.log(error.message);
-      all.push(judgeRunner({ exitCode: 1, counts: undefined }));
-      continue;
-    }
-    const { exitCode, timedOut } = await runNode24(runner.args(reportFile), { env, timeoutMs: runner.timeoutMs });
-    if (stopSignal() !== undefined) throw new SetupError('Stopped.');
-    if (timedOut) console.log(`Killed: not done after ${runner.timeoutMs / 60_000} minutes.`);
-    all.push(judgeRunner({ exitCode: timedOut ? 1 : exitCode, counts: readCounts(reportFile, runner.count) }));
+/**
+ * @param {() => Promise<void>} step
+ * @returns {Promise<boolean>} false after a SetupError, whose message has been printed
+ */
+async function succeeds(step) {
+  try {
+    await step();
+    return true;
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error;
+    console.log(error.message);
+    return false;
   }
-  const total = addUp(all);
-  console.log(`\n${summaryLine(total)}`);
-  return isGreen(total);
 }
 
 /**

@@ -8,7 +8,7 @@ import { runTests } from './test.mjs';
 const deep = process.argv.includes('--deep');
 
 /** @param {string} task as named in turbo.json */
-const turbo = async (task) => (await run(...pnpm(['exec', 'turbo', 'run', task, '--output-logs=errors-only']))).exitCode === 0;
+const turbo = async (task) => (await run(...pnpm(['exec', 'turbo', 'run', task, '--output-logs=errors-only', '--continue']))).exitCode === 0;
 
 const oxlint = async () => (await runNode24([join(root, 'node_modules/oxlint/bin/oxlint'), '--type-aware'])).exitCode === 0;
 
