@@ -76,8 +76,7 @@ export function EntryForm({ entry, currency, categories, payees, onSave, onCance
           Amount in {currency}
           <input className="amount-input" value={amount} onChange={(event) => typeAmount(event.target.value)} inputMode="decimal" autoComplete="off" />
         </label>
-        <fieldset className="direction">
-          <legend>Direction</legend>
+        <fieldset className="direction" aria-label="Direction">
           <label>
             <input type="radio" name={`${id}-direction`} checked={direction === 'out'} onChange={() => setDirection('out')} />
             Money out

@@ -49,7 +49,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
         {file.fileName} · {encodingWords[file.encoding]} · {file.table.rows.length === 1 ? '1 row' : `${file.table.rows.length} rows`}
         {file.table.hasHeader ? '' : ' · no column names'}
       </p>
-      <div className="fields columns">
+      <div className="fields compact">
         {roleWords.map(([role, word]) => (
           <label key={role}>
             {word}

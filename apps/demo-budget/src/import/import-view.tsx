@@ -112,7 +112,7 @@ function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): ReactNo
 
   if (done !== null) {
     return (
-      <section className="card" role="status">
+      <section className="card form" role="status">
         <h2>{done.addedCount === 1 ? '1 entry imported' : `${done.addedCount} entries imported`}</h2>
         <p>
           {done.duplicateCount === 0 ? 'None of them was there before.' : `${done.duplicateCount} were there already and were left as they are.`}

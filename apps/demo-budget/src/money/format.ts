@@ -14,27 +14,33 @@ export function minorToDecimalText(amountMinor: number | bigint, currency: strin
   return `${negative ? '-' : ''}${whole}${fraction}`;
 }
 
+type Style = 'exact' | 'whole-units';
+
 const formats = new Map<string, Intl.NumberFormat>();
 
-function formatOf(locale: string, currency: string, wholeUnits: boolean): Intl.NumberFormat {
-  const key = `${locale} ${currency} ${String(wholeUnits)}`;
+function formatOf(locale: string, currency: string, style: Style): Intl.NumberFormat {
+  const key = `${locale} ${currency} ${style}`;
   const known = formats.get(key);
   if (known !== undefined) return known;
   // Latin digits everywhere: the app's tables align digits by their width, and its parser reads these alone.
-  const options: Intl.NumberFormatOptions = { style: 'currency', currency, numberingSystem: 'latn' };
-  const made = new Intl.NumberFormat(locale, wholeUnits ? { ...options, maximumFractionDigits: 0, minimumFractionDigits: 0 } : options);
+  const made = new Intl.NumberFormat(
+    locale,
+    style === 'exact'
+      ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', numberingSystem: 'latn' }
+      : { maximumFractionDigits: 0, numberingSystem: 'latn' },
+  );
   formats.set(key, made);
   return made;
 }
 
 /** An amount for people, such as `-€1,234.50`. Exact for any size: `Intl` is given decimal text, never a float. */
 export function formatMinor(amountMinor: number | bigint, currency: string, locale: string): string {
-  return formatOf(locale, currency, false).format(minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral);
+  return formatOf(locale, currency, 'exact').format(minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral);
 }
 
-/** An amount rounded to whole units, for the labels of a chart. */
+/** An amount rounded to whole units, without the currency's sign: for tables and charts that name the currency once. */
 export function formatMinorRounded(amountMinor: number | bigint, currency: string, locale: string): string {
-  return formatOf(locale, currency, true).format(minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral);
+  return formatOf(locale, currency, 'whole-units').format(minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral);
 }
 
 /** An amount as it is shown in a text field for editing: no currency, no groups, the locale's decimal mark. */

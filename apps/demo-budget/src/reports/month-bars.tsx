@@ -3,6 +3,7 @@ import { formatMinorRounded } from '../money/format.ts';
 import { formatMonth, locale } from '../shell/locale.ts';
 import { barShare, type SpendingReport } from './spending.ts';
 
+// Units of the drawing. The style keeps a month at least 3rem wide, so that labels stay readable; more months scroll.
 const barHeight = 120;
 const barWidth = 34;
 const step = 64;
@@ -11,7 +12,7 @@ const step = 64;
 export function MonthBars({ report, currency }: { readonly report: SpendingReport; readonly currency: string }): ReactNode {
   const largest = report.totalMinorByMonth.reduce((most, total) => (total > most ? total : most), 0n);
   return (
-    <svg className="month-bars" viewBox={`0 0 ${report.months.length * step} ${barHeight + 48}`} aria-hidden="true">
+    <svg className="month-bars" style={{ minWidth: `${report.months.length * 3}rem` }} viewBox={`0 0 ${report.months.length * step} ${barHeight + 48}`} aria-hidden="true">
       {report.months.map((month, index) => {
         const total = report.totalMinorByMonth[index] ?? 0n;
         const height = Math.max(barShare(total, largest) * barHeight, total > 0n ? 2 : 0);

@@ -57,7 +57,7 @@ function SpendingIn({ budget, currency }: { readonly budget: Budget; readonly cu
   if (loading || spending.loading) return null;
   return (
     <>
-      <div className="fields report-choice">
+      <div className="fields compact report-choice">
         <label>
           Up to
           <select value={last} onChange={(event) => setChosenMonth(event.target.value)}>
@@ -84,9 +84,11 @@ function SpendingIn({ budget, currency }: { readonly budget: Budget; readonly cu
       ) : (
         <>
           <div className="card chart">
+            <h2>Each month, in {currency}</h2>
             <MonthBars report={report} currency={currency} />
           </div>
-          <div className="card">
+          <div className="card chart">
+            <h2>By category, in {currency}</h2>
             <SpendingTable report={report} currency={currency} />
           </div>
         </>

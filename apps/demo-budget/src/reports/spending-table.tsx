@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { formatMinorRounded } from '../money/format.ts';
-import { Amount } from '../shell/amount.tsx';
 import { formatMonth, locale } from '../shell/locale.ts';
 import { barShare, type SpendingReport } from './spending.ts';
 
@@ -32,7 +31,7 @@ export function SpendingTable({ report, currency }: { readonly report: SpendingR
                 </svg>
               </th>
               <td className="number together">
-                <Amount minor={line.totalMinor} currency={currency} />
+                {formatMinorRounded(line.totalMinor, currency, locale)}
               </td>
               {line.spentMinorByMonth.map((spentMinor, index) => (
                 <td key={report.months[index]} className="number">
@@ -46,7 +45,7 @@ export function SpendingTable({ report, currency }: { readonly report: SpendingR
           <tr>
             <th scope="row">All categories</th>
             <td className="number together">
-              <Amount minor={report.totalMinor} currency={currency} />
+              {formatMinorRounded(report.totalMinor, currency, locale)}
             </td>
             {report.totalMinorByMonth.map((totalMinor, index) => (
               <td key={report.months[index]} className="number">

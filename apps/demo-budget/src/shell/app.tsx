@@ -41,7 +41,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
       </header>
       <nav className="main-nav" aria-label="Pages">
         {links.map(([target, word]) => (
-          <a key={target} href={hashOf(budget, { page: target, accountId: target === 'import' ? accountId : '' })} aria-current={current === target ? 'page' : undefined}>
+          <a key={target} data-page={target} href={hashOf(budget, { page: target, accountId: target === 'import' ? accountId : '' })} aria-current={current === target ? 'page' : undefined}>
             {word}
           </a>
         ))}

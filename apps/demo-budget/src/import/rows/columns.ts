@@ -43,7 +43,9 @@ export function guessColumns(table: Table): ColumnChoice {
     taken.add(chosen.column);
     return chosen.column;
   };
-  const date = pick('date', (shape) => shape.dateShare > 0.5, true);
+  // A column that is called "Date" is one, even where most of what stands in it cannot be read: the rows then say so, one by one.
+  const isNamed = (role: ColumnRole) => (shape: ColumnShape): boolean => wordsByRole[role].slice(0, -1).some((words) => words.test(shape.name));
+  const date = pick('date', (shape) => shape.dateShare > 0.5, true) ?? pick('date', isNamed('date'), true);
   const currency = pick('currency', (shape) => shape.currencyShare > 0.5, false);
   const isMoney = (shape: ColumnShape): boolean => shape.amountShare > 0.5 && shape.dateShare <= 0.5 && !balanceWords.test(shape.name);
   const isSideOfMoney = (shape: ColumnShape): boolean => isMoney(shape) && shape.filledShare > 0;
@@ -51,7 +53,7 @@ export function guessColumns(table: Table): ColumnChoice {
   const credit = pick('credit', isSideOfMoney, false);
   const twoSided = debit !== null && credit !== null;
   if (!twoSided) [debit, credit].forEach((column) => column !== null && taken.delete(column));
-  const amount = twoSided ? null : pick('amount', isMoney, true);
+  const amount = twoSided ? null : (pick('amount', isMoney, true) ?? pick('amount', isNamed('amount'), true));
   const payee = pick('payee', (shape) => shape.textShare > 0.3, false) ?? pickWordiest(shapes, taken);
   const notes = pick('notes', (shape) => shape.textShare > 0, false);
   return { date, amount, debit: twoSided ? debit : null, credit: twoSided ? credit : null, payee, notes, currency };

@@ -107,6 +107,11 @@ describe('guessing columns', () => {
     expect(guessColumns(bare)).toEqual({ date: 0, amount: 2, debit: null, credit: null, payee: 1, notes: null, currency: null });
   });
 
+  it('goes by the name where most cells cannot be read', () => {
+    const table = tableOf('Date,Payee,Amount\nsoon,Rent,a lot\nlater,Coffee,little\n2025-01-31,Books,-3.50\n');
+    expect(guessColumns(table)).toMatchObject({ date: 0, payee: 1, amount: 2 });
+  });
+
   it('is complete only with a date and an amount', () => {
     expect(isComplete(settings.columns)).toBe(true);
     expect(isComplete({ ...settings.columns, amount: null })).toBe(false);

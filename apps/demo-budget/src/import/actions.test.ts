@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addAccount } from '../accounts/actions.ts';
+import { addStarterCategories } from '../categories/starter-categories.ts';
+import { addEntry } from '../entries/actions.ts';
+import { accountsWithBalances, importKeysOfAccount, ledgerOfAccount, monthsWithEntries, spendingByMonth, type ImportKeyRow, type LedgerRow } from '../queries.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { importEntries, type ImportProgress } from './actions.ts';
+import { guessFormats, readChosenFile } from './chosen-file.ts';
+import { planImport } from './rows/plan.ts';
+import { previewImport, type EntryDraft } from './rows/preview.ts';
+
+let writer: MemoryWriter;
+let accountId: string;
+
+beforeEach(async () => {
+  writer = memoryWriter();
+  await addStarterCategories(writer);
+  accountId = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 184_210 });
+});
+
+/** The whole way of a file, as the view goes it: to the drafts that are new. */
+async function draftsOf(fileName: string, currency: string): Promise<readonly EntryDraft[]> {
+  const file = await readChosenFile(fileName, new Blob([readFileSync(new URL(`../../public/samples/${fileName}`, import.meta.url))]));
+  if (!file.ok) throw new Error(file.problem.code);
+  const known = new Set(writer.rows<ImportKeyRow>(importKeysOfAccount, [accountId]).map((row) => row.importKey));
+  const plan = planImport(previewImport(file.value.table, { accountId, currency, ...guessFormats(file.value.table) }, known), new Set());
+  if (!plan.ok) throw new Error(plan.problem.code);
+  return plan.value.entries;
+}
+
+describe('importing a statement', () => {
+  it('ends at the balance that the bank states, with every day in the order of the statement', async () => {
+    await expect(importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'))).resolves.toBe(355);
+    expect(writer.rows(accountsWithBalances)).toMatchObject([{ balanceMinor: 509_734, entryCount: 355 }]);
+    // The first lines of the file, which begins with the newest.
+    expect(writer.rows<LedgerRow>(ledgerOfAccount, [accountId, '', '', 3]).map((row) => [row.payee, row.balanceMinor])).toEqual([
+      ['Gasthaus Zum Nebelhorn', 509_734],
+      ['Bäckerei Hollerblüh', 515_993],
+      ['Supermarkt Grünspan', 516_583],
+    ]);
+  });
+
+  it('adds nothing the second time, neither by the plan nor by the write', async () => {
+    const drafts = await draftsOf('meridian-giro.csv', 'EUR');
+    await importEntries(writer, accountId, drafts);
+    await expect(draftsOf('meridian-giro.csv', 'EUR')).resolves.toEqual([]);
+    await expect(importEntries(writer, accountId, drafts)).resolves.toBe(0);
+  });
+
+  it('tells how far it is', async () => {
+    const seen: ImportProgress[] = [];
+    await importEntries(writer, accountId, await draftsOf('harbour-checking.csv', 'EUR'), (progress) => seen.push(progress));
+    expect(seen.map((progress) => progress.writtenCount)).toEqual([500, 1_000, 1_500, 2_000]);
+    expect(seen.every((progress) => progress.totalCount === 2_000)).toBe(true);
+  });
+
+  it('gives each entry the category that its payee had last', async () => {
+    const payee = 'Bäckerei Hollerblüh';
+    await addEntry(writer, accountId, { date: '2024-01-01', payee, notes: '', categoryId: 'starter-leisure', amountMinor: -1 });
+    await addEntry(writer, accountId, { date: '2024-01-02', payee, notes: '', categoryId: 'starter-groceries', amountMinor: -1 });
+    await importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'));
+    const rows = writer.rows<{ categoryId: string | null; payee: string }>('SELECT DISTINCT categoryId, payee = ? AS payee FROM entries WHERE importKey IS NOT NULL', [payee]);
+    expect(rows).toEqual(expect.arrayContaining([{ categoryId: 'starter-groceries', payee: 1 }, { categoryId: null, payee: 0 }]));
+    expect(rows).toHaveLength(2);
+  });
+
+  it('shows in the report what was spent, not what came in', async () => {
+    await importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'));
+    await writer.execute('UPDATE entries SET categoryId = ? WHERE payee = ?', ['starter-home', 'Hausverwaltung Dreilinden']);
+    await writer.execute('UPDATE entries SET categoryId = ? WHERE amountMinor > 0', ['starter-income']);
+    expect(writer.rows(monthsWithEntries, ['EUR'])).toHaveLength(6);
+    const rows = writer.rows<{ month: string; categoryId: string | null; spentMinor: number }>(spendingByMonth, ['EUR', '2025-02', '2025-03']);
+    expect(rows.filter((row) => row.categoryId === 'starter-home')).toEqual([
+      { month: '2025-02', categoryId: 'starter-home', spentMinor: 98_400 },
+      { month: '2025-03', categoryId: 'starter-home', spentMinor: 98_400 },
+    ]);
+    expect(rows.some((row) => row.categoryId === 'starter-income')).toBe(false);
+    expect(writer.rows(spendingByMonth, ['USD', '2025-02', '2025-03'])).toEqual([]);
+  });
+});

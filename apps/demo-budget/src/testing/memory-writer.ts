@@ -1,0 +1,68 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { SqlParam, SqlStatement } from '@rockpool/client';
+import { schema } from '../schema.ts';
+import type { Writer } from '../writer.ts';
+
+export interface MemoryWriter extends Writer {
+  /** Every statement that was written with, in order. */
+  readonly written: readonly string[];
+  rows<Row>(sql: string, params?: readonly SqlParam[]): Row[];
+}
+
+/**
+ * The app's tables in Node's own SQLite, behind the client's calls, so that actions and queries are tested on real SQL without a browser.
+ * What Rockpool adds (tabs, capture, sync) is tested in the browser.
+ */
+export function memoryWriter(): MemoryWriter {
+  const db = new DatabaseSync(':memory:');
+  for (const table of schema.tables) {
+    const parts = table.columns.map(({ name, type, notNull, defaultSql }) => `"${name}" ${type}${notNull ? ' NOT NULL' : ''}${defaultSql === null ? '' : ` DEFAULT (${defaultSql})`}`);
+    parts.push(`PRIMARY KEY (${table.primaryKey.map((name) => `"${name}"`).join(', ')})`);
+    for (const key of table.foreignKeys) parts.push(`FOREIGN KEY ("${key.columns.join('", "')}") REFERENCES "${key.foreignTable}"`);
+    db.exec(`CREATE TABLE "${table.name}" (${parts.join(', ')})`);
+  }
+  const written: string[] = [];
+  let lastId = 0;
+
+  const run = ({ sql, params }: SqlStatement): { changes: number } => {
+    written.push(sql);
+    return { changes: Number(db.prepare(sql).run(...inputs(params)).changes) };
+  };
+  const rows = <Row>(sql: string, params: readonly SqlParam[] = []): Row[] => {
+    const statement = db.prepare(sql);
+    statement.setReadBigInts(true);
+    return statement.all(...inputs(params)).map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, narrowed(value)])) as Row);
+  };
+  const statementOf = (given: SqlStatement | string, params?: readonly SqlParam[]): SqlStatement => (typeof given === 'string' ? { sql: given, params: params ?? [] } : given);
+
+  return {
+    written,
+    rows,
+    newId: () => `id-${(lastId += 1)}`,
+    query: async <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) => {
+      const statement = statementOf(given, params);
+      return await Promise.resolve(rows<Row>(statement.sql, statement.params));
+    },
+    execute: async (given: SqlStatement | string, params?: readonly SqlParam[]) => await Promise.resolve(run(statementOf(given, params))),
+    batch: async (statements) => {
+      db.exec('BEGIN');
+      try {
+        const results = statements.map(run);
+        db.exec('COMMIT');
+        return await Promise.resolve(results);
+      } catch (error) {
+        db.exec('ROLLBACK');
+        throw error;
+      }
+    },
+  };
+}
+
+function inputs(params: readonly SqlParam[]): SQLInputValue[] {
+  return params.map((param) => (typeof param === 'boolean' ? Number(param) : param));
+}
+
+/** As Rockpool gives integers: a number where it is exact, else a bigint. */
+function narrowed(value: unknown): unknown {
+  return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+}
