@@ -3,12 +3,23 @@ import type { Pointer, SqliteModule } from './emscripten-module.ts';
 import type { WasmMemory } from './wasm-memory.ts';
 
 // Action codes of sqlite3_set_authorizer: https://www.sqlite.org/c3ref/c_alter_table.html
+export const ACTION_CREATE_INDEX = 1;
 export const ACTION_CREATE_TABLE = 2;
+export const ACTION_CREATE_TEMP_INDEX = 3;
 export const ACTION_CREATE_TEMP_TABLE = 4;
+export const ACTION_CREATE_TEMP_TRIGGER = 5;
+export const ACTION_CREATE_TEMP_VIEW = 6;
+export const ACTION_CREATE_TRIGGER = 7;
+export const ACTION_CREATE_VIEW = 8;
 export const ACTION_DELETE = 9;
 export const ACTION_DROP_INDEX = 10;
 export const ACTION_DROP_TABLE = 11;
+export const ACTION_DROP_TEMP_INDEX = 12;
+export const ACTION_DROP_TEMP_TABLE = 13;
+export const ACTION_DROP_TEMP_TRIGGER = 14;
+export const ACTION_DROP_TEMP_VIEW = 15;
 export const ACTION_DROP_TRIGGER = 16;
+export const ACTION_DROP_VIEW = 17;
 export const ACTION_INSERT = 18;
 export const ACTION_PRAGMA = 19;
 export const ACTION_READ = 20;
@@ -17,6 +28,8 @@ export const ACTION_UPDATE = 23;
 export const ACTION_ATTACH = 24;
 export const ACTION_DETACH = 25;
 export const ACTION_ALTER_TABLE = 26;
+export const ACTION_CREATE_VTABLE = 29;
+export const ACTION_DROP_VTABLE = 30;
 export const ACTION_SAVEPOINT = 32;
 
 const ALLOW = 0;
@@ -42,10 +55,17 @@ export interface SqlPolicy {
   refuse(action: SqlAction): RockpoolError | null;
 }
 
+/** The tables and views that a statement names, as SQLite finds them while compiling it, triggers and foreign-key actions included. */
+export interface TableUse {
+  readonly read: Set<string>;
+  /** `sqlite_master` is among them when it changes the schema. */
+  readonly written: Set<string>;
+}
+
 /** The policy of one connection at the moment. Without one everything is allowed. */
 export class Authorizer {
   private policy: SqlPolicy | undefined;
-  private written: Set<string> | null = null;
+  private use: TableUse | null = null;
   private refusal: RockpoolError | null = null;
   private readonly memory: WasmMemory;
   private readonly detach: () => void;
@@ -55,17 +75,17 @@ export class Authorizer {
     this.detach = detach;
   }
 
-  /** Runs `body` under a policy; tables that statements compiled in it would write are added to `written`. */
-  during<T>(policy: SqlPolicy | undefined, written: Set<string> | null, body: () => T): T {
-    const before = { policy: this.policy, written: this.written };
+  /** Runs `body` under a policy; the tables of statements compiled in it are added to `use`. */
+  during<T>(policy: SqlPolicy | undefined, use: TableUse | null, body: () => T): T {
+    const before = { policy: this.policy, use: this.use };
     this.policy = policy;
-    this.written = written;
+    this.use = use;
     this.refusal = null;
     try {
       return body();
     } finally {
       this.policy = before.policy;
-      this.written = before.written;
+      this.use = before.use;
     }
   }
 
@@ -87,7 +107,8 @@ export class Authorizer {
       trigger: memory.readCString(trigger),
     };
     const isWrite = code === ACTION_INSERT || code === ACTION_UPDATE || code === ACTION_DELETE;
-    if (isWrite && this.written !== null) this.written.add(action.first);
+    if (isWrite) this.use?.written.add(action.first);
+    else if (code === ACTION_READ) this.use?.read.add(action.first);
     const refusal = policy.refuse(action);
     if (refusal === null) return ALLOW;
     this.refusal ??= refusal;

@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
-import { installAuthorizer, type Authorizer, type SqlPolicy } from './authorizer.ts';
+import { installAuthorizer, type Authorizer, type SqlPolicy, type TableUse } from './authorizer.ts';
 import type { Pointer } from './emscripten-module.ts';
 import {
   SQLITE_AUTH,
@@ -91,8 +91,8 @@ export class Connection {
     const { module, memory } = this.runtime;
     const text = memory.allocateCString(sql);
     const tail = memory.allocate(4);
-    const written = new Set<string>();
-    const result = this.authorizer.during(policy, written, () =>
+    const use: TableUse = { read: new Set(), written: new Set() };
+    const result = this.authorizer.during(policy, use, () =>
       module._sqlite3_prepare_v3(this.handle, text, -1, SQLITE_PREPARE_PERSISTENT, this.word, tail),
     );
     const handle = memory.readPointer(this.word);
@@ -106,7 +106,7 @@ export class Connection {
       module._sqlite3_finalize(handle);
       throw new RockpoolError('query-invalid', { problem: 'more than one statement' });
     }
-    const statement = new Statement(this, this.runtime, handle, key, written);
+    const statement = new Statement(this, this.runtime, handle, key, use);
     this.openStatements.add(statement);
     return statement;
   }
@@ -219,6 +219,11 @@ export class Connection {
       oldest.finalize();
       break;
     }
+  }
+
+  /** Forgets idle statements: after a change of the schema what is known of their tables may be wrong. */
+  dropIdleStatements(): void {
+    for (const statement of [...this.idleStatements.values()]) statement.finalize();
   }
 
   /** For `Statement.finalize` only. */

@@ -1,5 +1,6 @@
 import { RockpoolError, type CellValue } from '@rockpool/shared';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
+import type { TableUse } from './authorizer.ts';
 import type { Connection } from './connection.ts';
 import type { HotFunctions, Pointer } from './emscripten-module.ts';
 import {
@@ -31,7 +32,9 @@ export class Statement {
   readonly parameterCount: number;
   /** True when running it cannot change the database. */
   readonly readOnly: boolean;
-  /** Tables it names for writing, triggers and foreign-key actions included; known when it was prepared under an `SqlPolicy`. */
+  /** Known when it was prepared under an `SqlPolicy`. */
+  readonly tablesRead: ReadonlySet<string>;
+  /** Known when it was prepared under an `SqlPolicy`. */
   readonly tablesWritten: ReadonlySet<string>;
   private readonly connection: Connection;
   private readonly runtime: SqliteRuntime;
@@ -39,7 +42,7 @@ export class Statement {
   private readonly hot: HotFunctions;
   private readonly freeAddress: number;
 
-  constructor(connection: Connection, runtime: SqliteRuntime, handle: Pointer, key: string, tablesWritten: ReadonlySet<string>) {
+  constructor(connection: Connection, runtime: SqliteRuntime, handle: Pointer, key: string, use: TableUse) {
     this.connection = connection;
     this.runtime = runtime;
     this.memory = runtime.memory;
@@ -47,7 +50,8 @@ export class Statement {
     this.freeAddress = runtime.module._getSqliteFree();
     this.handle = handle;
     this.key = key;
-    this.tablesWritten = tablesWritten;
+    this.tablesRead = use.read;
+    this.tablesWritten = use.written;
     this.parameterCount = runtime.module._sqlite3_bind_parameter_count(handle);
     this.readOnly = runtime.module._sqlite3_stmt_readonly(handle) !== 0;
   }

@@ -1,0 +1,113 @@
+import {
+  changesetHash,
+  decodeBefore,
+  decodeChangesetBody,
+  encodeBefore,
+  encodeChangesetBody,
+  FIRST_PREVIOUS_HASH,
+  MAX_CHANGESET_BYTES,
+  nextLocalStampUs,
+  RockpoolError,
+  type BeforeGroup,
+  type ChangeGroup,
+  type Changeset,
+  type HiddenBase,
+} from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+
+/** The newest changeset. Sequence 0: there is none yet. */
+export interface ChangelogHead {
+  readonly sequence: number;
+  readonly stampUs: number;
+  readonly hash: Uint8Array;
+}
+
+/** What a transaction changed, about to become a changeset. */
+export interface NewChangeset {
+  readonly groups: readonly ChangeGroup[];
+  /** One for each group, in the same order. */
+  readonly before: readonly BeforeGroup[];
+  readonly hiddenBases: readonly HiddenBase[];
+  /** The cursor. */
+  readonly base: number;
+}
+
+/** A changeset of the changelog, decoded, with the old values. */
+export interface DecodedChangeset {
+  readonly sequence: number;
+  readonly stampUs: number;
+  readonly base: number;
+  readonly groups: readonly ChangeGroup[];
+  readonly before: readonly BeforeGroup[];
+}
+
+/** rockpool_changelog: appended to in the transaction of each write, never changed. */
+export class Changelog {
+  private readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  head(): ChangelogHead {
+    const [row] = this.connection.rows('SELECT sequence, stamp_us, hash FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1');
+    if (row === undefined) return { sequence: 0, stampUs: 0, hash: FIRST_PREVIOUS_HASH };
+    return { sequence: row[0] as number, stampUs: row[1] as number, hash: row[2] as Uint8Array };
+  }
+
+  /** Numbers, stamps and stores a changeset; returns its number. Throws `changeset-too-large` for what could never be sent. */
+  append(changes: NewChangeset, nowMs: number): number {
+    const body = encodeChangesetBody({ groups: changes.groups, hiddenBases: changes.hiddenBases });
+    if (body.length > MAX_CHANGESET_BYTES) {
+      throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, maxBytes: MAX_CHANGESET_BYTES });
+    }
+    const head = this.head();
+    const changeset: Changeset = {
+      sequence: head.sequence + 1,
+      stampUs: nextLocalStampUs(nowMs, head.stampUs),
+      base: changes.base,
+      body,
+    };
+    this.connection.run(
+      'INSERT INTO rockpool_changelog (sequence, stamp_us, base, hash, body, before) VALUES (?, ?, ?, ?, ?, ?)',
+      changeset.sequence,
+      changeset.stampUs,
+      changeset.base,
+      changesetHash(head.hash, changeset),
+      body,
+      encodeBefore(changes.before),
+    );
+    return changeset.sequence;
+  }
+
+  /** The hash that the successor of this changeset was linked to. Throws when it has been pruned, which the last decided one never is. */
+  hashOf(sequence: number): Uint8Array {
+    if (sequence === 0) return FIRST_PREVIOUS_HASH;
+    const hash = this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence);
+    if (hash === undefined) throw new RockpoolError('internal', { problem: 'a changeset is not in the changelog', sequence });
+    return hash as Uint8Array;
+  }
+
+  /** Null when it has been pruned. */
+  read(sequence: number): DecodedChangeset | null {
+    const [row] = this.connection.rows('SELECT sequence, stamp_us, base, body, before FROM rockpool_changelog WHERE sequence = ?', sequence);
+    return row === undefined ? null : decodeRow(row);
+  }
+
+  /** Changesets after `sequence`, in order, one at a time. The transaction must not end in between. */
+  *readAfter(sequence: number): Generator<DecodedChangeset> {
+    const statement = this.connection.prepare('SELECT sequence, stamp_us, base, body, before FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence');
+    try {
+      statement.bindParams([sequence]);
+      while (statement.step()) yield decodeRow(statement.readValues());
+    } finally {
+      statement.release();
+    }
+  }
+}
+
+function decodeRow(row: readonly unknown[]): DecodedChangeset {
+  const [sequence, stampUs, base, body, before] = row as readonly [number, number, number, Uint8Array, Uint8Array];
+  const { groups } = decodeChangesetBody(body);
+  return { sequence, stampUs, base, groups, before: decodeBefore(before, groups) };
+}

@@ -1,0 +1,56 @@
+import { SYSTEM_TABLES, tableToDdl } from '@rockpool/shared';
+
+/**
+ * What the tables below mean. Another number than this in the file: it was written by another version of Rockpool.
+ *
+ * 1: first version.
+ */
+export const STORAGE_FORMAT = 1;
+
+/** The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the app. */
+const INTERNAL_DDL: readonly string[] = [
+  // Facts about this database. The keys are in meta.ts.
+  'CREATE TABLE rockpool_meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID',
+
+  // Every changeset made here, in order, never changed afterwards. What is above rockpool_decided is the outbox.
+  `CREATE TABLE rockpool_changelog (
+    sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps; from below, decided ones are pruned, but the last row always stays
+    stamp_us INTEGER NOT NULL,             -- own clock at commit, rising
+    base INTEGER NOT NULL,                 -- cursor at commit
+    hash BLOB NOT NULL,                    -- over the row before it, the numbers and the body
+    body BLOB NOT NULL,                    -- the changeset as it travels
+    before BLOB NOT NULL                   -- the old values, for this device alone
+  )`,
+
+  // When the server decided about changesets up to a number: the last row says what is decided, the older ones when they may be pruned.
+  'CREATE TABLE rockpool_decided (up_to INTEGER PRIMARY KEY NOT NULL, decided_ms INTEGER NOT NULL)',
+
+  // Changesets that do not count: refused by the server, or no longer possible here. They wait for a decision of the user.
+  `CREATE TABLE rockpool_parked (
+    sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog
+    code TEXT NOT NULL,                    -- error code
+    fields_json TEXT NOT NULL,             -- its fields
+    parked_ms INTEGER NOT NULL
+  )`,
+
+  // Server values that pending local writes cover: what stands underneath.
+  `CREATE TABLE rockpool_base (
+    table_id INTEGER NOT NULL,
+    key BLOB NOT NULL,                     -- encoded key of the row
+    column_id INTEGER NOT NULL,            -- 0: whether the row exists (1 or 0)
+    value,
+    base INTEGER NOT NULL,                 -- the watermark that the author of the covering write had seen of this cell
+    PRIMARY KEY (table_id, key, column_id)
+  ) WITHOUT ROWID`,
+
+  // Requests that were carried out, so that a tab which got no answer can safely ask again.
+  `CREATE TABLE rockpool_request (
+    id TEXT PRIMARY KEY NOT NULL,
+    done_ms INTEGER NOT NULL,
+    outcome_json TEXT NOT NULL
+  ) WITHOUT ROWID`,
+];
+
+export function internalDdl(): string[] {
+  return [...INTERNAL_DDL, ...SYSTEM_TABLES.flatMap(tableToDdl)];
+}

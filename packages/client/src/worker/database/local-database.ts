@@ -1,0 +1,51 @@
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { SqlParam } from '../../rpc/sql-value.ts';
+import type { SqlStatement, StatementResult } from '../../rpc/sql-statement.ts';
+import type { SchemaInstallation } from './install-schema.ts';
+
+export interface WriteRequest {
+  /** Random, made by the tab that asks: a request is carried out once, however often it comes. */
+  readonly id: string;
+  /** Run in this order, in one transaction. */
+  readonly statements: readonly SqlStatement[];
+}
+
+export interface WriteOutcome {
+  /** One per statement. */
+  readonly results: readonly StatementResult[];
+  /** Tables in which rows changed. For tables that are not synced: in which rows may have changed. */
+  readonly touchedTables: readonly string[];
+  /** The number of the changeset, null when nothing synced changed. */
+  readonly sequence: number | null;
+  /** True when this request had been carried out before: the rest is the outcome of that time. */
+  readonly repeated: boolean;
+}
+
+export interface SchemaState {
+  /** Of the synced tables. */
+  readonly hash: string;
+  readonly installation: SchemaInstallation;
+}
+
+/** The app's database in one worker. Everything is synchronous; every failure is a RockpoolError. */
+export interface LocalDatabase {
+  /** 16 bytes. */
+  readonly siteId: Uint8Array;
+  readonly role: 'writer' | 'reader';
+  /**
+   * Rows of one statement that reads. Throws `sql-read-only` for one that writes, `sql-forbidden` for what apps may not do, `query-invalid`
+   * for SQL that SQLite does not accept.
+   */
+  query(sql: string, params: readonly SqlParam[]): EncodedRows;
+  /** The tables, views and virtual tables that a query reads. */
+  tablesRead(sql: string): readonly string[];
+  /**
+   * One transaction: all statements, the changeset that says what they changed, and the request's id; or nothing at all.
+   * Throws, beside the errors of `query` and of constraints, `value-invalid` for a value and `changeset-too-large` for a transaction that
+   * could never be sent, and `sql-read-only` on a reader.
+   */
+  write(request: WriteRequest): WriteOutcome;
+  schemaState(): SchemaState;
+  /** Further calls throw `client-closed`. */
+  close(): void;
+}

@@ -1,0 +1,49 @@
+import type { Connection } from '../sqlite/connection.ts';
+import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
+
+/** The keys of rockpool_meta. */
+export type MetaKey =
+  | 'storage_format' // integer, see internal-tables.ts
+  | 'site_id' // 16 bytes, made with the database
+  | 'schema_json' // the app's schema as installed
+  | 'schema_hash' // its identity, hex
+  | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
+  | 'cursor'; // integer, the last watermark applied
+
+/** Reads and writes rockpool_meta; nothing is kept in memory, so that a rolled back transaction takes everything back. */
+export class Meta {
+  private readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  get(key: MetaKey): SqlValue | undefined {
+    return this.connection.value('SELECT value FROM rockpool_meta WHERE key = ?', key);
+  }
+
+  set(key: MetaKey, value: SqlParam): void {
+    this.connection.run('INSERT INTO rockpool_meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', key, value);
+  }
+
+  get siteId(): Uint8Array {
+    return this.get('site_id') as Uint8Array;
+  }
+
+  /** Null before the first welcome. */
+  get logEpoch(): Uint8Array | null {
+    return (this.get('log_epoch') ?? null) as Uint8Array | null;
+  }
+
+  get cursor(): number {
+    return this.get('cursor') as number;
+  }
+
+  get schemaJson(): string {
+    return this.get('schema_json') as string;
+  }
+
+  get schemaHash(): string {
+    return this.get('schema_hash') as string;
+  }
+}

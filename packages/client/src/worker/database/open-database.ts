@@ -1,0 +1,143 @@
+import { RockpoolError, syncedTables, SYSTEM_TABLES, type Schema, type TableSchema } from '@rockpool/shared';
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { SqlParam } from '../../rpc/sql-value.ts';
+import { readCaptureTable } from '../capture/capture-table.ts';
+import { createCapture } from '../capture/change-capture.ts';
+import { Changelog } from '../changelog/changelog.ts';
+import { Outbox } from '../changelog/outbox.ts';
+import { Parked } from '../changelog/parked.ts';
+import { Connection } from '../sqlite/connection.ts';
+import { encodeRows } from '../sqlite/encode-rows.ts';
+import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
+import { RequestLog } from '../write/request-log.ts';
+import { retryParked } from '../write/retry-parked.ts';
+import { READ_POLICY } from '../write/sql-policy.ts';
+import { WriteTransaction } from '../write/write-transaction.ts';
+import { installSchema, requireInstalled } from './install-schema.ts';
+import type { LocalDatabase, WriteOutcome, WriteRequest } from './local-database.ts';
+import { Meta } from './meta.ts';
+
+// The page size has its reasons in storage: 8 KB halves the number of calls of 4 KB and costs little more each.
+const PAGE_SIZE_BYTES = 8192;
+// A transaction whose pages fit in the cache reaches the storage as one batch.
+const CACHE_KIB = 16 * 1024;
+
+export interface OpenDatabaseOptions {
+  readonly runtime: SqliteRuntime;
+  /** In the given VFS, or ':memory:'. */
+  readonly path: string;
+  readonly vfsName?: string;
+  readonly role: 'writer' | 'reader';
+  readonly schema: Schema;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly nowMs: () => number;
+  /** Why the storage last failed; see ConnectionOptions. */
+  readonly storageError?: () => RockpoolError | null;
+}
+
+/** The local database, and what lies under it for sync. Only a writer may change anything. */
+export interface OpenDatabase extends LocalDatabase {
+  readonly connection: Connection;
+  readonly schema: Schema;
+  /** Synced tables and system tables. */
+  readonly tablesById: ReadonlyMap<number, TableSchema>;
+  readonly meta: Meta;
+  readonly changelog: Changelog;
+  readonly outbox: Outbox;
+  readonly parked: Parked;
+  /** Makes a parked changeset a new one. See write/retry-parked.ts. */
+  retryParked(sequence: number): WriteOutcome;
+}
+
+/**
+ * Opens or creates the database. Throws `schema-incompatible` when the file cannot be brought to the schema by adding, `storage-missing`
+ * for a reader while there is nothing to read, and `storage-…` errors; the file is then as it was.
+ */
+export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
+  const { runtime, path, vfsName, role, schema, storageError } = options;
+  const connection = new Connection(runtime, {
+    path,
+    readOnly: role === 'reader',
+    ...(vfsName === undefined ? {} : { vfsName }),
+    ...(storageError === undefined ? {} : { storageError }),
+  });
+  try {
+    configure(connection, role);
+    const meta = new Meta(connection);
+    const installation = role === 'writer' ? installSchema(connection, meta, schema, options.randomBytes) : requireInstalled(connection, meta, schema);
+    return assemble(options, connection, meta, { hash: schema.hash, installation });
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function configure(connection: Connection, role: 'writer' | 'reader'): void {
+  connection.exec(`PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
+  connection.setForeignKeys(true);
+  connection.setDefensive(true);
+  if (role === 'reader') connection.exec('PRAGMA query_only = ON');
+}
+
+function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Meta, schemaState: ReturnType<LocalDatabase['schemaState']>): OpenDatabase {
+  const { runtime, role, schema, nowMs } = options;
+  const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
+  const changelog = new Changelog(connection);
+  const outbox = new Outbox(connection, changelog);
+  const parked = new Parked(connection, changelog);
+  const capture = role === 'writer' ? createCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table))) : null;
+  const transaction =
+    capture === null ? null : new WriteTransaction({ connection, schema, capture, changelog, requests: new RequestLog(connection), meta, nowMs });
+  const siteId = meta.siteId;
+  let closed = false;
+
+  const requireOpen = (): void => {
+    if (closed) throw new RockpoolError('client-closed');
+  };
+  const requireWriter = (): WriteTransaction => {
+    requireOpen();
+    if (transaction === null) throw new RockpoolError('sql-read-only', { role });
+    return transaction;
+  };
+
+  return {
+    siteId,
+    role,
+    connection,
+    schema,
+    tablesById,
+    meta,
+    changelog,
+    outbox,
+    parked,
+    schemaState: () => schemaState,
+    query(sql: string, params: readonly SqlParam[]): EncodedRows {
+      requireOpen();
+      const statement = connection.prepare(sql, READ_POLICY);
+      try {
+        if (!statement.readOnly) throw new RockpoolError('sql-read-only');
+        statement.bindParams(params);
+        return connection.underPolicy(READ_POLICY, () => encodeRows(statement, runtime.memory));
+      } finally {
+        statement.release();
+      }
+    },
+    tablesRead(sql: string): readonly string[] {
+      requireOpen();
+      const statement = connection.prepare(sql, READ_POLICY);
+      try {
+        return [...statement.tablesRead];
+      } finally {
+        statement.release();
+      }
+    },
+    write: (request: WriteRequest): WriteOutcome => requireWriter().run(request),
+    retryParked: (sequence: number): WriteOutcome => retryParked({ connection, parked, transaction: requireWriter(), tablesById }, sequence),
+    close(): void {
+      if (closed) return;
+      closed = true;
+      capture?.close();
+      connection.close();
+    },
+  };
+}

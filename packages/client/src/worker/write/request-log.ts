@@ -1,0 +1,32 @@
+import type { Connection } from '../sqlite/connection.ts';
+import type { WriteOutcome } from '../database/local-database.ts';
+
+/** How long a tab may go without an answer and still ask again safely: a laptop closed overnight. */
+export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;
+
+// Old requests are removed after this many new ones: rarely enough to cost nothing, often enough to stay small.
+const PRUNE_EVERY = 1000;
+
+/** rockpool_request: which requests were carried out, with their outcomes. Used inside the transaction of the write. */
+export class RequestLog {
+  private readonly connection: Connection;
+  private sincePruned = PRUNE_EVERY;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  find(id: string): WriteOutcome | null {
+    const json = this.connection.value('SELECT outcome_json FROM rockpool_request WHERE id = ?', id);
+    if (json === undefined) return null;
+    return { ...(JSON.parse(json as string) as Omit<WriteOutcome, 'repeated'>), repeated: true };
+  }
+
+  record(id: string, { results, touchedTables, sequence }: WriteOutcome, nowMs: number): void {
+    const json = JSON.stringify({ results, touchedTables, sequence });
+    this.connection.run('INSERT INTO rockpool_request (id, done_ms, outcome_json) VALUES (?, ?, ?)', id, nowMs, json);
+    if (++this.sincePruned < PRUNE_EVERY) return;
+    this.sincePruned = 0;
+    this.connection.run('DELETE FROM rockpool_request WHERE done_ms < ?', nowMs - REQUEST_RETENTION_MS);
+  }
+}

@@ -1,0 +1,136 @@
+import { RESERVED_TABLE_PREFIX, RockpoolError, type Schema } from '@rockpool/shared';
+import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
+import {
+  ACTION_ALTER_TABLE,
+  ACTION_ATTACH,
+  ACTION_CREATE_INDEX,
+  ACTION_CREATE_TABLE,
+  ACTION_CREATE_TEMP_INDEX,
+  ACTION_CREATE_TEMP_TABLE,
+  ACTION_CREATE_TEMP_TRIGGER,
+  ACTION_CREATE_TEMP_VIEW,
+  ACTION_CREATE_TRIGGER,
+  ACTION_CREATE_VIEW,
+  ACTION_CREATE_VTABLE,
+  ACTION_DELETE,
+  ACTION_DETACH,
+  ACTION_DROP_INDEX,
+  ACTION_DROP_TABLE,
+  ACTION_DROP_TEMP_INDEX,
+  ACTION_DROP_TEMP_TABLE,
+  ACTION_DROP_TEMP_TRIGGER,
+  ACTION_DROP_TEMP_VIEW,
+  ACTION_DROP_TRIGGER,
+  ACTION_DROP_VIEW,
+  ACTION_DROP_VTABLE,
+  ACTION_INSERT,
+  ACTION_PRAGMA,
+  ACTION_SAVEPOINT,
+  ACTION_TRANSACTION,
+  ACTION_UPDATE,
+  type SqlAction,
+  type SqlPolicy,
+} from '../sqlite/authorizer.ts';
+
+/** Pragmas that only tell something, or that end with the transaction. */
+const HARMLESS_PRAGMAS: ReadonlySet<string> = new Set([
+  'collation_list',
+  'compile_options',
+  'data_version',
+  'database_list',
+  'defer_foreign_keys',
+  'foreign_key_check',
+  'foreign_key_list',
+  'freelist_count',
+  'function_list',
+  'index_info',
+  'index_list',
+  'index_xinfo',
+  'integrity_check',
+  'module_list',
+  'page_count',
+  'pragma_list',
+  'quick_check',
+  'table_info',
+  'table_list',
+  'table_xinfo',
+]);
+
+const WRITES: ReadonlySet<number> = new Set([ACTION_INSERT, ACTION_UPDATE, ACTION_DELETE]);
+
+/** Actions whose first name is the thing created or dropped. */
+const DEFINITIONS: ReadonlySet<number> = new Set([
+  ACTION_CREATE_INDEX,
+  ACTION_CREATE_TABLE,
+  ACTION_CREATE_TEMP_INDEX,
+  ACTION_CREATE_TEMP_TABLE,
+  ACTION_CREATE_TEMP_TRIGGER,
+  ACTION_CREATE_TEMP_VIEW,
+  ACTION_CREATE_TRIGGER,
+  ACTION_CREATE_VIEW,
+  ACTION_CREATE_VTABLE,
+  ACTION_DROP_INDEX,
+  ACTION_DROP_TABLE,
+  ACTION_DROP_TEMP_INDEX,
+  ACTION_DROP_TEMP_TABLE,
+  ACTION_DROP_TEMP_TRIGGER,
+  ACTION_DROP_TEMP_VIEW,
+  ACTION_DROP_TRIGGER,
+  ACTION_DROP_VIEW,
+  ACTION_DROP_VTABLE,
+]);
+
+/** Tables or views of these kinds would be found instead of a synced table of the same name. */
+const SHADOWING: ReadonlySet<number> = new Set([ACTION_CREATE_TEMP_TABLE, ACTION_CREATE_TEMP_VIEW]);
+
+const INDEXING: ReadonlySet<number> = new Set([ACTION_CREATE_INDEX, ACTION_DROP_INDEX]);
+
+/** For queries. That they write nothing is checked apart, by SQLite itself. */
+export const READ_POLICY: SqlPolicy = {
+  name: 'read',
+  refuse: (action) => (action.code === ACTION_SAVEPOINT ? forbidden('transaction') : refuseAlways(action)),
+};
+
+/**
+ * For the statements of a write: everything that SQL can do to the app's tables, but not to the transaction around it, to the tables of
+ * Rockpool, or to the shape of synced tables, which the schema declares. Local tables, views and triggers may come and go.
+ */
+export function createWritePolicy(schema: Schema): SqlPolicy {
+  const synced = new Set(schema.tables.filter((table) => table.synced).map(({ name }) => name.toLowerCase()));
+  const declared = new Set(schema.tables.map(({ name }) => name.toLowerCase()));
+  return {
+    name: 'write',
+    refuse(action) {
+      const { code } = action;
+      const first = action.first.toLowerCase();
+      const second = action.second.toLowerCase();
+      if (WRITES.has(code) && isReserved(first) && !isCapture(action)) return forbidden('internal-table', { table: first });
+      if (DEFINITIONS.has(code) && isReserved(first)) return forbidden('reserved-name', { name: first });
+      if (SHADOWING.has(code) && declared.has(first)) return forbidden('name-taken', { name: first });
+      if (code === ACTION_DROP_TABLE && declared.has(first)) return forbidden('schema', { table: first });
+      if (INDEXING.has(code) && (synced.has(second) || isReserved(second))) return forbidden('schema', { table: second });
+      if (code === ACTION_ALTER_TABLE && (declared.has(second) || isReserved(second))) return forbidden('schema', { table: second });
+      return refuseAlways(action);
+    },
+  };
+}
+
+function refuseAlways({ code, first }: SqlAction): RockpoolError | null {
+  if (code === ACTION_TRANSACTION) return forbidden('transaction');
+  if (code === ACTION_ATTACH || code === ACTION_DETACH) return forbidden('attach');
+  if (code === ACTION_PRAGMA && !HARMLESS_PRAGMAS.has(first.toLowerCase())) return forbidden('pragma', { pragma: first });
+  return null;
+}
+
+function isReserved(name: string): boolean {
+  return name.startsWith(RESERVED_TABLE_PREFIX);
+}
+
+/** The triggers of capture log into the tables of capture. */
+function isCapture({ first, trigger }: SqlAction): boolean {
+  return first.startsWith(CAPTURE_PREFIX) && trigger.startsWith(CAPTURE_PREFIX);
+}
+
+function forbidden(problem: string, fields: Readonly<Record<string, string>> = {}): RockpoolError {
+  return new RockpoolError('sql-forbidden', { problem, ...fields });
+}

@@ -1,0 +1,129 @@
+import { RockpoolError, type Schema } from '@rockpool/shared';
+import type { SqlStatement, StatementResult } from '../../rpc/sql-statement.ts';
+import type { CapturedChanges, Capture } from '../capture/captured-changes.ts';
+import type { Changelog } from '../changelog/changelog.ts';
+import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
+import type { Meta } from '../database/meta.ts';
+import type { SqlPolicy } from '../sqlite/authorizer.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { findHiddenBases } from './hidden-bases.ts';
+import type { RequestLog } from './request-log.ts';
+import { createWritePolicy } from './sql-policy.ts';
+
+export interface WriteParts {
+  readonly connection: Connection;
+  readonly schema: Schema;
+  readonly capture: Capture;
+  readonly changelog: Changelog;
+  readonly requests: RequestLog;
+  readonly meta: Meta;
+  readonly nowMs: () => number;
+}
+
+/** What the body of a transaction did, beyond what capture sees. */
+interface BodyResult {
+  readonly results: readonly StatementResult[];
+  /** Tables that statements named for writing. */
+  readonly tablesWritten: ReadonlySet<string>;
+}
+
+/**
+ * One local write, from BEGIN to COMMIT:
+ *
+ *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ changelog ─ request recorded ─ COMMIT
+ *
+ * 1. Rows, changeset and request id commit together or not at all: whatever throws on the way rolls everything back.
+ * 2. Nothing about the database is kept in memory between two writes, so that there is nothing to put right after a rollback.
+ */
+export class WriteTransaction {
+  private readonly parts: WriteParts;
+  private readonly policy: SqlPolicy;
+  private readonly nameOfTable: ReadonlyMap<number, string>;
+  private readonly syncedNames: ReadonlySet<string>;
+
+  constructor(parts: WriteParts) {
+    this.parts = parts;
+    this.policy = createWritePolicy(parts.schema);
+    this.nameOfTable = new Map(parts.schema.tables.map(({ id, name }) => [id, name]));
+    this.syncedNames = new Set(parts.schema.tables.filter(({ synced }) => synced).map(({ name }) => name));
+  }
+
+  /** Carries out a request of the app, once. */
+  run(request: WriteRequest): WriteOutcome {
+    const { requests, nowMs } = this.parts;
+    return this.inTransaction(() => {
+      const known = requests.find(request.id);
+      if (known !== null) return known;
+      const outcome = this.captured(() => this.runStatements(request.statements));
+      requests.record(request.id, outcome, nowMs());
+      return outcome;
+    });
+  }
+
+  /** Carries out writes of Rockpool itself that become a changeset like any other. */
+  runInternal(body: () => void): WriteOutcome {
+    return this.inTransaction(() =>
+      this.captured(() => {
+        body();
+        return { results: [], tablesWritten: new Set() };
+      }),
+    );
+  }
+
+  private runStatements(statements: readonly SqlStatement[]): BodyResult {
+    const { connection } = this.parts;
+    const results: StatementResult[] = [];
+    const tablesWritten = new Set<string>();
+    for (const { sql, params } of statements) {
+      const statement = connection.prepare(sql, this.policy);
+      try {
+        // Compiling it anew, when an earlier statement changed the schema, is judged too.
+        connection.underPolicy(this.policy, () => statement.run(...params));
+      } finally {
+        statement.release();
+      }
+      const named = [...statement.tablesWritten];
+      const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
+      if (changesSchema) connection.dropIdleStatements();
+      for (const table of named) if (!table.startsWith('sqlite_')) tablesWritten.add(table);
+      results.push({ changes: named.length > 0 && !changesSchema ? connection.changes : 0 });
+    }
+    return { results, tablesWritten };
+  }
+
+  private captured(body: () => BodyResult): WriteOutcome {
+    const { capture, changelog, connection, meta, nowMs } = this.parts;
+    capture.begin();
+    let changes: CapturedChanges;
+    let done: BodyResult;
+    try {
+      done = body();
+      changes = capture.take();
+    } finally {
+      capture.end();
+    }
+    const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
+    for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);
+    let sequence: number | null = null;
+    if (changes.groups.length > 0) {
+      const hiddenBases = findHiddenBases(connection, changes.groups);
+      sequence = changelog.append({ ...changes, hiddenBases, base: meta.cursor }, nowMs());
+    }
+    return { results: done.results, touchedTables: [...touched], sequence, repeated: false };
+  }
+
+  private inTransaction<T>(body: () => T): T {
+    const { connection } = this.parts;
+    connection.exec('BEGIN IMMEDIATE');
+    try {
+      const result = body();
+      // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error, which cannot get here; nothing else may end it.
+      if (!connection.inTransaction) throw new RockpoolError('internal', { problem: 'the transaction ended before its commit' });
+      connection.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (connection.inTransaction) connection.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
