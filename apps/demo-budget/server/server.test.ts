@@ -50,7 +50,7 @@ describe('the routes of budgets', () => {
   it('make a budget where the body is empty', async () => {
     const made = await post('/api/budgets', '');
     expect(made?.status).toBe(201);
-    const { databaseId, shareKey } = (await made?.json()) as { databaseId: string; shareKey: string };
+    const { databaseId, shareKey } = (await (made ?? new Response()).json()) as { databaseId: string; shareKey: string };
     expect(budgets.check(databaseId, shareKey)).toBe('known');
   });
 

@@ -1,7 +1,7 @@
 import type { AccountKind, CategoryKind } from './schema.ts';
 
 /*
- * Every live query of the app, by name: the SQL and the rows that it gives. Views run them with `useLiveQuery(sql, params)`.
+ * Every live query of the app, by name: the SQL and the rows that it gives. Views run them with `useQuery(sql, params)`.
  * Sums may pass 2^53 where no single amount does; such an integer comes as bigint.
  */
 

@@ -1,16 +1,16 @@
-import { useLiveQuery } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { accountsWithBalances, type AccountRow } from '../queries.ts';
 import { Amount } from '../shell/amount.tsx';
 import { hashOf } from '../shell/navigation.ts';
+import { useQuery } from '../shell/use-query.ts';
 import { AccountForm } from './account-form.tsx';
 import { accountKindWords } from './kinds.ts';
 import { totalsByCurrency } from './totals.ts';
 
 /** All accounts with their balances. */
 export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode {
-  const { rows: accounts, loading } = useLiveQuery<AccountRow>(accountsWithBalances);
+  const { rows: accounts, loading } = useQuery<AccountRow>(accountsWithBalances);
   const [adding, setAdding] = useState(false);
   const done = (accountId: string | null): void => {
     setAdding(false);

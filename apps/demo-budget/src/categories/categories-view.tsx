@@ -1,15 +1,16 @@
-import { useClient, useLiveQuery } from '@rockpool/client/react';
+import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { categoriesByName, type CategoryRow } from '../queries.ts';
 import type { CategoryKind } from '../schema.ts';
 import { useAction } from '../shell/failure.tsx';
+import { useQuery } from '../shell/use-query.ts';
 import { addCategory, renameCategory, setCategoryHidden } from './actions.ts';
 
 /** The categories of the budget: add, rename, hide. */
 export function CategoriesView(): ReactNode {
   const client = useClient();
   const run = useAction();
-  const { rows: categories } = useLiveQuery<CategoryRow>(categoriesByName);
+  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const [name, setName] = useState('');
   const [kind, setKind] = useState<CategoryKind>('spending');
 

@@ -1,4 +1,4 @@
-import { useClient, useLiveQuery } from '@rockpool/client/react';
+import { useClient } from '@rockpool/client/react';
 import { useCallback, useMemo, useState, type ReactNode } from 'react';
 import { setAccountClosed } from '../accounts/actions.ts';
 import type { Budget } from '../budget/budget.ts';
@@ -15,7 +15,7 @@ import {
 import { Amount } from '../shell/amount.tsx';
 import { useAction } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
-import { useSteadyQuery } from '../shell/use-steady-query.ts';
+import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { addEntry, changeEntry, deleteEntry, setCategory } from './actions.ts';
 import { EntryForm } from './entry-form.tsx';
 import { EntryRow } from './entry-row.tsx';
@@ -26,7 +26,7 @@ const rowsPerPage = 150;
 
 /** The ledger of one account: every entry with the balance after it, changed in place. */
 export function EntriesView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
-  const accounts = useLiveQuery<AccountRow>(accountsWithBalances);
+  const accounts = useQuery<AccountRow>(accountsWithBalances);
   const account = accounts.rows.find((candidate) => candidate.id === accountId);
   if (account !== undefined) return <Ledger key={account.id} budget={budget} account={account} />;
   if (accounts.loading) return null;
@@ -50,8 +50,8 @@ function Ledger({ budget, account }: { readonly budget: Budget; readonly account
   const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
   const searched = search.trim();
   const ledger = useSteadyQuery<LedgerRow>(ledgerOfAccount, [account.id, searched, searched, rowLimit]);
-  const { rows: categories } = useLiveQuery<CategoryRow>(categoriesByName);
-  const { rows: payeeRows } = useLiveQuery<PayeeRow>(frequentPayees);
+  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
+  const { rows: payeeRows } = useQuery<PayeeRow>(frequentPayees);
   const payees = useMemo(() => payeeRows.map((row) => row.payee), [payeeRows]);
 
   const chooseCategory = useCallback(

@@ -1,7 +1,8 @@
-import { useClient, useLiveQuery } from '@rockpool/client/react';
+import { useClient } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import { uncategorisedOfPayee, type UncategorisedRow } from '../queries.ts';
 import { useAction } from '../shell/failure.tsx';
+import { useQuery } from '../shell/use-query.ts';
 import { categorisePayee } from './actions.ts';
 
 export interface SamePayee {
@@ -14,7 +15,7 @@ export interface SamePayee {
 export function SamePayeeOffer({ payee, categoryId, categoryName, onDone }: SamePayee & { readonly onDone: () => void }): ReactNode {
   const client = useClient();
   const run = useAction();
-  const { rows } = useLiveQuery<UncategorisedRow>(uncategorisedOfPayee, [payee]);
+  const { rows } = useQuery<UncategorisedRow>(uncategorisedOfPayee, [payee]);
   const entryCount = rows[0]?.entryCount ?? 0;
   if (entryCount === 0) return null;
   const apply = (): void =>

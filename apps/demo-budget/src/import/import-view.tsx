@@ -1,10 +1,11 @@
-import { useClient, useLiveQuery } from '@rockpool/client/react';
+import { useClient } from '@rockpool/client/react';
 import { useMemo, useState, type ReactNode } from 'react';
 import { AccountForm } from '../accounts/account-form.tsx';
 import type { Budget } from '../budget/budget.ts';
 import { accountsWithBalances, importKeysOfAccount, type AccountRow, type ImportKeyRow } from '../queries.ts';
 import { useAction } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
+import { useQuery } from '../shell/use-query.ts';
 import { importEntries, type ImportProgress } from './actions.ts';
 import { divideBy, guessFormats, type ChosenFile, type FormatChoice } from './chosen-file.ts';
 import { FileStep } from './file-step.tsx';
@@ -18,7 +19,7 @@ import { previewImport } from './rows/preview.ts';
 
 /** Imports a bank's statement: choose a file, see how it is understood, correct that, import. */
 export function ImportView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
-  const accounts = useLiveQuery<AccountRow>(accountsWithBalances);
+  const accounts = useQuery<AccountRow>(accountsWithBalances);
   const [file, setFile] = useState<ChosenFile | null>(null);
   const account = accounts.rows.find((candidate) => candidate.id === accountId) ?? accounts.rows[0];
   const goTo = (id: string | null): void => {
@@ -68,7 +69,7 @@ function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): ReactNo
   const [problem, setProblem] = useState<string | null>(null);
   const [progress, setProgress] = useState<ImportProgress | null>(null);
   const [done, setDone] = useState<Done | null>(null);
-  const keys = useLiveQuery<ImportKeyRow>(importKeysOfAccount, [account.id]);
+  const keys = useQuery<ImportKeyRow>(importKeysOfAccount, [account.id]);
   const knownKeys = useMemo(() => new Set(keys.rows.map((row) => row.importKey)), [keys.rows]);
   // While the import runs, its own rows would turn up as duplicates of themselves.
   const frozen = progress !== null || done !== null;

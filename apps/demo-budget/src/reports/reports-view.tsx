@@ -1,4 +1,3 @@
-import { useLiveQuery } from '@rockpool/client/react';
 import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import {
@@ -13,14 +12,14 @@ import {
 } from '../queries.ts';
 import { formatMonth, today } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
-import { useSteadyQuery } from '../shell/use-steady-query.ts';
+import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { MonthBars } from './month-bars.tsx';
 import { monthsUpTo, spendingReport } from './spending.ts';
 import { SpendingTable } from './spending-table.tsx';
 
 /** What was spent, by category and month. One currency at a time: amounts of two are never added. */
 export function ReportsView({ budget }: { readonly budget: Budget }): ReactNode {
-  const accounts = useLiveQuery<AccountRow>(accountsWithBalances);
+  const accounts = useQuery<AccountRow>(accountsWithBalances);
   const currencies = [...new Set(accounts.rows.map((account) => account.currency))];
   const [chosen, setChosen] = useState<string | null>(null);
   const currency = chosen !== null && currencies.includes(chosen) ? chosen : currencies[0];
@@ -46,13 +45,13 @@ export function ReportsView({ budget }: { readonly budget: Budget }): ReactNode 
 }
 
 function SpendingIn({ budget, currency }: { readonly budget: Budget; readonly currency: string }): ReactNode {
-  const { rows: monthRows, loading } = useLiveQuery<MonthRow>(monthsWithEntries, [currency]);
+  const { rows: monthRows, loading } = useQuery<MonthRow>(monthsWithEntries, [currency]);
   const [chosenMonth, setChosenMonth] = useState<string | null>(null);
   const [monthCount, setMonthCount] = useState(6);
   const last = chosenMonth ?? monthRows[0]?.month ?? today().slice(0, 7);
   const months = useMemo(() => monthsUpTo(last, monthCount), [last, monthCount]);
   const spending = useSteadyQuery<SpendingRow>(spendingByMonth, [currency, months[0] ?? last, last]);
-  const { rows: categories } = useLiveQuery<CategoryRow>(categoriesByName);
+  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const report = useMemo(() => spendingReport(spending.rows, categories, months), [categories, months, spending.rows]);
   if (loading || spending.loading) return null;
   return (

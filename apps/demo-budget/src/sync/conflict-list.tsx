@@ -1,8 +1,9 @@
-import { useClient, useLiveQuery } from '@rockpool/client/react';
+import { useClient } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import { categoriesByName, latestConflicts, type CategoryRow, type ConflictRow } from '../queries.ts';
 import { useAction } from '../shell/failure.tsx';
 import { formatDay, formatMoment, locale } from '../shell/locale.ts';
+import { useQuery } from '../shell/use-query.ts';
 import { restoreLostValue } from './actions.ts';
 import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
 
@@ -10,8 +11,8 @@ import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
 export function ConflictList({ device }: { readonly device: string }): ReactNode {
   const client = useClient();
   const run = useAction();
-  const { rows: conflicts, loading } = useLiveQuery<ConflictRow>(latestConflicts);
-  const { rows: categories } = useLiveQuery<CategoryRow>(categoriesByName);
+  const { rows: conflicts, loading } = useQuery<ConflictRow>(latestConflicts);
+  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const names = new Map(categories.map((category) => [category.id, category.name]));
   if (loading) return null;
   return (

@@ -1,0 +1,53 @@
+import { renderToStaticMarkup } from 'react-dom/server';
+import { describe, expect, it } from 'vitest';
+import { ImportSummary, type ImportSummaryProps } from './import-summary.tsx';
+import { PreviewTable } from './preview-table.tsx';
+import type { PreviewRow } from './rows/preview.ts';
+
+const draft = { importKey: 'k', date: '2025-01-31', amountMinor: -350, payee: 'Coffee', notes: 'two\nlines' };
+const sound: PreviewRow = { rowNumber: 2, cells: ['2025-01-31', 'Coffee', '-3.50'], draft, problems: [], duplicate: false };
+const troubled: PreviewRow = { rowNumber: 3, cells: ['soon', 'Rent', '-900'], draft: undefined, problems: [{ code: 'date-unreadable' }], duplicate: false };
+
+describe('the preview', () => {
+  it('shows rows with problems first, as they stand in the file, and says what is wrong', () => {
+    const html = renderToStaticMarkup(<PreviewTable rows={[sound, troubled]} currency="EUR" skipped={new Set()} onSkip={() => {}} />);
+    expect(html.indexOf('soon · Rent · -900')).toBeGreaterThan(0);
+    expect(html.indexOf('soon · Rent · -900')).toBeLessThan(html.indexOf('Coffee'));
+    expect(html).toContain('The date cannot be read in the chosen order.');
+    expect(html).toContain('aria-label="Skip row 3"');
+  });
+
+  it('says which rows are there already', () => {
+    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, duplicate: true }]} currency="EUR" skipped={new Set()} onSkip={() => {}} />);
+    expect(html).toContain('Already there');
+    expect(html).not.toContain('Skip row');
+  });
+
+  it('shows what a file says as text, never as markup', () => {
+    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, draft: { ...draft, payee: '<img src=x onerror=alert(1)>' } }]} currency="EUR" skipped={new Set()} onSkip={() => {}} />);
+    expect(html).not.toContain('<img');
+  });
+});
+
+describe('the summary of an import', () => {
+  const nothing = (): void => {};
+  const props: ImportSummaryProps = { complete: true, open: false, plan: null, onSkipTroubled: nothing, onImport: nothing, onCancel: nothing };
+
+  it('counts what is new, there already and skipped', () => {
+    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [draft], duplicateCount: 2, skippedCount: 1 } }} />);
+    expect(html).toContain('1 new entry, 2 are there already, 1 skipped.');
+    expect(html).toContain('Import 1 entry');
+    expect(html).not.toContain('disabled');
+  });
+
+  it('offers to skip rows with problems, and imports nothing until then', () => {
+    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: false, problem: { code: 'plan-unresolved', rowNumbers: [3, 4] } }} />);
+    expect(html).toContain('Skip these 2 rows');
+    expect(html).toContain('disabled=""');
+  });
+
+  it('waits for an open question', () => {
+    const html = renderToStaticMarkup(<ImportSummary {...props} open plan={{ ok: true, value: { entries: [draft], duplicateCount: 0, skippedCount: 0 } }} />);
+    expect(html).toContain('disabled=""');
+  });
+});
