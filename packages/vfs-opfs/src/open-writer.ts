@@ -88,6 +88,7 @@ function beginFirst(log: LogWriter, files: OpenFiles, recovered: RecoveredLog | 
     baseTransactionId: recovered?.lastTransactionId ?? 0,
     baseChecksum: 0,
     baseSizeBytes: files.database.sizeBytes(),
+    isFirst: true,
   });
 }
 
@@ -101,7 +102,7 @@ function checkDatabase(view: PageView): number | undefined {
 
 /** After a kill: what was half written disappears behind an end mark, and readers still there find their way. */
 function mendTail(log: LogWriter, recovered: RecoveredLog, active: Generation): void {
-  if (recovered.orphan !== undefined) log.voidSegment(recovered.orphan);
+  if (recovered.hasOrphan) log.takeBackNext(active);
   log.markEnd(active);
   if (recovered.sealed !== undefined) log.markSealed(recovered.sealed);
 }

@@ -10,6 +10,7 @@ export interface Generation {
   readonly baseTransactionId: number;
   readonly baseChecksum: number;
   readonly baseSizeBytes: number;
+  readonly isFirst: boolean;
   /** Page number (1 is the first) → where its latest version starts in the segment file. */
   readonly positions: Map<number, number>;
   /** Where the next record goes. */
@@ -32,6 +33,7 @@ export function generationFromHeader(header: SegmentHeader): Generation {
     baseTransactionId: header.baseTransactionId,
     baseChecksum: header.baseChecksum,
     baseSizeBytes: header.baseSizeBytes,
+    isFirst: header.isFirst,
     positions: new Map(),
     end: RECORDS_START,
     lastTransactionId: header.baseTransactionId,

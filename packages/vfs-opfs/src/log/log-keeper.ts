@@ -129,6 +129,7 @@ export class LogKeeper {
       baseTransactionId: ended.lastTransactionId,
       baseChecksum: ended.lastChecksum,
       baseSizeBytes: ended.sizeBytes,
+      isFirst: false,
     });
     // Only now: before its header said so, a reader could still be reading the segment's old records.
     log.shrink(begun.segment, 2 * tuning.checkpointAfterBytes);

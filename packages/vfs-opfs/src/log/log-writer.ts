@@ -147,10 +147,13 @@ export class LogWriter {
     this.#segments[generation.segment]!.write(buffer.bytes, 0);
   }
 
-  /** Wipes a segment's header, durably. */
-  voidSegment(segment: number): void {
-    this.#segments[segment]!.write(new Uint8Array(SEGMENT_HEADER_BYTES), 0);
-    this.#segments[segment]!.flush();
+  /** Takes back, durably, the generation after `generation`: its segment again holds the one before, which is done. */
+  takeBackNext(generation: Generation): void {
+    const buffer = wordBuffer(SEGMENT_HEADER_BYTES);
+    writeSegmentHeader(buffer, { ...this.#headerOf(generation, 'done'), generation: generation.number - 1 });
+    const segment = this.#segments[1 - generation.segment]!;
+    segment.write(buffer.bytes, 0);
+    segment.flush();
   }
 
   /** Gives back what a huge transaction took; the segment's first bytes stay for reuse. */
@@ -186,6 +189,7 @@ export class LogWriter {
       baseTransactionId: generation.baseTransactionId,
       baseChecksum: generation.baseChecksum,
       baseSizeBytes: generation.baseSizeBytes,
+      isFirst: generation.isFirst,
     };
   }
 

@@ -9,15 +9,14 @@ import type { SegmentHeader } from './segment-header.ts';
 /** What two segments say when they are read from the start. */
 export interface RecoveredLog {
   readonly pageSizeBytes: number;
-  /** The generation that is being written; `undefined` when everything is in the database file. */
+  /** The generation that is being written; `undefined` when all that counts is in the database file. */
   readonly active: Generation | undefined;
   /** The one before, complete, when it is not yet (surely) in the database file. */
   readonly sealed: Generation | undefined;
-  /** A segment whose generation continues from a transaction that is gone; its header must be made void before it is written on. */
-  readonly orphan: number | undefined;
+  /** The other segment holds a generation after `active` whose base is gone; it must be taken back before anything is appended. */
+  readonly hasOrphan: boolean;
   /** Number of the newest generation that any header names. */
   readonly newest: number;
-  /** Last transaction known, or 0. */
   readonly lastTransactionId: number;
 }
 
@@ -27,7 +26,8 @@ export interface RecoveredLog {
  *
  * Why the result is a prefix of what was committed:
  * 1. A record counts only if its checksum holds and it names the checksum of the record before: no gaps, nothing stale.
- * 2. A generation counts only if the one before ends at exactly its base, or is `done`, which is flushed only after the database file is.
+ * 2. A generation counts only if its base is at hand: the one before ends at exactly that base, or is `done` (which is flushed only
+ *    after the database file is), or the base is the database file itself (`isFirst`).
  * 3. A segment is written anew only after its `done` is flushed: a half overwritten old generation can never be taken for a live one.
  */
 export function readLog(segments: readonly [GuardedFile, GuardedFile]): RecoveredLog | undefined {
@@ -38,23 +38,32 @@ export function readLog(segments: readonly [GuardedFile, GuardedFile]): Recovere
   headers.sort((left, right) => left.generation - right.generation);
   const newest = headers.at(-1);
   if (newest === undefined) return undefined;
-  const newestDone = headers.findLast((header) => header.state === 'done')?.generation ?? -1;
-  const live = headers.filter((header) => header.generation > newestDone);
-  const [older, newer] = live;
-  const common = { pageSizeBytes: newest.pageSizeBytes, newest: newest.generation };
-  if (older === undefined) {
-    return { ...common, active: undefined, sealed: undefined, orphan: undefined, lastTransactionId: newest.baseTransactionId };
-  }
+  const result = (active: Generation | undefined, sealed?: Generation, hasOrphan = false): RecoveredLog => ({
+    pageSizeBytes: newest.pageSizeBytes,
+    active,
+    sealed,
+    hasOrphan,
+    newest: newest.generation,
+    lastTransactionId: active?.lastTransactionId ?? newest.baseTransactionId,
+  });
+  const [older, newer] = liveHeaders(headers);
+  if (older === undefined) return result(undefined);
+  if (newer === undefined) return hasBase(older, headers) ? result(scan(segments, older)) : result(undefined);
   const first = scan(segments, older);
-  if (newer === undefined) {
-    return { ...common, active: first, sealed: undefined, orphan: undefined, lastTransactionId: first.lastTransactionId };
-  }
   const continues = first.lastTransactionId === newer.baseTransactionId && first.lastChecksum === newer.baseChecksum;
-  if (!continues) {
-    return { ...common, active: first, sealed: undefined, orphan: newer.generation % 2, lastTransactionId: first.lastTransactionId };
-  }
-  const second = scan(segments, newer);
-  return { ...common, active: second, sealed: first, orphan: undefined, lastTransactionId: second.lastTransactionId };
+  return continues ? result(scan(segments, newer), first) : result(first, undefined, true);
+}
+
+/** The generations that may count, older first: not `done`, nor before one that is, nor before one that starts afresh. */
+function liveHeaders(sorted: readonly SegmentHeader[]): readonly SegmentHeader[] {
+  const done = sorted.findLast((header) => header.state === 'done')?.generation ?? -1;
+  const first = sorted.findLast((header) => header.isFirst)?.generation ?? 0;
+  return sorted.filter((header) => header.generation > done && header.generation >= first);
+}
+
+/** A lone generation whose predecessor never reached the disk has nothing to stand on. */
+function hasBase(header: SegmentHeader, headers: readonly SegmentHeader[]): boolean {
+  return header.isFirst || headers.some((other) => other.state === 'done' && other.generation === header.generation - 1);
 }
 
 function scan(segments: readonly [GuardedFile, GuardedFile], header: SegmentHeader): Generation {

@@ -33,6 +33,8 @@ export interface SegmentHeader {
   readonly baseChecksum: number;
   /** Size of the database at the base. */
   readonly baseSizeBytes: number;
+  /** The base is the database file as it was found; no earlier generation counts any more. */
+  readonly isFirst: boolean;
   readonly formatVersion: number;
 }
 
@@ -48,6 +50,7 @@ export function writeSegmentHeader(buffer: WordBuffer, header: SegmentHeader): v
   putNumber(words, 6, header.baseTransactionId);
   putNumber(words, 8, header.baseChecksum);
   putNumber(words, 10, header.baseSizeBytes);
+  words[12] = header.isFirst ? 1 : 0;
   putNumber(words, 14, checksum(words, 0, 14, MAGIC));
 }
 
@@ -69,5 +72,6 @@ export function readSegmentHeader(segment: GuardedFile): SegmentHeader | undefin
     baseTransactionId: getNumber(words, 6),
     baseChecksum: getNumber(words, 8),
     baseSizeBytes: getNumber(words, 10),
+    isFirst: words[12] === 1,
   };
 }

@@ -1,1 +1,5 @@
-export {};
+export { crashImages, seededRandom } from './crash-images.ts';
+export type { CrashImage, Random, Survivors } from './crash-images.ts';
+export type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
+export { SimulatedDisk } from './simulated-disk.ts';
+export type { SimulatedDiskOptions, SimulatedMedium } from './simulated-disk.ts';

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { crashImages, seededRandom } from './testing/crash-images.ts';
+import { findFault, findFaultOnDisk, openCrashStorage, runWorkload } from './testing/crash-workload.ts';
+import { loadNodeSqlite } from './testing/node-sqlite.ts';
+import { SimulatedDisk } from './testing/simulated-disk.ts';
+
+const SEED = 20260921;
+let imageTotal = 0;
+
+describe('a crash after any call to the disk', () => {
+  for (const durability of ['relaxed', 'strict'] as const) {
+    it(`leaves every acknowledged transaction whole and nothing else, with durability ${durability}`, { timeout: 60_000 }, async () => {
+      const module = await loadNodeSqlite();
+      const disk = new SimulatedDisk({ keepCalls: true });
+      const workload = await runWorkload(disk, module, durability, 60);
+      const faults: string[] = [];
+      let count = 0;
+      for (const image of crashImages(disk, seededRandom(SEED), 2)) {
+        count += 1;
+        const fault = await findFault(image, workload, module, count % 5 === 0);
+        if (fault !== undefined) faults.push(`after call ${image.callCount}, ${image.survivors}: ${fault}`);
+      }
+      imageTotal += count;
+      console.log(`${count} crash images with durability ${durability} (${disk.calls.length} calls), ${imageTotal} so far`);
+      expect(faults.slice(0, 5)).toEqual([]);
+      expect(count).toBeGreaterThan(1000);
+    });
+  }
+
+  it('during a recovery leaves what the crash before it left', { timeout: 60_000 }, async () => {
+    const module = await loadNodeSqlite();
+    const disk = new SimulatedDisk({ keepCalls: true });
+    const workload = await runWorkload(disk, module, 'strict', 30);
+    const random = seededRandom(SEED);
+    const faults: string[] = [];
+    let count = 0;
+    for (const image of crashImages(disk, random, 1)) {
+      if (random() > 0.2) continue;
+      const recovering = image.restore();
+      // Only opening, then the worker dies: what opening wrote is torn in its turn.
+      await openCrashStorage(recovering, 'strict');
+      for (const second of crashImages(recovering, random, 1)) {
+        count += 1;
+        const fault = await findFaultOnDisk(second.restore(), { ...image, survivors: 'some' }, workload, module, false);
+        if (fault !== undefined) faults.push(`after call ${image.callCount}, then ${second.callCount} of the recovery: ${fault}`);
+      }
+    }
+    imageTotal += count;
+    console.log(`${count} crash images during recovery, ${imageTotal} in all`);
+    expect(faults.slice(0, 5)).toEqual([]);
+    expect(count).toBeGreaterThan(500);
+  });
+});

@@ -1,0 +1,164 @@
+import { openStorage } from '../open-storage.ts';
+import type { Durability, Storage } from '../storage.ts';
+import type { Tuning } from '../tuning.ts';
+import type { CrashImage } from './crash-images.ts';
+import type { SimulatedDisk } from './simulated-disk.ts';
+import { TestConnection } from './test-connection.ts';
+import type { TestModule } from './test-connection.ts';
+
+/** Small enough that a few dozen transactions go through records of several parts, several generations and WAL checkpoints. */
+export const SMALL_TUNING: Partial<Tuning> = {
+  poolSizeBytes: 4 * 65536,
+  checkpointAfterBytes: 24 * 1024,
+  recordSizeBytes: 8 * 1024,
+  segmentGrowthBytes: 4 * 1024,
+  flushWithinMs: Infinity,
+};
+
+const NAME = 'crash';
+const ACCOUNTS = 12;
+const TOTAL = ACCOUNTS * 1000;
+
+/** What happened, in calls to the disk: transaction `number` was begun after `from` calls and acknowledged after `to`. */
+interface Acknowledged {
+  readonly number: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Workload {
+  readonly durability: Durability;
+  readonly transactions: readonly Acknowledged[];
+  /** After so many calls, a flush had returned that covered all transactions up to `number`. */
+  readonly flushes: readonly { readonly calls: number; readonly number: number }[];
+}
+
+/** Runs transactions of many shapes on a disk, one writer, WAL checkpoints in between, and notes what was acknowledged when. */
+export async function runWorkload(disk: SimulatedDisk, module: TestModule, durability: Durability, count: number): Promise<Workload> {
+  const storage = await openCrashStorage(disk, durability);
+  const connection = new TestConnection(module, storage);
+  const transactions: Acknowledged[] = [];
+  const flushes: { calls: number; number: number }[] = [];
+  for (let number = 1; number <= count; number += 1) {
+    const from = disk.callCount;
+    connection.run(transactionSql(number));
+    transactions.push({ number, from, to: disk.callCount });
+    if (number % 7 === 3) {
+      storage.flush();
+      flushes.push({ calls: disk.callCount, number });
+    }
+    if (number % 11 === 5) await storage.checkpoint();
+    // Gives WAL checkpoints in the background their turn.
+    else if (number % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  connection.close();
+  await storage.close();
+  return { durability, transactions, flushes };
+}
+
+export function openCrashStorage(disk: SimulatedDisk, durability: Durability): Promise<Storage> {
+  return openStorage({ name: NAME, medium: disk.medium(), role: 'writer', durability, pageSizeBytes: 1024, tuning: SMALL_TUNING });
+}
+
+/**
+ * Recovers an image and says what is wrong with it, or `undefined`. Right means: SQLite's own check passes, the transactions in it
+ * are 1 to n without a gap and with their whole content, and acknowledged ≤ n ≤ issued.
+ */
+export async function findFault(image: CrashImage, workload: Workload, module: TestModule, goesOn: boolean): Promise<string | undefined> {
+  return findFaultOnDisk(image.restore(), image, workload, module, goesOn);
+}
+
+/** The same for a disk that has gone through more since. */
+export async function findFaultOnDisk(
+  disk: SimulatedDisk,
+  image: CrashImage,
+  workload: Workload,
+  module: TestModule,
+  goesOn: boolean,
+): Promise<string | undefined> {
+  const storage = await openCrashStorage(disk, workload.durability);
+  let connection = new TestConnection(module, storage);
+  try {
+    const [atLeast, atMost] = bounds(image, workload);
+    const fault = contentFault(connection, atLeast, atMost);
+    if (fault !== undefined || !goesOn) return fault;
+    // What is written after a recovery must survive the next one.
+    const recovered = lastTransaction(connection);
+    for (const number of [recovered + 1, recovered + 2]) connection.run(transactionSql(number));
+    connection.close();
+    await storage.close();
+    const again = await openCrashStorage(disk, workload.durability);
+    connection = new TestConnection(module, again);
+    const laterFault = contentFault(connection, recovered + 2, recovered + 2);
+    connection.close();
+    await again.close();
+    return laterFault === undefined ? undefined : `after going on: ${laterFault}`;
+  } finally {
+    connection.close();
+  }
+}
+
+/** A kill keeps what was acknowledged; a power cut keeps what was flushed, which with `strict` is the same. */
+function bounds(image: CrashImage, workload: Workload): readonly [number, number] {
+  const { transactions, flushes, durability } = workload;
+  const acknowledged = transactions.findLast((transaction) => transaction.to <= image.callCount)?.number ?? 0;
+  const flushed = flushes.findLast((flush) => flush.calls <= image.callCount)?.number ?? 0;
+  const issued = transactions.findLast((transaction) => transaction.from < image.callCount)?.number ?? 0;
+  return [durability === 'strict' || image.survivors === 'everything' ? acknowledged : flushed, issued];
+}
+
+function contentFault(connection: TestConnection, atLeast: number, atMost: number): string | undefined {
+  const check = connection.value('PRAGMA integrity_check');
+  if (check !== 'ok') return `integrity_check: ${String(check)}`;
+  const last = lastTransaction(connection);
+  if (last < atLeast) return `acknowledged transaction ${atLeast} is gone, the last one is ${last}`;
+  if (last > atMost) return `transaction ${last} was never issued, the last one was ${atMost}`;
+  if (last === 0) return undefined;
+  const [rows, wrong] = connection.run('SELECT count(*), sum(length(payload) <> (number * 37) % 900 + 1) FROM history')[0]!;
+  if (rows !== last) return `${String(rows)} of ${last} transactions are there`;
+  if (wrong !== 0) return `${String(wrong)} payloads differ`;
+  const total = connection.value('SELECT sum(amount) FROM account');
+  if (total !== TOTAL) return `a transaction is half there: the accounts hold ${String(total)}`;
+  const filler = connection.value('SELECT count(*) FROM filler');
+  return filler === fillerAfter(last) ? undefined : `${String(filler)} rows of filler, not ${fillerAfter(last)}`;
+}
+
+function lastTransaction(connection: TestConnection): number {
+  if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'history'") === 0) return 0;
+  return Number(connection.value('SELECT coalesce(max(number), 0) FROM history'));
+}
+
+const FILLER_ROWS = 40;
+
+/** Every ninth transaction fills a table over many pages, five later another one empties it and gives the room back. */
+function fillerAfter(number: number): number {
+  return number % 9 >= 4 ? FILLER_ROWS : 0;
+}
+
+/** The SQL of transaction `number`; its content depends on the number alone. */
+function transactionSql(number: number): string {
+  const schema =
+    number === 1
+      ? `PRAGMA auto_vacuum = FULL; BEGIN;
+         CREATE TABLE history(number INTEGER PRIMARY KEY, payload TEXT);
+         CREATE TABLE account(id INTEGER PRIMARY KEY, amount INTEGER);
+         CREATE TABLE filler(id INTEGER PRIMARY KEY, content TEXT);
+         CREATE INDEX by_payload ON history(payload);
+         INSERT INTO account SELECT value, 1000 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${ACCOUNTS}) SELECT value FROM n);`
+      : 'BEGIN;';
+  const from = (number % ACCOUNTS) + 1;
+  const to = ((number * 5 + 3) % ACCOUNTS) + 1;
+  const filler =
+    number % 9 === 4
+      ? `INSERT INTO filler SELECT value, printf('%.*c', 700, 'f') FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${FILLER_ROWS}) SELECT value FROM n);`
+      : number % 9 === 0
+        ? 'DELETE FROM filler;'
+        : '';
+  return `${schema}
+    UPDATE account SET amount = amount - ${number} WHERE id = ${from};
+    SAVEPOINT inner; DELETE FROM account; ROLLBACK TO inner; RELEASE inner;
+    INSERT INTO history VALUES (${number}, printf('%.*c', (${number} * 37) % 900 + 1, 'h'));
+    ${filler}
+    UPDATE account SET amount = amount + ${number} WHERE id = ${to};
+    COMMIT;`;
+}

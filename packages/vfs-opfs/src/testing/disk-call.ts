@@ -1,0 +1,26 @@
+/** One call that changed a simulated disk. Creating and removing files is durable at once; the rest is when its file is flushed. */
+export type DiskCall =
+  | { readonly kind: 'create' | 'remove' | 'flush'; readonly file: string }
+  | { readonly kind: 'write'; readonly file: string; readonly at: number; readonly bytes: Uint8Array }
+  | { readonly kind: 'truncate'; readonly file: string; readonly sizeBytes: number };
+
+/**
+ * What goes wrong with one call:
+ * - `short`: half of the bytes are written, and the count says so (Firefox over quota)
+ * - `negative`: nothing is written, the count is 4294967288 (Chromium over quota)
+ * - `negative-after-write`: all is written, and the count is 4294967288 all the same
+ * - `quota`: throws QuotaExceededError
+ * - `lost`: throws InvalidStateError, as a handle does that the browser closed
+ */
+export type DiskFault = 'short' | 'negative' | 'negative-after-write' | 'quota' | 'lost';
+
+/** A call about to happen, for deciding whether it fails. */
+export interface PlannedCall {
+  readonly kind: 'write' | 'truncate' | 'flush';
+  readonly file: string;
+  /** Bytes to write; 0 for others. */
+  readonly sizeBytes: number;
+}
+
+/** Chromium's error code for "no space", read as an unsigned number. */
+export const NEGATIVE_COUNT = 4294967288;

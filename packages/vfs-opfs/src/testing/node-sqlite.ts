@@ -1,0 +1,10 @@
+import factory from 'wa-sqlite/dist/fts5/wa-sqlite.node.mjs';
+import type { TestModule } from './test-connection.ts';
+
+let loading: Promise<TestModule> | undefined;
+
+/** The synchronous wa-sqlite build in Node; loaded once for all tests of a file. */
+export function loadNodeSqlite(): Promise<TestModule> {
+  loading ??= factory() as Promise<TestModule>;
+  return loading;
+}

@@ -1,0 +1,142 @@
+import { InProcessLocks } from '../locks/in-process-locks.ts';
+import type { InProcessOwner } from '../locks/in-process-locks.ts';
+import { MemoryBytes } from '../media/memory.ts';
+import type { Medium, StorageFile } from '../media/medium.ts';
+import { NEGATIVE_COUNT } from './disk-call.ts';
+import type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
+
+export interface SimulatedDiskOptions {
+  /** Keep every call, for `crashImages`. Default false, since it keeps every byte ever written. */
+  readonly keepCalls?: boolean;
+  /** Files to start with. */
+  readonly files?: ReadonlyMap<string, Uint8Array>;
+}
+
+/** One worker on a simulated disk: a medium whose death can be staged. */
+export interface SimulatedMedium extends Medium {
+  /** The worker dies: its handles stop working, its locks are free, and what it wrote stays as the operating system has it. */
+  kill(): void;
+  /** A frozen worker hears no signals and runs no timers of its own; it keeps its locks. */
+  freeze(isFrozen: boolean): void;
+}
+
+/**
+ * A disk in memory that several workers share, as tabs share an origin's files: `medium()` is one worker. It can fail on demand, let
+ * a worker die, and (with `keepCalls`) say what every crash could have left of it.
+ */
+export class SimulatedDisk {
+  /** Calls so far, kept or not. */
+  callCount = 0;
+  readonly calls: DiskCall[] = [];
+  /** Asked before every write, truncate and flush. */
+  fault: ((call: PlannedCall) => DiskFault | undefined) | undefined;
+
+  /** What the disk began with. */
+  readonly initialFiles: ReadonlyMap<string, Uint8Array>;
+  readonly #files = new Map<string, MemoryBytes>();
+  readonly #locks = new InProcessLocks();
+  readonly #keepsCalls: boolean;
+
+  constructor(options: SimulatedDiskOptions = {}) {
+    this.#keepsCalls = options.keepCalls ?? false;
+    this.initialFiles = options.files ?? new Map();
+    for (const [name, content] of this.initialFiles) {
+      const bytes = new MemoryBytes();
+      bytes.write(content, 0);
+      this.#files.set(name, bytes);
+    }
+  }
+
+  /** A new worker. */
+  medium(): SimulatedMedium {
+    const owner = this.#locks.owner();
+    const life = { isAlive: true };
+    return {
+      kind: 'simulated',
+      persistence: 'memory',
+      locks: owner,
+      signals: owner,
+      missing: async () => [],
+      open: async (fileName, create) => this.#open(fileName, create, life),
+      remove: async (fileName) => {
+        if (this.#files.delete(fileName)) this.#record({ kind: 'remove', file: fileName });
+      },
+      list: async () => [...this.#files.keys()],
+      sizeBytes: async (fileName) => this.#files.get(fileName)?.sizeBytes,
+      kill: () => kill(owner, life),
+      freeze: (isFrozen) => {
+        owner.frozen = isFrozen;
+      },
+    };
+  }
+
+  /** A file's content; for looking at it, or for damaging it. */
+  file(fileName: string): MemoryBytes | undefined {
+    return this.#files.get(fileName);
+  }
+
+  #record(call: DiskCall): void {
+    this.callCount += 1;
+    if (this.#keepsCalls) this.calls.push(call);
+  }
+
+  #open(fileName: string, create: boolean, life: { readonly isAlive: boolean }): StorageFile | undefined {
+    let bytes = this.#files.get(fileName);
+    if (bytes === undefined) {
+      if (!create) return undefined;
+      bytes = new MemoryBytes();
+      this.#files.set(fileName, bytes);
+      this.#record({ kind: 'create', file: fileName });
+    }
+    return this.#handle(fileName, bytes, life);
+  }
+
+  #handle(file: string, bytes: MemoryBytes, life: { readonly isAlive: boolean }): StorageFile {
+    let isOpen = true;
+    const assertUsable = (): void => {
+      if (!isOpen || !life.isAlive) throw new DOMException('the handle is closed', 'InvalidStateError');
+    };
+    const faultOf = (call: PlannedCall): DiskFault | undefined => {
+      assertUsable();
+      const fault = this.fault?.(call);
+      if (fault === 'quota') throw new DOMException('over quota', 'QuotaExceededError');
+      if (fault === 'lost') throw new DOMException('the handle was taken away', 'InvalidStateError');
+      return fault;
+    };
+    return {
+      read: (into, at) => {
+        assertUsable();
+        return bytes.read(into, at);
+      },
+      write: (from, at) => {
+        const fault = faultOf({ kind: 'write', file, sizeBytes: from.length });
+        if (fault === 'negative') return NEGATIVE_COUNT;
+        const taken = fault === 'short' ? from.subarray(0, from.length >> 1) : from;
+        this.#record({ kind: 'write', file, at, bytes: this.#keepsCalls ? taken.slice() : taken });
+        bytes.write(taken, at);
+        return fault === 'negative-after-write' ? NEGATIVE_COUNT : taken.length;
+      },
+      truncate: (sizeBytes) => {
+        faultOf({ kind: 'truncate', file, sizeBytes: 0 });
+        this.#record({ kind: 'truncate', file, sizeBytes });
+        bytes.truncate(sizeBytes);
+      },
+      flush: () => {
+        faultOf({ kind: 'flush', file, sizeBytes: 0 });
+        this.#record({ kind: 'flush', file });
+      },
+      sizeBytes: () => {
+        assertUsable();
+        return bytes.sizeBytes;
+      },
+      close: () => {
+        isOpen = false;
+      },
+    };
+  }
+}
+
+function kill(owner: InProcessOwner, life: { isAlive: boolean }): void {
+  life.isAlive = false;
+  owner.die();
+}

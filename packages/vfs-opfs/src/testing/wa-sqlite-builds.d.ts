@@ -1,0 +1,9 @@
+// The builds come without types; these are the two that Rockpool uses.
+declare module 'wa-sqlite/dist/fts5/wa-sqlite.node.mjs' {
+  const factory: () => Promise<unknown>;
+  export default factory;
+}
+declare module 'wa-sqlite/dist/fts5/wa-sqlite.mjs' {
+  const factory: () => Promise<unknown>;
+  export default factory;
+}
