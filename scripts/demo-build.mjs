@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root, run, stopSignal } from './children.mjs';
-import { SetupError, pnpm } from './setup.mjs';
+import { SetupError } from './setup.mjs';
 
 const app = 'apps/demo-budget';
 const stampFile = join(root, '.rockpool/demo-build');
@@ -19,7 +19,7 @@ export async function buildDemo() {
 
   console.log('Building the demo …');
   rmSync(stampFile, { force: true });
-  const build = await run(...pnpm(['--filter', `./${app}`, 'run', 'build']), { quiet: true });
+  const build = await run('npm', ['run', '--silent', 'build'], { cwd: join(root, app), quiet: true });
   if (stopSignal() !== undefined) throw new SetupError('Stopped while building.');
   if (build.exitCode !== 0)
     throw new SetupError(`${build.output.trim()}\n\nThe demo could not be built; what its build said stands above.`);

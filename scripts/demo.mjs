@@ -8,7 +8,7 @@ import { runCommand, setup } from './setup.mjs';
 await runCommand(async () => {
   await setup();
   await buildDemo();
-  const { exitCode } = await runNode24([join(root, 'apps/demo-budget/server/serve.ts')]);
-  // Being asked to stop is how a demo ends; only what ends by itself has failed.
-  return stopSignal() === undefined ? exitCode : 0;
+  return (await runNode24([join(root, 'apps/demo-budget/server/serve.ts')])).exitCode;
 });
+// Being asked to stop is how a demo ends; only one that ends by itself has failed.
+if (stopSignal() !== undefined) process.exitCode = 0;
