@@ -88,6 +88,11 @@ export class Changelog {
     return hash as Uint8Array;
   }
 
+  /** Null for a changeset that was never made or has been pruned. */
+  findHash(sequence: number): Uint8Array | null {
+    return (this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence) ?? null) as Uint8Array | null;
+  }
+
   /** Null when it has been pruned. */
   read(sequence: number): DecodedChangeset | null {
     const [row] = this.connection.rows('SELECT sequence, stamp_us, base, body, before FROM rockpool_changelog WHERE sequence = ?', sequence);

@@ -31,6 +31,8 @@ export interface OpenDatabaseOptions {
   readonly schema: Schema;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly nowMs: () => number;
+  /** Makes all commits so far survive power loss. Default: nothing to do. */
+  readonly flush?: () => void;
   /** Why the storage last failed; see ConnectionOptions. */
   readonly storageError?: () => RockpoolError | null;
 }
@@ -45,6 +47,8 @@ export interface OpenDatabase extends LocalDatabase {
   readonly changelog: Changelog;
   readonly outbox: Outbox;
   readonly parked: Parked;
+  /** Makes all commits so far survive power loss. */
+  flush(): void;
   /** Makes a parked changeset a new one. See write/retry-parked.ts. */
   retryParked(sequence: number): WriteOutcome;
 }
@@ -132,6 +136,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
       }
     },
     write: (request: WriteRequest): WriteOutcome => requireWriter().run(request),
+    flush: options.flush ?? ((): void => undefined),
     retryParked: (sequence: number): WriteOutcome => retryParked({ connection, parked, transaction: requireWriter(), tablesById }, sequence),
     close(): void {
       if (closed) return;

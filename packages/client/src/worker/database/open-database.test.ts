@@ -1,0 +1,220 @@
+import { buildSchema, decodeSchema, RockpoolError, type TableSchema } from '@rockpool/shared';
+import { memoryMedium, openStorage } from '@rockpool/vfs-opfs';
+import { describe, expect, it } from 'vitest';
+import { decodeRows } from '../../rpc/rows-transfer.ts';
+import { Connection } from '../sqlite/connection.ts';
+import { testColumn, testTable } from '../testing/table-schema.ts';
+import { account, draft, entry, openInMemory, openStored, priced, testRuntime, testSchema } from '../testing/test-database.ts';
+
+function failure(action: () => unknown): RockpoolError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof RockpoolError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+async function failureOf(action: Promise<unknown>): Promise<RockpoolError> {
+  try {
+    await action;
+  } catch (error) {
+    if (error instanceof RockpoolError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+const insert = { id: 'r1', statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Cash')", params: [] }] };
+
+describe('opening', () => {
+  it('makes a new database with a site id of its own', () => {
+    const one = openInMemory();
+    const two = openInMemory();
+    expect(one.schemaState()).toEqual({ hash: testSchema.hash, installation: 'created' });
+    expect(one.siteId).toHaveLength(16);
+    expect(two.siteId).not.toEqual(one.siteId);
+    expect(one.meta.cursor).toBe(0);
+    expect(one.meta.logEpoch).toBe(null);
+    expect(decodeRows(one.query('SELECT * FROM rockpool_conflict', []))).toEqual([]);
+    expect(one.connection.value('PRAGMA page_size')).toBe(8192);
+    expect(one.connection.value('PRAGMA foreign_keys')).toBe(1);
+    expect(one.connection.value('PRAGMA recursive_triggers')).toBe(0);
+    one.close();
+    two.close();
+  });
+
+  it('finds everything again', async () => {
+    const medium = memoryMedium();
+    const first = await openStored(medium);
+    const { siteId } = first.database;
+    first.database.write(insert);
+    await first.close();
+    const again = await openStored(medium);
+    expect(again.database.schemaState().installation).toBe('same');
+    expect(again.database.siteId).toEqual(siteId);
+    expect(again.database.outbox.pendingCount()).toBe(1);
+    expect(again.database.write(insert).repeated).toBe(true);
+    expect(decodeRows(again.database.query('SELECT id, name FROM account', []))).toEqual([{ id: 'a', name: 'Cash' }]);
+    await again.close();
+  });
+
+  it('refuses a file that is not ours, and leaves it as it was', async () => {
+    const medium = memoryMedium();
+    const storage = await openStorage({ name: 'test', medium, role: 'writer' });
+    storage.register(testRuntime.module);
+    const other = new Connection(testRuntime, { path: storage.path, vfsName: storage.vfsName });
+    other.exec('CREATE TABLE mine (a); INSERT INTO mine VALUES (1)');
+    other.close();
+    await storage.close();
+    const error = await failureOf(openStored(medium));
+    expect([error.code, error.fields]).toEqual(['schema-incompatible', { problem: 'the file is not a Rockpool database' }]);
+  });
+
+  it('refuses another storage format', async () => {
+    const medium = memoryMedium();
+    const first = await openStored(medium);
+    first.database.meta.set('storage_format', 2);
+    await first.close();
+    const error = await failureOf(openStored(medium));
+    expect([error.code, error.fields]).toEqual(['schema-incompatible', { problem: 'another storage format', found: '2', supported: 1 }]);
+  });
+});
+
+describe('a schema that grew', () => {
+  const grown = buildSchema([
+    { ...account, columns: [testColumn('id', 'text not null'), testColumn('colour', "text not null default 'blue'"), ...account.columns.slice(1)] },
+    { ...entry, indexes: [{ name: 'entry_note', unique: true, expressions: ['"note"'], whereSql: null }] },
+    { ...priced, columns: [...priced.columns, testColumn('label', 'text as id||net virtual')] },
+    draft,
+    testTable('tag', { id: 'text not null', name: 'text' }),
+  ]);
+
+  it('is installed by adding, and what it added is captured', async () => {
+    const medium = memoryMedium();
+    const first = await openStored(medium);
+    first.database.write(insert);
+    await first.close();
+    const again = await openStored(medium, { schema: grown });
+    const { database } = again;
+    expect(database.schemaState()).toEqual({ hash: grown.hash, installation: 'extended' });
+    expect(decodeRows(database.query('SELECT colour FROM account', []))).toEqual([{ colour: 'blue' }]);
+    const sql = ["UPDATE account SET colour = 'red', name = 'x'", "INSERT INTO tag VALUES ('t', 'new')", "INSERT INTO account (id) VALUES ('b')"];
+    database.write({ id: 'r2', statements: sql.map((text) => ({ sql: text, params: [] })) });
+    expect(database.changelog.read(2)?.groups.map(({ kind, keys, values }) => [kind, keys, values])).toEqual([
+      ['update', [['a']], [['red'], ['x']]],
+      ['insert', [['b']], [['blue'], [null], [null], [null], [null]]],
+      ['insert', [['t']], [['new']]],
+    ]);
+    expect(database.connection.rows("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'entry' AND sql IS NOT NULL")).toEqual([['entry_note']]);
+    await again.close();
+    const third = await openStored(medium, { schema: grown });
+    expect(third.database.schemaState().installation).toBe('same');
+    await third.close();
+  });
+
+  const incompatible = (name: string, tables: readonly TableSchema[], fields: object): void =>
+    it(`is refused, with the file left alone: ${name}`, async () => {
+      const medium = memoryMedium();
+      const first = await openStored(medium);
+      first.database.write({ id: 'r1', statements: [{ sql: "INSERT INTO account (id, amount) VALUES ('a', 1), ('b', 1)", params: [] }] });
+      await first.close();
+      const error = await failureOf(openStored(medium, { schema: buildSchema(tables) }));
+      expect([error.code, error.fields]).toEqual(['schema-incompatible', fields]);
+      const again = await openStored(medium);
+      expect(again.database.schemaState().installation).toBe('same');
+      expect(decodeSchema(again.database.meta.schemaJson)).toEqual(testSchema);
+      await again.close();
+    });
+  const without = (table: TableSchema, column: string): TableSchema => ({ ...table, columns: table.columns.filter(({ name }) => name !== column) });
+  const plus = (table: TableSchema, name: string, declaration: string): TableSchema => ({ ...table, columns: [...table.columns, testColumn(name, declaration)] });
+
+  incompatible('a table is gone', [account, entry, priced], { table: 'draft', problem: 'the app no longer has this table' });
+  incompatible('a column is gone', [without(account, 'extra'), entry, priced, draft], { table: 'account', column: 'extra', problem: 'the app no longer has this column' });
+  incompatible('a column has another type', [{ ...account, columns: account.columns.map((column) => (column.name === 'rate' ? testColumn('rate', 'text') : column)) }, entry, priced, draft], {
+    table: 'account',
+    column: 'rate',
+    problem: 'the column has another type, default or rule',
+  });
+  incompatible('a new column has no default', [plus(account, 'kind', 'text not null'), entry, priced, draft], { table: 'account', column: 'kind', problem: 'a new column needs a default or must allow NULL' });
+  incompatible('a new column has a default that is not a constant', [plus(account, 'kind', 'text not null default hex(randomblob(4))'), entry, priced, draft], {
+    table: 'account',
+    column: 'kind',
+    problem: 'SQLite refuses to add it: query-invalid',
+  });
+  incompatible('a new stored generated column', [account, entry, plus(priced, 'twice', 'integer as net*2 stored'), draft], {
+    table: 'priced',
+    column: 'twice',
+    problem: 'a stored generated column cannot be added; a virtual one can',
+  });
+  incompatible('a new UNIQUE constraint', [{ ...account, uniques: [['name'], ['rate']] }, entry, priced, draft], { table: 'account', problem: 'UNIQUE constraints changed' });
+  incompatible('a new unique index that the rows break', [{ ...account, indexes: [{ name: 'account_amount', unique: true, expressions: ['"amount"'], whereSql: null }] }, entry, priced, draft], {
+    table: 'account',
+    problem: 'SQLite refuses to add it: constraint-unique',
+  });
+  incompatible('a table is no longer synced', [account, entry, { ...priced, synced: false }, draft], { table: 'priced', problem: 'synced or not changed' });
+  incompatible('a foreign key is gone', [account, { ...entry, foreignKeys: [] }, priced, draft], { table: 'entry', problem: 'foreign keys changed' });
+});
+
+describe('a query', () => {
+  const database = openInMemory();
+  database.write(insert);
+
+  it('reads with parameters', () => {
+    expect(decodeRows(database.query('SELECT name FROM account WHERE id = ?', ['a']))).toEqual([{ name: 'Cash' }]);
+  });
+
+  it('cannot write', () => {
+    for (const sql of ["INSERT INTO account (id) VALUES ('b')", 'UPDATE account SET name = NULL RETURNING id', 'CREATE TABLE t (a)', 'VACUUM']) {
+      expect(failure(() => database.query(sql, [])).code).toBe('sql-read-only');
+    }
+    for (const sql of ['BEGIN', 'SAVEPOINT s', 'PRAGMA query_only = OFF', "ATTACH ':memory:' AS x"]) expect(failure(() => database.query(sql, [])).code).toBe('sql-forbidden');
+    expect(database.connection.inTransaction).toBe(false);
+  });
+
+  it('knows the tables it reads, through views and in full-text search', () => {
+    const statements = ['CREATE VIEW named AS SELECT account.name, count(entry.id) AS n FROM account LEFT JOIN entry ON account_id = account.id', 'CREATE VIRTUAL TABLE words USING fts5(note)'];
+    database.write({ id: 'views', statements: statements.map((sql) => ({ sql, params: [] })) });
+    expect(database.tablesRead('SELECT * FROM named').toSorted()).toEqual(['account', 'entry', 'named']);
+    expect(database.tablesRead("SELECT * FROM words WHERE words MATCH 'x'")).toEqual(['words']);
+    expect(database.tablesRead('SELECT count(*) FROM draft')).toEqual(['draft']);
+    expect(database.tablesRead('SELECT 1')).toEqual([]);
+  });
+
+  it('is refused once the database is closed', () => {
+    const closed = openInMemory();
+    closed.close();
+    closed.close();
+    expect(failure(() => closed.query('SELECT 1', [])).code).toBe('client-closed');
+    expect(failure(() => closed.write(insert)).code).toBe('client-closed');
+  });
+});
+
+describe('a reader', () => {
+  it('sees each commit of the writer at once, and writes nothing', async () => {
+    const medium = memoryMedium();
+    const writer = await openStored(medium);
+    const reader = await openStored(medium, { role: 'reader' });
+    expect(reader.database.siteId).toEqual(writer.database.siteId);
+    expect(decodeRows(reader.database.query('SELECT id FROM account', []))).toEqual([]);
+    writer.database.write(insert);
+    expect(decodeRows(reader.database.query('SELECT id FROM account', []))).toEqual([{ id: 'a' }]);
+    expect(reader.database.tablesRead('SELECT * FROM account')).toEqual(['account']);
+    expect(failure(() => reader.database.write(insert)).code).toBe('sql-read-only');
+    await reader.close();
+    await writer.close();
+  });
+
+  it('waits for a writer that brings what its schema names', async () => {
+    const medium = memoryMedium();
+    const writer = await openStored(medium);
+    const newer = buildSchema([...testSchema.tables, testTable('tag', { id: 'text not null' })]);
+    const error = await failureOf(openStored(medium, { role: 'reader', schema: newer }));
+    expect([error.code, error.fields]).toEqual(['storage-missing', { table: 'tag', column: 'id' }]);
+    const older = await openStored(medium, { role: 'reader', schema: buildSchema([account, entry]) });
+    expect(decodeRows(older.database.query('SELECT id FROM account', []))).toEqual([]);
+    await older.close();
+    await writer.close();
+  });
+});

@@ -1,0 +1,38 @@
+import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
+import type { SyncTarget } from '../../rpc/worker-api.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { toSyncDatabase } from './sync-database.ts';
+import { createSyncEngine } from './sync-engine.ts';
+import { connectWebSocket } from './web-socket.ts';
+
+export interface StartSyncOptions {
+  readonly target: SyncTarget;
+  readonly token: () => Promise<string>;
+  readonly tools: LeaderTools<OpenDatabase>;
+  readonly persistence: 'opfs' | 'memory';
+}
+
+/** Syncs for as long as this tab leads. */
+export function startSync({ target, token, tools, persistence }: StartSyncOptions): LeaderWork {
+  const { database } = tools;
+  const nowMs = (): number => Date.now();
+  const engine = createSyncEngine({
+    ...target,
+    token,
+    database: toSyncDatabase({ database, nowMs, onApplied: (tables) => tools.publishCommit(tables) }),
+    connect: connectWebSocket,
+    onReport: (report) => tools.publishStatus({ ...report, persistence }),
+    nowMs,
+  });
+  // The device tells its workers too that the network is back.
+  const tryNow = (): void => engine.tryNow();
+  globalThis.addEventListener('online', tryNow);
+  engine.start();
+  return {
+    onLocalCommit: () => engine.committed(),
+    stop: async () => {
+      globalThis.removeEventListener('online', tryNow);
+      engine.stop();
+    },
+  };
+}
