@@ -131,8 +131,8 @@ export function installAuthorizer(module: SqliteModule, memory: WasmMemory, conn
     module.deleteCallback(flags);
     memory.free(flags);
   });
-  module.setCallback(flags, (_, code, first, second, database, trigger) =>
-    authorizer.judge(code as number, first as number, second as number, database as number, trigger as number),
+  module.setCallback(flags, (_: Pointer, code: number, first: Pointer, second: Pointer, database: Pointer, trigger: Pointer) =>
+    authorizer.judge(code, first, second, database, trigger),
   );
   module._libauthorizer_set_authorizer(connection, 1, flags);
   return authorizer;

@@ -1,3 +1,5 @@
+import type { SqliteModule as VfsModule } from '@rockpool/vfs-opfs';
+
 /** An address in the module's memory. */
 export type Pointer = number;
 
@@ -24,18 +26,14 @@ export interface HotFunctions {
   _sqlite3_column_count(statement: Pointer): number;
 }
 
-/** What the Emscripten module offers, as far as this binding uses it. */
-export interface SqliteModule extends HotFunctions {
-  /** Replaced whenever the memory grows: never keep it over a call into the module. */
-  readonly HEAPU8: Uint8Array;
+/** What the Emscripten module offers, as far as this binding and the VFS use it. */
+export interface SqliteModule extends HotFunctions, VfsModule {
   getTempRet0(): number;
-  /** Registers what C calls under an address. The function table of this build cannot grow, so `addFunction` is of no use. */
-  setCallback(key: Pointer, callback: (...args: number[]) => number): void;
+  /** Registers a function that C calls under an address. The function table of this build cannot grow, so `addFunction` is of no use. */
+  setCallback(key: Pointer, callback: unknown): void;
   deleteCallback(key: Pointer): void;
   _malloc(sizeBytes: number): Pointer;
   _free(address: Pointer): void;
-  _sqlite3_malloc(sizeBytes: number): Pointer;
-  _sqlite3_free(address: Pointer): void;
   /** The address of sqlite3_free, to be given as a destructor. */
   _getSqliteFree(): number;
   _sqlite3_open_v2(path: Pointer, result: Pointer, flags: number, vfsName: Pointer): number;

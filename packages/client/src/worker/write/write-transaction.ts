@@ -1,6 +1,7 @@
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import type { SqlStatement, StatementResult } from '../../rpc/sql-statement.ts';
 import type { CapturedChanges, Capture } from '../capture/captured-changes.ts';
+import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import type { Meta } from '../database/meta.ts';
@@ -85,7 +86,8 @@ export class WriteTransaction {
       const named = [...statement.tablesWritten];
       const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
       if (changesSchema) connection.dropIdleStatements();
-      for (const table of named) if (!table.startsWith('sqlite_')) tablesWritten.add(table);
+      // Capture's triggers write its log; SQLite itself writes the schema.
+      for (const table of named) if (!table.startsWith('sqlite_') && !table.startsWith(CAPTURE_PREFIX)) tablesWritten.add(table);
       results.push({ changes: named.length > 0 && !changesSchema ? connection.changes : 0 });
     }
     return { results, tablesWritten };

@@ -1,0 +1,292 @@
+import { changesetHash, columnIdOf, decodeChangesetBody, FIRST_PREVIOUS_HASH, RockpoolError, tableIdOf } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import type { SqlParam } from '../../rpc/sql-value.ts';
+import type { WriteOutcome } from '../database/local-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { openInMemory, TestClock } from '../testing/test-database.ts';
+
+let requests = 0;
+
+function write(database: OpenDatabase, ...statements: readonly (string | readonly [string, ...SqlParam[]])[]): WriteOutcome {
+  return database.write({
+    id: `request-${++requests}`,
+    statements: statements.map((statement) => (typeof statement === 'string' ? { sql: statement, params: [] } : { sql: statement[0], params: statement.slice(1) as SqlParam[] })),
+  });
+}
+
+function failure(action: () => unknown): RockpoolError {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof RockpoolError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+/** Everything that a write could leave behind. */
+function contents(database: OpenDatabase): unknown {
+  const tables = ['account', 'entry', 'priced', 'draft', 'rockpool_changelog', 'rockpool_request', 'rockpool_meta', 'rockpool_parked'];
+  return tables.map((table) => [table, database.connection.rows(`SELECT * FROM ${table}`)]);
+}
+
+describe('a write', () => {
+  it('commits rows, changeset and request together', () => {
+    const database = openInMemory();
+    const outcome = write(database, ['INSERT INTO account (id, name, amount) VALUES (?, ?, ?)', 'a', 'Cash', 5], 'UPDATE account SET rate = 2.0', 'SELECT * FROM account');
+    expect(outcome).toEqual({ results: [{ changes: 1 }, { changes: 1 }, { changes: 0 }], touchedTables: ['account'], sequence: 1, repeated: false });
+    expect(database.connection.rows('SELECT id, name, amount FROM account')).toEqual([['a', 'Cash', 5]]);
+    const changeset = database.changelog.read(1);
+    expect(changeset?.groups).toEqual([
+      {
+        tableId: tableIdOf('account'),
+        kind: 'insert',
+        rowCount: 1,
+        keys: [['a']],
+        columnIds: ['name', 'amount', 'rate', 'extra'].map(columnIdOf),
+        values: [['Cash'], [5n], [2], [null]],
+      },
+    ]);
+    expect(database.connection.value('SELECT count(*) FROM rockpool_request')).toBe(1);
+    database.close();
+  });
+
+  it('keeps old values beside the changeset', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, name, amount) VALUES ('a', 'Cash', 5), ('b', 'Bank', 6)");
+    write(database, "UPDATE account SET amount = 50 WHERE id = 'a'", "DELETE FROM account WHERE id = 'b'");
+    const changeset = database.changelog.read(2);
+    expect(changeset?.groups.map(({ kind, keys, values }) => [kind, keys, values])).toEqual([
+      ['delete', [['b']], []],
+      ['update', [['a']], [[50n]]],
+    ]);
+    expect(changeset?.before).toEqual([
+      { columnIds: ['name', 'amount', 'rate', 'extra'].map(columnIdOf), values: [['Bank'], [6n], [null], [null]] },
+      { columnIds: [columnIdOf('amount')], values: [[5n]] },
+    ]);
+    database.close();
+  });
+
+  it('captures tables with generated columns in the same changeset', () => {
+    const database = openInMemory();
+    const outcome = write(database, "INSERT INTO account (id) VALUES ('a')", "INSERT INTO priced (id, net) VALUES ('p', 4)");
+    expect(outcome.touchedTables).toEqual(['account', 'priced']);
+    expect(database.changelog.read(1)?.groups.map(({ tableId, columnIds }) => [tableId, columnIds.length])).toEqual([
+      [tableIdOf('account'), 4],
+      [tableIdOf('priced'), 1],
+    ]);
+    expect(database.connection.value('SELECT gross FROM priced')).toBe(8);
+    database.close();
+  });
+
+  it('numbers changesets without gaps, links them by hash and lets stamps rise whatever the clock does', () => {
+    const clock = new TestClock();
+    const database = openInMemory({ nowMs: clock.now });
+    const insert = (id: string): unknown => write(database, ['INSERT INTO account (id) VALUES (?)', id]);
+    insert('a');
+    insert('b');
+    clock.ms -= 1_000_000;
+    insert('c');
+    write(database, "UPDATE account SET name = NULL WHERE id = 'c'");
+    failure(() => insert('c'));
+    clock.ms += 5_000_000;
+    insert('d');
+    const batch = database.outbox.nextPush(0, 1e9);
+    expect(batch?.previousHash).toEqual(FIRST_PREVIOUS_HASH);
+    expect(batch?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
+    const stamps = batch?.changesets.map(({ stampUs }) => stampUs) ?? [];
+    expect(stamps).toEqual([1_700_000_000_000_000, 1_700_000_000_000_001, 1_700_000_000_000_002, 1_700_004_000_000_000]);
+    let hash: Uint8Array = FIRST_PREVIOUS_HASH;
+    for (const changeset of batch?.changesets ?? []) {
+      hash = changesetHash(hash, changeset);
+      expect(database.changelog.hashOf(changeset.sequence)).toEqual(hash);
+    }
+    database.close();
+  });
+
+  it('carries the cursor as its base, and older bases for cells whose server value is hidden', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, name, amount) VALUES ('a', 'x', 1), ('b', 'y', 2), ('c', 'z', 3)");
+    database.meta.set('cursor', 40);
+    const hide = database.connection.prepare('INSERT INTO rockpool_base VALUES (?, ?, ?, ?, ?)');
+    const key = (id: string): Uint8Array => new Uint8Array([3, 1, id.charCodeAt(0)]);
+    hide.runCells(BigInt(tableIdOf('account')), key('a'), BigInt(columnIdOf('amount')), 7n, 12n);
+    hide.runCells(BigInt(tableIdOf('account')), key('a'), BigInt(columnIdOf('name')), 'n', 13n);
+    hide.runCells(BigInt(tableIdOf('account')), key('b'), BigInt(columnIdOf('amount')), 7n, 14n);
+    hide.runCells(BigInt(tableIdOf('account')), key('b'), BigInt(columnIdOf('name')), 'n', 11n);
+    hide.runCells(BigInt(tableIdOf('account')), key('c'), 0n, 0n, 15n);
+    hide.release();
+    write(database, "UPDATE account SET amount = 9 WHERE id IN ('a', 'c')", "DELETE FROM account WHERE id = 'b'");
+    const [, sent] = database.outbox.nextPush(0, 1e9)?.changesets ?? [];
+    expect(sent?.base).toBe(40);
+    const { hiddenBases } = decodeChangesetBody(sent?.body ?? new Uint8Array());
+    const byKey = hiddenBases.map(({ key: [id], columnId, base }) => [id, columnId, base]);
+    expect(byKey).toHaveLength(3);
+    expect(byKey).toEqual(
+      expect.arrayContaining([
+        ['a', columnIdOf('amount'), 12],
+        ['b', 0, 11],
+        ['c', 0, 15],
+      ]),
+    );
+    database.close();
+  });
+
+  it('makes no changeset when it changes only tables that stay here, or nothing', () => {
+    const database = openInMemory();
+    expect(write(database, "INSERT INTO draft (text) VALUES ('x')")).toMatchObject({ sequence: null, touchedTables: ['draft'], results: [{ changes: 1 }] });
+    expect(write(database, "UPDATE account SET name = 'x'")).toMatchObject({ sequence: null, touchedTables: [] });
+    expect(database.changelog.head().sequence).toBe(0);
+    expect(write(database, "INSERT INTO account (id) VALUES ('a')", 'DELETE FROM draft').touchedTables.toSorted()).toEqual(['account', 'draft']);
+    database.close();
+  });
+
+  it('touches what triggers and cascades touch', () => {
+    const database = openInMemory();
+    write(
+      database,
+      'CREATE VIRTUAL TABLE entry_fts USING fts5(note)',
+      'CREATE TRIGGER entry_ai AFTER INSERT ON entry BEGIN INSERT INTO entry_fts (rowid, note) VALUES (new.rowid, new.note); END',
+      "INSERT INTO account (id) VALUES ('a')",
+    );
+    expect(write(database, "INSERT INTO entry VALUES ('1', 'a', 'words to find')").touchedTables.toSorted()).toEqual(['entry', 'entry_fts']);
+    expect(database.connection.value("SELECT count(*) FROM entry_fts WHERE entry_fts MATCH 'find'")).toBe(1);
+    expect(write(database, 'DELETE FROM account').touchedTables.toSorted()).toEqual(['account', 'entry']);
+    database.close();
+  });
+});
+
+describe('a write that fails', () => {
+  const leavesNothing = (name: string, statements: readonly string[], code: string): void =>
+    it(`leaves nothing: ${name}`, () => {
+      const database = openInMemory();
+      write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash')", "INSERT INTO priced (id) VALUES ('p')");
+      const before = contents(database);
+      expect(failure(() => write(database, "INSERT INTO draft (text) VALUES ('x')", "INSERT INTO account (id) VALUES ('n')", ...statements)).code).toBe(code);
+      expect(contents(database)).toEqual(before);
+      expect(database.connection.inTransaction).toBe(false);
+      // And the next one is captured as if nothing had been.
+      write(database, "INSERT INTO account (id) VALUES ('later')");
+      expect(database.changelog.read(2)?.groups.map(({ keys }) => keys)).toEqual([[['later']]]);
+      database.close();
+    });
+
+  leavesNothing('a constraint', ["INSERT INTO account (id) VALUES ('a')"], 'constraint-primary-key');
+  leavesNothing('a constraint that ends the transaction itself', ["INSERT OR ROLLBACK INTO account (id) VALUES ('a')"], 'constraint-primary-key');
+  leavesNothing('a foreign key checked at the end', ['PRAGMA defer_foreign_keys = ON', "INSERT INTO entry VALUES ('1', 'nobody', NULL)"], 'constraint-foreign-key');
+  leavesNothing('SQL that is wrong', ['UPDATE nowhere SET a = 1'], 'query-invalid');
+  leavesNothing('a value that can never be sent', ['UPDATE account SET rate = 9e999'], 'value-invalid');
+  leavesNothing('the same in a table with generated columns', ["UPDATE priced SET net = 'a' || char(0)"], 'value-invalid');
+  leavesNothing('a statement that is forbidden', ['COMMIT'], 'sql-forbidden');
+  leavesNothing('a savepoint left open', ['SAVEPOINT s', 'UPDATE account SET rate = 9e999'], 'value-invalid');
+
+  it('leaves nothing: more than can be sent', () => {
+    const database = openInMemory();
+    const large = "INSERT INTO account (id, extra) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7) SELECT 'k' || i, zeroblob(7500000) FROM n";
+    const error = failure(() => write(database, large));
+    expect(error.code).toBe('changeset-too-large');
+    expect(error.fields['maxBytes']).toBe(48 * 1024 * 1024);
+    expect(database.connection.value('SELECT count(*) FROM account')).toBe(0);
+    database.close();
+  });
+
+  it('does not count as done', () => {
+    const database = openInMemory();
+    const request = { id: 'same', statements: [{ sql: "INSERT INTO entry VALUES ('1', 'a', NULL)", params: [] }] };
+    expect(failure(() => database.write(request)).code).toBe('constraint-foreign-key');
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    expect(database.write(request)).toMatchObject({ repeated: false, sequence: 2 });
+    database.close();
+  });
+});
+
+describe('a repeated request', () => {
+  it('has its effect once and gives the first outcome', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, amount) VALUES ('a', 1)");
+    const request = { id: 'add', statements: [{ sql: 'UPDATE account SET amount = amount + ?', params: [10] }] };
+    const first = database.write(request);
+    write(database, 'UPDATE account SET amount = amount + 100');
+    expect(database.write(request)).toEqual({ ...first, repeated: true });
+    expect(database.connection.value('SELECT amount FROM account')).toBe(111);
+    expect(database.changelog.head().sequence).toBe(3);
+    database.close();
+  });
+
+  it('is remembered for a day, then forgotten', () => {
+    const clock = new TestClock();
+    const database = openInMemory({ nowMs: clock.now });
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    clock.ms += 25 * 60 * 60 * 1000;
+    for (let i = 0; i < 1000; i++) write(database, 'DELETE FROM draft');
+    expect(database.connection.value('SELECT count(*) FROM rockpool_request')).toBe(1000);
+    database.close();
+  });
+});
+
+describe('what apps may not run', () => {
+  const forbidden = (sql: string, fields: object): void =>
+    it(`${sql}`, () => {
+      const database = openInMemory();
+      const error = failure(() => write(database, sql));
+      expect([error.code, error.fields]).toEqual(['sql-forbidden', fields]);
+      database.close();
+    });
+
+  forbidden('BEGIN', { problem: 'transaction' });
+  forbidden('COMMIT', { problem: 'transaction' });
+  forbidden('ROLLBACK', { problem: 'transaction' });
+  forbidden("ATTACH ':memory:' AS other", { problem: 'attach' });
+  forbidden('DETACH other', { problem: 'attach' });
+  forbidden('PRAGMA foreign_keys = OFF', { problem: 'pragma', pragma: 'foreign_keys' });
+  forbidden('PRAGMA writable_schema = ON', { problem: 'pragma', pragma: 'writable_schema' });
+  forbidden('PRAGMA journal_mode = OFF', { problem: 'pragma', pragma: 'journal_mode' });
+  forbidden("UPDATE rockpool_meta SET value = 1 WHERE key = 'cursor'", { problem: 'internal-table', table: 'rockpool_meta' });
+  forbidden('DELETE FROM ROCKPOOL_CHANGELOG', { problem: 'internal-table', table: 'rockpool_changelog' });
+  forbidden("INSERT INTO rockpool_conflict (id) VALUES ('x')", { problem: 'internal-table', table: 'rockpool_conflict' });
+  forbidden('DELETE FROM temp.rockpool_capture_switch', { problem: 'internal-table', table: 'rockpool_capture_switch' });
+  forbidden('CREATE TABLE rockpool_mine (a)', { problem: 'reserved-name', name: 'rockpool_mine' });
+  forbidden('DROP TABLE rockpool_parked', { problem: 'reserved-name', name: 'rockpool_parked' });
+  forbidden('CREATE TEMP TABLE account (id)', { problem: 'name-taken', name: 'account' });
+  forbidden('ALTER TABLE account ADD COLUMN extra_column TEXT', { problem: 'schema', table: 'account' });
+  forbidden('DROP TABLE draft', { problem: 'schema', table: 'draft' });
+  forbidden('CREATE UNIQUE INDEX mine ON account (amount)', { problem: 'schema', table: 'account' });
+  forbidden('DROP INDEX entry_account', { problem: 'schema', table: 'entry' });
+
+  it('a trigger that writes where apps may not, once it fires', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO draft (text) VALUES ('x')");
+    write(database, 'CREATE TRIGGER sneaky AFTER INSERT ON draft BEGIN DELETE FROM rockpool_changelog; END');
+    const error = failure(() => write(database, "INSERT INTO draft (text) VALUES ('x')"));
+    expect([error.code, error.fields]).toEqual(['sql-forbidden', { problem: 'internal-table', table: 'rockpool_changelog' }]);
+    database.close();
+  });
+
+  it('a trigger made in the same write', () => {
+    const database = openInMemory();
+    const insert = "INSERT INTO draft (text) VALUES ('x')";
+    const error = failure(() => write(database, insert, 'CREATE TRIGGER sneaky AFTER INSERT ON draft BEGIN DELETE FROM rockpool_changelog; END', insert));
+    expect(error.code).toBe('sql-forbidden');
+    database.close();
+  });
+
+  it('while local tables, views, triggers and savepoints are theirs', () => {
+    const database = openInMemory();
+    const outcome = write(
+      database,
+      'CREATE TABLE scratch (a)',
+      'CREATE INDEX scratch_a ON scratch (a)',
+      'CREATE VIEW names AS SELECT name FROM account',
+      'SAVEPOINT s',
+      'INSERT INTO scratch VALUES (1)',
+      'ROLLBACK TO s',
+      'RELEASE s',
+      'ALTER TABLE scratch ADD COLUMN b',
+      'INSERT INTO scratch VALUES (2, 3)',
+      'DROP VIEW names',
+    );
+    expect(outcome.results.map(({ changes }) => changes)).toEqual([0, 0, 0, 0, 1, 0, 0, 0, 1, 0]);
+    expect(database.connection.rows('SELECT * FROM scratch')).toEqual([[2, 3]]);
+    database.close();
+  });
+});
