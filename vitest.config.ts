@@ -48,7 +48,7 @@ const config: ViteUserConfig = defineConfig({
         // Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets
         // a new one. So every source file is an entry.
         optimizeDeps: {
-          entries: ['packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', '!**/*.test.*'],
+          entries: ['packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', '!**/*.test.*', '!**/*.node.ts', '!**/testing/**'],
           exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
         },
         test: {
