@@ -42,6 +42,28 @@ export async function categorisePayee(writer: Writer, payee: string, categoryId:
   return changes;
 }
 
-export async function deleteEntry(writer: Writer, id: string): Promise<void> {
+/** A deleted entry with all that is needed to put it back as it was. */
+export interface DeletedEntry extends EntryFields {
+  readonly id: string;
+  readonly accountId: string;
+  readonly enteredAtMs: number;
+  readonly importKey: string | null;
+}
+
+/** Resolves to what was deleted, so that it can be undone; undefined where another tab or device was faster. */
+export async function deleteEntry(writer: Writer, id: string): Promise<DeletedEntry | undefined> {
+  const [deleted] = await writer.query<DeletedEntry>(
+    'SELECT id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey FROM entries WHERE id = ?',
+    [id],
+  );
   await writer.execute('DELETE FROM entries WHERE id = ?', [id]);
+  return deleted;
+}
+
+export async function undoDelete(writer: Writer, entry: DeletedEntry): Promise<void> {
+  await writer.execute(
+    `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+    [entry.id, entry.accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.enteredAtMs, entry.importKey],
+  );
 }

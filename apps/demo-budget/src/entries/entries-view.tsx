@@ -1,5 +1,6 @@
 import { useClient } from '@rockpool/client/react';
-import { useCallback, useMemo, useState, type ReactNode } from 'react';
+import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { setAccountClosed } from '../accounts/actions.ts';
 import type { Budget } from '../budget/budget.ts';
 import {
@@ -16,9 +17,9 @@ import { Amount } from '../shell/amount.tsx';
 import { useAction } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
-import { addEntry, changeEntry, deleteEntry, setCategory } from './actions.ts';
+import { addEntry, changeEntry, deleteEntry, setCategory, undoDelete, type DeletedEntry } from './actions.ts';
 import { EntryForm } from './entry-form.tsx';
-import { EntryRow } from './entry-row.tsx';
+import { entryButtonId, EntryRow } from './entry-row.tsx';
 import { SamePayeeOffer, type SamePayee } from './same-payee-offer.tsx';
 
 /** As many rows as a phone draws without a pause; the rest is one press away. */
@@ -48,6 +49,8 @@ function Ledger({ budget, account }: { readonly budget: Budget; readonly account
   const [adding, setAdding] = useState(false);
   const [edited, setEdited] = useState<LedgerRow | null>(null);
   const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
+  const [deleted, setDeleted] = useState<DeletedEntry | null>(null);
+  const newEntryButton = useRef<HTMLButtonElement>(null);
   const searched = search.trim();
   const ledger = useSteadyQuery<LedgerRow>(ledgerOfAccount, [account.id, searched, searched, rowLimit]);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
@@ -63,6 +66,16 @@ function Ledger({ budget, account }: { readonly budget: Budget; readonly account
     [categories, client, run],
   );
 
+  // What had the focus goes when a form closes; a keyboard goes on from where it came.
+  const leaveRow = (entry: LedgerRow): void => {
+    flushSync(() => setEdited(null));
+    document.getElementById(entryButtonId(entry.id))?.focus();
+  };
+  const leaveNewEntry = (): void => {
+    flushSync(() => setAdding(false));
+    newEntryButton.current?.focus();
+  };
+
   return (
     <>
       <header className="page-head">
@@ -74,7 +87,7 @@ function Ledger({ budget, account }: { readonly budget: Budget; readonly account
           </p>
         </div>
         <div className="buttons">
-          <button type="button" className="primary" onClick={() => setAdding(true)}>
+          <button type="button" ref={newEntryButton} className="primary" onClick={() => setAdding(true)}>
             New entry
           </button>
           <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
@@ -90,11 +103,28 @@ function Ledger({ budget, account }: { readonly budget: Budget; readonly account
             payees={payees}
             onSave={(fields) => {
               run(() => addEntry(client, account.id, fields));
-              setAdding(false);
+              leaveNewEntry();
             }}
-            onCancel={() => setAdding(false)}
+            onCancel={leaveNewEntry}
           />
         </div>
+      )}
+      {deleted !== null && (
+        <p className="offer" role="status">
+          <span>{deleted.payee === '' ? 'The entry' : deleted.payee} was deleted.</span>
+          <button
+            type="button"
+            onClick={() => {
+              run(() => undoDelete(client, deleted));
+              setDeleted(null);
+            }}
+          >
+            Undo
+          </button>
+          <button type="button" className="quiet" onClick={() => setDeleted(null)}>
+            Close
+          </button>
+        </p>
       )}
       {samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
       {account.entryCount > 0 && (
@@ -123,11 +153,11 @@ function Ledger({ budget, account }: { readonly budget: Budget; readonly account
                       payees={payees}
                       onSave={(fields) => {
                         run(() => changeEntry(client, edited.id, edited, fields));
-                        setEdited(null);
+                        leaveRow(edited);
                       }}
-                      onCancel={() => setEdited(null)}
+                      onCancel={() => leaveRow(edited)}
                       onDelete={() => {
-                        run(() => deleteEntry(client, edited.id));
+                        run(async () => setDeleted((await deleteEntry(client, edited.id)) ?? null));
                         setEdited(null);
                       }}
                     />

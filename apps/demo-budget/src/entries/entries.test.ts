@@ -3,7 +3,7 @@ import { addAccount, setAccountClosed } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { accountsWithBalances, ledgerOfAccount, uncategorisedOfPayee, type AccountRow, type LedgerRow } from '../queries.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
-import { addEntry, categorisePayee, changeEntry, deleteEntry, setCategory, type EntryFields } from './actions.ts';
+import { addEntry, categorisePayee, changeEntry, deleteEntry, setCategory, undoDelete, type EntryFields } from './actions.ts';
 
 let writer: MemoryWriter;
 let accountId: string;
@@ -65,9 +65,16 @@ describe('changing an entry', () => {
     expect(writer.written.length).toBe(before);
   });
 
-  it('takes an entry away', async () => {
-    await deleteEntry(writer, await addEntry(writer, accountId, coffee));
+  it('takes an entry away, and puts it back as it was', async () => {
+    await addEntry(writer, accountId, coffee);
+    const before = writer.rows('SELECT * FROM entries');
+    const deleted = await deleteEntry(writer, ledger()[0]?.id ?? '');
     expect(ledger()).toEqual([]);
+    if (deleted === undefined) throw new Error('nothing was deleted');
+    await undoDelete(writer, deleted);
+    await undoDelete(writer, deleted);
+    expect(writer.rows('SELECT * FROM entries')).toEqual(before);
+    await expect(deleteEntry(writer, 'gone')).resolves.toBeUndefined();
   });
 });
 

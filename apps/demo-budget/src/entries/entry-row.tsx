@@ -12,6 +12,11 @@ export interface EntryRowProps {
   readonly onCategory: (entry: LedgerRow, categoryId: string | null) => void;
 }
 
+/** Where the focus returns to when an entry's fields are left. */
+export function entryButtonId(entryId: string): string {
+  return `entry-${entryId}`;
+}
+
 /**
  * One entry of the ledger. Memoised: a live query hands out the same object for a row that did not change, so one changed entry draws
  * one row anew. The roles are spelled out because on narrow screens the rows are laid out as grids, and some browsers then forget them.
@@ -24,7 +29,7 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, on
         {formatDay(entry.date)}
       </td>
       <td role="cell" className="entry-payee">
-        <button type="button" className="entry-open" onClick={() => onEdit(entry)} aria-label={`Change ${name}, ${formatDay(entry.date)}`}>
+        <button type="button" id={entryButtonId(entry.id)} className="entry-open" onClick={() => onEdit(entry)} aria-label={`Change ${name}, ${formatDay(entry.date)}`}>
           <span className="payee">{name}</span>
           {entry.notes !== '' && <span className="notes">{entry.notes}</span>}
         </button>

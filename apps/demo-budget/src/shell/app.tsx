@@ -1,6 +1,6 @@
 import type { Client } from '@rockpool/client';
 import { RockpoolProvider } from '@rockpool/client/react';
-import type { ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { AccountsView } from '../accounts/accounts-view.tsx';
 import type { Budget } from '../budget/budget.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
@@ -28,9 +28,22 @@ const links: readonly (readonly [Page, string])[] = [
   ['share', 'Share'],
 ];
 
+const titles: Readonly<Record<Page, string>> = {
+  accounts: 'Accounts',
+  entries: 'Entries',
+  import: 'Import',
+  reports: 'Spending',
+  categories: 'Categories',
+  sync: 'Sync and storage',
+  share: 'Share',
+};
+
 export function App({ client, budget, device }: AppProps): ReactNode {
   const { page, accountId } = usePlace();
   const current = page === 'entries' ? 'accounts' : page;
+  useEffect(() => {
+    document.title = `${titles[page]} · Rockpool Budget`;
+  }, [page]);
   return (
     <RockpoolProvider client={client}>
       <header className="top">
