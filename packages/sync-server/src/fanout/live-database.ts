@@ -1,0 +1,157 @@
+import { encodeDelivery, encodeDeliveryGroups, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, type Hello, type Push, type Welcome } from '@rockpool/shared';
+import { outcomesAfter } from '../log/outcomes.ts';
+import { foreignKeyChecks, type ForeignKeyChecks } from '../merge/foreign-keys.ts';
+import { deliveredGroups } from '../pull/delivery.ts';
+import type { Sender } from '../push/admit-changeset.ts';
+import { PushQueue } from '../push/push-queue.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { startingPoint } from './starting-point.ts';
+
+/** A session as its database sees it. */
+export interface Subscriber {
+  /** 32 hex digits. */
+  readonly site: string;
+  send(message: Uint8Array): void;
+  /** Ends the session with a failure. */
+  fail(error: RockpoolError): void;
+}
+
+interface Subscription {
+  readonly subscriber: Subscriber;
+  /** Null until the site has written. */
+  siteNumber: number | null;
+  /** What has been sent, not what has been applied. */
+  cursor: number;
+  decidedUpTo: number;
+  ownFrom: number;
+}
+
+export interface LiveDatabaseOptions {
+  /** Unexpected failures: a file that cannot be written, a bug. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/**
+ * One open database with its sessions: pushes go in, and after each commit the news go out to everybody.
+ *
+ *   push ─► queue ─► one transaction ─► commit (durable) ─► deliveries to all sessions
+ *
+ * Every session is at the log's end after each commit, because its delivery is queued at once; what it sends back never waits.
+ */
+export class LiveDatabase {
+  readonly file: DatabaseFile;
+  private readonly checks: ForeignKeyChecks;
+  private readonly queue: PushQueue;
+  private readonly subscriptions = new Map<Subscriber, Subscription>();
+  private readonly subscriberBySite = new Map<string, Subscriber>();
+
+  constructor(file: DatabaseFile, { onFailure }: LiveDatabaseOptions) {
+    this.file = file;
+    this.checks = foreignKeyChecks(file.tableByName);
+    this.queue = new PushQueue({ file, checks: this.checks, onCommitted: (authors) => this.publish(authors), onFailure });
+  }
+
+  /** Nobody is connected and nothing waits: the file may be closed. */
+  get isIdle(): boolean {
+    return this.subscriptions.size === 0 && this.queue.isEmpty;
+  }
+
+  /**
+   * Begins a session: welcome, then the first delivery, even when it is empty. A session of the same site that is still there ends: it
+   * is the one whose end has not been noticed yet. Throws the failure of a hello that does not fit the log.
+   */
+  join(subscriber: Subscriber, hello: Hello, access: { readonly canWrite: boolean; readonly nowMs: number }): void {
+    const { siteNumber, decidedUpTo, decidedHash, ownFrom } = startingPoint(this.file, subscriber.site, hello);
+    this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
+    const welcome: Welcome = {
+      type: 'welcome',
+      protocolVersion: PROTOCOL_VERSION,
+      epoch: this.file.epoch,
+      watermark: this.file.log.watermark,
+      decidedUpTo,
+      decidedHash,
+      serverNowMs: access.nowMs,
+      canWrite: access.canWrite,
+    };
+    const subscription: Subscription = { subscriber, siteNumber, cursor: hello.cursor, decidedUpTo: hello.decidedUpTo, ownFrom };
+    this.subscriptions.set(subscriber, subscription);
+    this.subscriberBySite.set(subscriber.site, subscriber);
+    subscriber.send(encodeMessage(welcome));
+    this.deliver(subscription, null);
+  }
+
+  leave(subscriber: Subscriber): void {
+    this.subscriptions.delete(subscriber);
+    if (this.subscriberBySite.get(subscriber.site) === subscriber) this.subscriberBySite.delete(subscriber.site);
+  }
+
+  /** `settled` is called once the push is decided and durable, or refused as a whole. Outcomes go by the stream. */
+  push(subscriber: Subscriber, push: Push, sender: Sender, settled: (refusal: RockpoolError | null) => void): void {
+    const known = this.subscriptions.get(subscriber)?.cursor ?? 0;
+    const ahead = push.changesets.find(({ base }) => base > known);
+    if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered: known }));
+    this.queue.push({ site: subscriber.site, push, sender }, settled);
+  }
+
+  /** Throws `frame-unexpected` for a confirmation of what was never sent. */
+  confirm(subscriber: Subscriber, cursor: number, decidedUpTo: number): void {
+    const subscription = this.subscriptions.get(subscriber);
+    if (subscription === undefined) return;
+    if (cursor > subscription.cursor || decidedUpTo > subscription.decidedUpTo) {
+      throw new RockpoolError('frame-unexpected', { problem: 'confirms what was not sent' });
+    }
+    this.queue.confirm({ site: subscriber.site, cursor, decidedUpTo });
+  }
+
+  /** Settles what waits, and closes the file. */
+  close(): void {
+    this.queue.drainAll();
+    this.file.sql.close();
+  }
+
+  private publish(authors: ReadonlySet<string>): void {
+    // Those who wrote nothing and stand at the same place get the same bytes.
+    const encodedGroups = new Map<string, Uint8Array>();
+    for (const subscription of [...this.subscriptions.values()]) {
+      try {
+        this.deliver(subscription, authors.has(subscription.subscriber.site) ? null : encodedGroups);
+      } catch (error) {
+        subscription.subscriber.fail(error instanceof RockpoolError ? error : new RockpoolError('internal', {}, { cause: error }));
+      }
+    }
+  }
+
+  /** `shared` is null for a reader with outcomes or cells of their own to consider. */
+  private deliver(subscription: Subscription, shared: Map<string, Uint8Array> | null): void {
+    const { subscriber, cursor: from } = subscription;
+    const to = this.file.log.watermark;
+    if (shared !== null) {
+      if (to > from) this.send(subscription, to, [], this.sharedGroups(subscription, shared));
+      return;
+    }
+    subscription.siteNumber ??= this.file.sites.get(subscriber.site)?.number ?? null;
+    const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.decidedUpTo);
+    const groups = deliveredGroups(this.file, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
+    this.send(subscription, to, decided.map(({ outcome }) => outcome), encodeDeliveryGroups(groups));
+  }
+
+  private sharedGroups({ cursor: from, siteNumber, ownFrom }: Subscription, shared: Map<string, Uint8Array>): Uint8Array {
+    // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
+    const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
+    const known = shared.get(name);
+    if (known !== undefined) return known;
+    const encoded = encodeDeliveryGroups(deliveredGroups(this.file, { siteNumber, from, ownFrom }, []));
+    shared.set(name, encoded);
+    return encoded;
+  }
+
+  private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], groups: Uint8Array): void {
+    const { subscriber, cursor: from } = subscription;
+    const decidedUpTo = outcomes.at(-1)?.sequence ?? subscription.decidedUpTo;
+    const message = encodeDelivery({ type: 'delivery', from, to, decidedUpTo, outcomes }, groups);
+    if (message.length > MAX_MESSAGE_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes: message.length, limitBytes: MAX_MESSAGE_BYTES });
+    subscription.cursor = to;
+    subscription.decidedUpTo = decidedUpTo;
+    subscriber.send(message);
+  }
+}

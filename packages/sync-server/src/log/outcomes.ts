@@ -1,0 +1,71 @@
+import { isErrorCode, type ErrorFields, type Outcome } from '@rockpool/shared';
+import type { SqliteFile, SqlRow } from '../store/sqlite-file.ts';
+import { decodeCorrected, encodeCorrected, type CorrectedRow } from './corrected-codec.ts';
+import type { SiteState } from './sites.ts';
+
+export interface StoredOutcome {
+  readonly outcome: Outcome;
+  /** Cells that the author's copy has otherwise than the server. */
+  readonly corrected: readonly CorrectedRow[];
+}
+
+/** Kept in the transaction that decides, so that the first decision stands however often the changeset is sent. */
+export function saveOutcome(sql: SqliteFile, siteNumber: number, hash: Uint8Array, { outcome, corrected }: StoredOutcome): void {
+  const admitted = outcome.kind === 'admitted';
+  sql.run(
+    `INSERT INTO rockpool_outcome (site_number, sequence, hash, watermark, loss_count, error_code, error_fields, corrected) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    BigInt(siteNumber),
+    BigInt(outcome.sequence),
+    hash,
+    admitted ? BigInt(outcome.watermark) : null,
+    admitted ? BigInt(outcome.lossCount) : null,
+    admitted ? null : outcome.code,
+    admitted ? null : JSON.stringify(outcome.fields),
+    corrected.length === 0 ? null : encodeCorrected(corrected),
+  );
+}
+
+/** What the site has not been told yet, in order. */
+export function outcomesAfter(sql: SqliteFile, siteNumber: number, sequence: number): StoredOutcome[] {
+  return sql
+    .all(
+      `SELECT sequence, watermark, loss_count, error_code, error_fields, corrected FROM rockpool_outcome WHERE site_number = ? AND sequence > ? ORDER BY sequence`,
+      BigInt(siteNumber),
+      BigInt(sequence),
+    )
+    .map(rowToOutcome);
+}
+
+/** The hash of a decided changeset, where it is still known. */
+export function decidedHash(sql: SqliteFile, site: SiteState, sequence: number): Uint8Array | null {
+  if (sequence === site.lastSequence) return site.lastHash;
+  const row = sql.get(`SELECT hash FROM rockpool_outcome WHERE site_number = ? AND sequence = ?`, BigInt(site.number), BigInt(sequence));
+  return row === undefined ? null : (row[0] as Uint8Array);
+}
+
+/** The watermark of the site's last admitted changeset up to `sequence`; 0: none. */
+export function admittedWatermarkUpTo(sql: SqliteFile, site: SiteState, sequence: number): number {
+  const row = sql.get(`SELECT max(watermark) FROM rockpool_outcome WHERE site_number = ? AND sequence <= ?`, BigInt(site.number), BigInt(sequence));
+  return Math.max(site.confirmedWatermark, Number(row?.[0] ?? 0n));
+}
+
+/** The site has these outcomes durably: forgets them. Returns the site as it is then. */
+export function confirmOutcomes(sql: SqliteFile, site: SiteState, cursor: number, decidedUpTo: number): SiteState {
+  const confirmedSequence = Math.max(site.confirmedSequence, Math.min(decidedUpTo, site.lastSequence));
+  const confirmed: SiteState = {
+    ...site,
+    confirmedCursor: Math.max(site.confirmedCursor, cursor),
+    confirmedSequence,
+    confirmedWatermark: admittedWatermarkUpTo(sql, site, confirmedSequence),
+  };
+  sql.run(`DELETE FROM rockpool_outcome WHERE site_number = ? AND sequence <= ?`, BigInt(site.number), BigInt(confirmedSequence));
+  return confirmed;
+}
+
+function rowToOutcome(row: SqlRow): StoredOutcome {
+  const sequence = Number(row[0]);
+  const corrected = row[5] === null ? [] : decodeCorrected(row[5] as Uint8Array);
+  if (row[1] !== null) return { outcome: { kind: 'admitted', sequence, watermark: Number(row[1]), lossCount: Number(row[2]) }, corrected };
+  const code = isErrorCode(row[3]) ? row[3] : 'internal';
+  return { outcome: { kind: 'rejected', sequence, code, fields: JSON.parse(row[4] as string) as ErrorFields }, corrected };
+}

@@ -1,0 +1,107 @@
+import { FIRST_PREVIOUS_HASH } from '@rockpool/shared';
+import type { SqliteFile, SqlRow } from '../store/sqlite-file.ts';
+
+/** How far the server is with one site. */
+export interface SiteState {
+  readonly number: number;
+  /** 32 hex digits. */
+  readonly site: string;
+  readonly principal: string;
+  readonly lastSequence: number;
+  readonly lastHash: Uint8Array;
+  readonly lastStampUs: number;
+  readonly confirmedCursor: number;
+  readonly confirmedSequence: number;
+  readonly confirmedWatermark: number;
+}
+
+const COLUMNS = 'number, site, principal, last_sequence, last_hash, last_stamp_us, confirmed_cursor, confirmed_sequence, confirmed_watermark';
+
+/** The sites that have written into a database. A site that only reads leaves no trace. */
+export class Sites {
+  private readonly sql: SqliteFile;
+  // Both ways, since versions are stored by number and compared by id.
+  private readonly siteByNumber = new Map<number, string>();
+  private readonly numberBySite = new Map<string, number>();
+
+  constructor(sql: SqliteFile) {
+    this.sql = sql;
+  }
+
+  get(site: string): SiteState | undefined {
+    const row = this.sql.get(`SELECT ${COLUMNS} FROM rockpool_site WHERE site = ?`, Buffer.from(site, 'hex'));
+    return row === undefined ? undefined : rowToSite(row);
+  }
+
+  getOrCreate(site: string, principal: string): SiteState {
+    const known = this.get(site);
+    if (known !== undefined) return known;
+    this.sql.run(
+      `INSERT INTO rockpool_site (site, principal, last_sequence, last_hash, last_stamp_us, confirmed_cursor, confirmed_sequence, confirmed_watermark)
+       VALUES (?, ?, 0, ?, 0, 0, 0, 0)`,
+      Buffer.from(site, 'hex'),
+      principal,
+      FIRST_PREVIOUS_HASH,
+    );
+    return this.get(site) as SiteState;
+  }
+
+  save(state: SiteState): void {
+    this.sql.run(
+      `UPDATE rockpool_site SET principal = ?, last_sequence = ?, last_hash = ?, last_stamp_us = ?,
+         confirmed_cursor = ?, confirmed_sequence = ?, confirmed_watermark = ? WHERE number = ?`,
+      state.principal,
+      BigInt(state.lastSequence),
+      state.lastHash,
+      BigInt(state.lastStampUs),
+      BigInt(state.confirmedCursor),
+      BigInt(state.confirmedSequence),
+      BigInt(state.confirmedWatermark),
+      BigInt(state.number),
+    );
+  }
+
+  siteOf(siteNumber: number): string {
+    const known = this.siteByNumber.get(siteNumber);
+    if (known !== undefined) return known;
+    const row = this.sql.get(`SELECT site FROM rockpool_site WHERE number = ?`, BigInt(siteNumber));
+    if (row === undefined) throw new Error(`no site has the number ${siteNumber}`);
+    return this.remember(Buffer.from(row[0] as Uint8Array).toString('hex'), siteNumber);
+  }
+
+  numberOf(site: string): number {
+    const known = this.numberBySite.get(site);
+    if (known !== undefined) return known;
+    const row = this.sql.get(`SELECT number FROM rockpool_site WHERE site = ?`, Buffer.from(site, 'hex'));
+    if (row === undefined) throw new Error('a version is by a site that has no number');
+    const siteNumber = Number(row[0]);
+    this.remember(site, siteNumber);
+    return siteNumber;
+  }
+
+  /** After a transaction that did not commit: numbers given in it may be given again. */
+  reload(): void {
+    this.siteByNumber.clear();
+    this.numberBySite.clear();
+  }
+
+  private remember(site: string, siteNumber: number): string {
+    this.siteByNumber.set(siteNumber, site);
+    this.numberBySite.set(site, siteNumber);
+    return site;
+  }
+}
+
+function rowToSite(row: SqlRow): SiteState {
+  return {
+    number: Number(row[0]),
+    site: Buffer.from(row[1] as Uint8Array).toString('hex'),
+    principal: row[2] as string,
+    lastSequence: Number(row[3]),
+    lastHash: row[4] as Uint8Array,
+    lastStampUs: Number(row[5]),
+    confirmedCursor: Number(row[6]),
+    confirmedSequence: Number(row[7]),
+    confirmedWatermark: Number(row[8]),
+  };
+}

@@ -1,0 +1,52 @@
+import { RockpoolError, type TableSchema } from '@rockpool/shared';
+
+// Extended result codes of SQLite.
+const ERROR = 1;
+const TOO_BIG = 18;
+const MISMATCH = 20;
+const CONSTRAINT_CHECK = 275;
+const CONSTRAINT_NOT_NULL = 1299;
+const CONSTRAINT_PRIMARY_KEY = 1555;
+const CONSTRAINT_UNIQUE = 2067;
+const CONSTRAINT_DATA_TYPE = 3091;
+
+/**
+ * Why a row cannot be written, where the row is the reason; null where the file or the machine is, so that the whole
+ * transaction has to fail. Fields name tables, columns and constraints only.
+ */
+export function constraintError(sqliteCode: number, message: string, table: TableSchema): RockpoolError | null {
+  const fields = { table: table.name };
+  switch (sqliteCode) {
+    case CONSTRAINT_UNIQUE:
+      return new RockpoolError('constraint-unique', { ...fields, columns: columnsIn(message, table) });
+    case CONSTRAINT_PRIMARY_KEY:
+      return new RockpoolError('constraint-primary-key', fields);
+    case CONSTRAINT_NOT_NULL:
+      return new RockpoolError('constraint-not-null', { ...fields, columns: columnsIn(message, table) });
+    case CONSTRAINT_CHECK:
+      return new RockpoolError('constraint-check', { ...fields, constraint: constraintIn(message, table) });
+    case CONSTRAINT_DATA_TYPE:
+    case MISMATCH:
+      return new RockpoolError('constraint-data-type', fields);
+    case ERROR:
+      // An expression of a CHECK, an index or a generated column does not accept the row: json() of what is not JSON, say.
+      return new RockpoolError('constraint-check', { ...fields, constraint: '' });
+    case TOO_BIG:
+      return new RockpoolError('value-invalid', { ...fields, problem: 'too-large' });
+    default:
+      return null;
+  }
+}
+
+/** "UNIQUE constraint failed: entries.a, entries.b", or "… index 'name'": the names that the schema knows. */
+function columnsIn(message: string, table: TableSchema): string {
+  const named = message.slice(message.indexOf(':') + 1).split(',').map((part) => part.trim());
+  const known = table.columns.filter(({ name }) => named.includes(`${table.name}.${name}`)).map(({ name }) => name);
+  return known.join(', ');
+}
+
+/** "CHECK constraint failed: name", or the expression of one without a name: of those only what the schema says. */
+function constraintIn(message: string, table: TableSchema): string {
+  const named = message.slice(message.indexOf(':') + 1).trim();
+  return table.checks.some(({ name, sql }) => name === named || sql === named) ? named : '';
+}

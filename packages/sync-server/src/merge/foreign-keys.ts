@@ -1,0 +1,85 @@
+import { quoteName, RockpoolError, type CellValue, type ForeignKeySchema } from '@rockpool/shared';
+import type { DatabaseFile } from '../store/database-file.ts';
+import type { KnownRow } from '../store/row-store.ts';
+import type { StoredTable } from '../store/stored-table.ts';
+import type { MergedRow } from './merge-changeset.ts';
+
+/** One foreign key, from both ends. */
+export interface ForeignKeyCheck {
+  readonly child: StoredTable;
+  readonly parent: StoredTable;
+  readonly key: ForeignKeySchema;
+  /** Parameters: the child's key. A row: its parent is missing. */
+  readonly missingParentSql: string;
+  /** Parameters: values of the referenced columns. A row: a child has them, and no parent does. */
+  readonly orphanSql: string;
+}
+
+export interface ForeignKeyChecks {
+  readonly byChild: ReadonlyMap<StoredTable, readonly ForeignKeyCheck[]>;
+  readonly byParent: ReadonlyMap<StoredTable, readonly ForeignKeyCheck[]>;
+}
+
+export function foreignKeyChecks(tableByName: ReadonlyMap<string, StoredTable>): ForeignKeyChecks {
+  const byChild = new Map<StoredTable, ForeignKeyCheck[]>();
+  const byParent = new Map<StoredTable, ForeignKeyCheck[]>();
+  for (const child of tableByName.values()) {
+    for (const key of child.schema.foreignKeys) {
+      const parent = tableByName.get(key.foreignTable);
+      if (parent === undefined) throw new RockpoolError('schema-invalid', { count: 1, problems: `${child.schema.name}: a foreign key points to a missing table` });
+      const check = toCheck(child, parent, key);
+      byChild.set(child, [...(byChild.get(child) ?? []), check]);
+      byParent.set(parent, [...(byParent.get(parent) ?? []), check]);
+    }
+  }
+  return { byChild, byParent };
+}
+
+function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema): ForeignKeyCheck {
+  const childColumns = key.columns.map((name) => `child.${quoteName(name)}`);
+  const notNull = childColumns.map((column) => `${column} IS NOT NULL`).join(' AND ');
+  const matches = key.foreignColumns.map((name, i) => `parent.${quoteName(name)} = ${childColumns[i] as string}`).join(' AND ');
+  const noParent = `NOT EXISTS (SELECT 1 FROM ${quoteName(parent.schema.name)} AS parent WHERE ${matches})`;
+  const from = `SELECT 1 FROM ${quoteName(child.schema.name)} AS child WHERE`;
+  const childKey = child.keys.map(({ name }) => `child.${quoteName(name)} = ?`).join(' AND ');
+  const values = childColumns.map((column) => `${column} = ?`).join(' AND ');
+  return {
+    child,
+    parent,
+    key,
+    missingParentSql: `${from} ${childKey} AND ${notNull} AND ${noParent} LIMIT 1`,
+    orphanSql: `${from} ${values} AND ${noParent} LIMIT 1`,
+  };
+}
+
+/**
+ * Checks the foreign keys that a written changeset could have broken, from both ends, once all its rows are in place:
+ * so its own order never matters. Throws `constraint-foreign-key`.
+ */
+export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, rows: readonly MergedRow[]): void {
+  for (const { write, before, after } of rows) {
+    if (before === after) continue;
+    const isThere = after?.row.deleted === null;
+    for (const check of isThere ? (checks.byChild.get(write.table) ?? []) : []) {
+      if (file.sql.get(check.missingParentSql, ...write.key) !== undefined) throw violation(check);
+    }
+    // A row that was not there had no children.
+    if (before === undefined || before.row.deleted !== null) continue;
+    for (const check of checks.byParent.get(write.table) ?? []) {
+      const values = check.key.foreignColumns.map((name) => valueOf(write.table, write.key, before, name));
+      if (values.includes(null)) continue;
+      if (file.sql.get(check.orphanSql, ...values) !== undefined) throw violation(check);
+    }
+  }
+}
+
+function valueOf(table: StoredTable, key: readonly CellValue[], { row }: KnownRow, columnName: string): CellValue {
+  const part = table.keys.findIndex(({ name }) => name === columnName);
+  if (part >= 0) return key[part] ?? null;
+  const column = table.values.find(({ name }) => name === columnName);
+  return column === undefined ? null : (row.cells.get(column.id)?.value ?? null);
+}
+
+function violation({ child, key }: ForeignKeyCheck): RockpoolError {
+  return new RockpoolError('constraint-foreign-key', { table: child.schema.name, columns: key.columns.join(', '), foreignTable: key.foreignTable });
+}

@@ -1,0 +1,64 @@
+import { RockpoolError, type Cell, type CellValue } from '@rockpool/shared';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { sqliteCodeOf } from '../store/sqlite-file.ts';
+import { insertSql, updateSql, type StoredTable } from '../store/stored-table.ts';
+import { constraintError } from './constraint-error.ts';
+import type { MergedRow } from './merge-changeset.ts';
+
+/** What is to happen to one row of an app's table. */
+export type RowAction =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'update'; readonly columnIds: readonly number[] }
+  /** `replace`: the row is there already, and goes before any row comes. */
+  | { readonly kind: 'insert'; readonly replace: boolean; readonly cells: ReadonlyMap<number, Cell> };
+
+export function actionOf({ write: { table }, before, after }: MergedRow): RowAction {
+  const old = before?.row.deleted === null ? before.row : undefined;
+  const now = after?.row.deleted === null ? after.row : undefined;
+  if (old === now) return { kind: 'none' };
+  if (now === undefined) return { kind: 'delete' };
+  if (old === undefined) return { kind: 'insert', replace: false, cells: now.cells };
+  if (old.inserted !== now.inserted) return { kind: 'insert', replace: true, cells: now.cells };
+  const columnIds: number[] = [];
+  for (const [columnId, cell] of now.cells) if (old.cells.get(columnId) !== cell) columnIds.push(columnId);
+  if (columnIds.length === 0) return { kind: 'none' };
+  const canCollide = table.uniqueColumnIds === null || columnIds.some((columnId) => table.uniqueColumnIds?.has(columnId));
+  return canCollide ? { kind: 'insert', replace: true, cells: now.cells } : { kind: 'update', columnIds };
+}
+
+/**
+ * Writes merged rows into the app's tables, in an order in which rows of one changeset never collide with each other:
+ * first everything that goes (also rows whose unique values change: they come back), then plain updates, then everything that comes.
+ * Two rows that swap a unique value therefore pass; what still collides, collides with a row outside the changeset.
+ * Throws the constraint's error.
+ */
+export function writeRows(file: DatabaseFile, rows: readonly MergedRow[]): void {
+  const planned = rows.map((row) => ({ row, action: actionOf(row) }));
+  for (const { row, action } of planned) {
+    if (action.kind === 'delete' || (action.kind === 'insert' && action.replace)) file.sql.run(row.write.table.deleteSql, ...row.write.key);
+  }
+  for (const { row, action } of planned) {
+    if (action.kind !== 'update') continue;
+    const { table, key } = row.write;
+    const values = action.columnIds.map((columnId) => row.after?.row.cells.get(columnId)?.value ?? null);
+    runChecked(file, table, updateSql(table, action.columnIds), [...values, ...key]);
+  }
+  for (const { row, action } of planned) {
+    if (action.kind === 'insert') insertRow(file, row.write.table, row.write.key, action.cells);
+  }
+}
+
+export function insertRow(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], cells: ReadonlyMap<number, Cell>): void {
+  runChecked(file, table, insertSql(table, [...cells.keys()]), [...key, ...[...cells.values()].map(({ value }) => value)]);
+}
+
+function runChecked(file: DatabaseFile, table: StoredTable, sql: string, parameters: readonly CellValue[]): void {
+  try {
+    file.sql.run(sql, ...parameters);
+  } catch (error) {
+    const code = sqliteCodeOf(error);
+    const rejection: RockpoolError | null = code === null ? null : constraintError(code, (error as Error).message, table.schema);
+    throw rejection ?? error;
+  }
+}

@@ -1,0 +1,24 @@
+import { RockpoolError } from '@rockpool/shared';
+
+/** Facts of an event: names, ids, counts. Never a token, a row value or an SQL parameter. */
+export type LogFields = Readonly<Record<string, string | number | boolean | null>>;
+
+export type Log = (event: string, fields: LogFields) => void;
+
+/** One JSON object a line to stderr. */
+export const logToStderr: Log = (event, fields) => {
+  process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), event, ...fields })}\n`);
+};
+
+/** What may be told of something thrown: its name and codes. Messages of other people's errors may hold values. */
+export function errorFields(thrown: unknown): LogFields {
+  const cause = thrown instanceof RockpoolError && thrown.cause !== undefined ? thrown.cause : thrown;
+  return {
+    code: thrown instanceof RockpoolError ? thrown.code : 'internal',
+    name: cause instanceof Error ? cause.name : typeof cause,
+    sqliteCode: cause instanceof Error && 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : null,
+    systemCode: cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null,
+    // Frames of our own files say where; the first line of a stack is the message, so it is left out.
+    at: cause instanceof Error ? (cause.stack?.split('\n').find((line) => /^\s+at /.test(line))?.trim() ?? null) : null,
+  };
+}

@@ -1,0 +1,58 @@
+import type { ChangeGroup } from '@rockpool/shared';
+import type { CorrectedRow } from '../log/corrected-codec.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { decodeRowVersions } from '../store/row-version-codec.ts';
+import { RowGroups } from './group-rows.ts';
+import { rowDelivery, type Reader } from './row-delivery.ts';
+
+/**
+ * The state of the log's end as a reader needs it: rows above their cursor, and the rows that came out otherwise than they sent.
+ * State, not history: a row that changed a hundred times is told once.
+ */
+export function deliveredGroups(file: DatabaseFile, reader: Reader, corrections: readonly CorrectedRow[]): ChangeGroup[] {
+  const groups = new RowGroups(file);
+  const correctedByRow = mergeCorrections(corrections);
+  for (const [tableId, keyBytes, packed] of rowsAbove(file, reader.from)) {
+    const table = file.tableById.get(tableId);
+    if (table === undefined) continue;
+    const name = rowName(tableId, keyBytes);
+    const corrected = correctedByRow.get(name);
+    correctedByRow.delete(name);
+    groups.add(table, keyBytes, rowDelivery(decodeRowVersions(packed), [...table.valueById.keys()], reader, [...(corrected?.columnIds ?? [])]));
+  }
+  for (const { tableId, keyBytes, columnIds } of correctedByRow.values()) {
+    const table = file.tableById.get(tableId);
+    if (table === undefined) continue;
+    const packed = file.sql.get(`SELECT versions FROM rockpool_row_version WHERE table_id = ? AND key = ?`, BigInt(tableId), keyBytes)?.[0];
+    const versions = packed === undefined ? undefined : decodeRowVersions(packed as Uint8Array);
+    groups.add(table, keyBytes, rowDelivery(versions, [...table.valueById.keys()], reader, [...columnIds]));
+  }
+  return groups.finish();
+}
+
+function rowsAbove(file: DatabaseFile, watermark: number): (readonly [tableId: number, keyBytes: Uint8Array, versions: Uint8Array])[] {
+  return file.sql
+    .all(`SELECT table_id, key, versions FROM rockpool_row_version WHERE watermark > ? ORDER BY watermark`, BigInt(watermark))
+    .map((row) => [Number(row[0]), row[1] as Uint8Array, row[2] as Uint8Array] as const);
+}
+
+interface Correction {
+  readonly tableId: number;
+  readonly keyBytes: Uint8Array;
+  readonly columnIds: Set<number>;
+}
+
+function mergeCorrections(corrections: readonly CorrectedRow[]): Map<string, Correction> {
+  const byRow = new Map<string, Correction>();
+  for (const { tableId, keyBytes, columnIds } of corrections) {
+    const name = rowName(tableId, keyBytes);
+    const correction = byRow.get(name) ?? { tableId, keyBytes, columnIds: new Set<number>() };
+    for (const columnId of columnIds) correction.columnIds.add(columnId);
+    byRow.set(name, correction);
+  }
+  return byRow;
+}
+
+function rowName(tableId: number, keyBytes: Uint8Array): string {
+  return `${tableId}:${Buffer.from(keyBytes).toString('latin1')}`;
+}

@@ -1,0 +1,76 @@
+import { correctStampUs, RockpoolError, type ErrorCode, type Version } from '@rockpool/shared';
+import { writeConflictRows } from '../ledger/conflict-rows.ts';
+import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
+import type { SiteState } from '../log/sites.ts';
+import { checkForeignKeys, type ForeignKeyChecks } from '../merge/foreign-keys.ts';
+import { mergeChangeset } from '../merge/merge-changeset.ts';
+import { writeRows } from '../merge/write-rows.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { writeKnownRow } from '../store/row-store.ts';
+import type { LinkedChangeset } from './chain.ts';
+import { readChangeset } from './read-changeset.ts';
+
+/** Who sent a changeset, and when by both clocks. */
+export interface Sender {
+  readonly principal: string;
+  readonly clientNowMs: number;
+  readonly receivedMs: number;
+}
+
+/**
+ * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
+ * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file fails.
+ */
+export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, site: SiteState, { changeset, hash }: LinkedChangeset, sender: Sender): SiteState {
+  const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
+  const stampUs = correctStampUs({
+    stampUs: changeset.stampUs,
+    clientNowMs: sender.clientNowMs,
+    receivedMs: sender.receivedMs,
+    lastOfSiteUs: site.lastStampUs,
+    seenUs: file.log.maxStampUsAt(changeset.base),
+  });
+  const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
+  try {
+    const stored = file.sql.savepoint((): StoredOutcome => {
+      const merged = mergeChangeset(file, readChangeset(changeset.body, file.tableById), version, changeset.base);
+      writeRows(file, merged.rows);
+      checkForeignKeys(file, checks, merged.rows);
+      for (const { write, before, after } of merged.rows) {
+        if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
+      }
+      if (merged.lossCount > 0) {
+        writeConflictRows(file, merged, version, (watermark) => (watermark === version.watermark ? sender.principal : file.log.principalAt(watermark)));
+      }
+      const outcome = { kind: 'admitted', sequence: changeset.sequence, watermark: version.watermark, lossCount: merged.lossCount } as const;
+      return { outcome, corrected: merged.corrected };
+    });
+    file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, stampUs, principal: sender.principal });
+    saveOutcome(file.sql, site.number, hash, stored);
+    return { ...decided, lastStampUs: stampUs };
+  } catch (error) {
+    if (!isRejection(error)) throw error;
+    saveOutcome(file.sql, site.number, hash, { outcome: { kind: 'rejected', sequence: changeset.sequence, code: error.code, fields: error.fields }, corrected: [] });
+    return decided;
+  }
+}
+
+/** The changeset itself is at fault, so the same one would fail again. Everything else fails the transaction, and may pass later. */
+const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'changeset-invalid',
+  'changeset-too-large',
+  'constraint-check',
+  'constraint-data-type',
+  'constraint-foreign-key',
+  'constraint-not-null',
+  'constraint-primary-key',
+  'constraint-unique',
+  'key-invalid',
+  'schema-unknown-column',
+  'schema-unknown-table',
+  'value-invalid',
+]);
+
+function isRejection(thrown: unknown): thrown is RockpoolError {
+  return thrown instanceof RockpoolError && REJECTIONS.has(thrown.code);
+}

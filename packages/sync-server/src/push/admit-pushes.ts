@@ -1,0 +1,61 @@
+import { RockpoolError, type Push } from '@rockpool/shared';
+import { confirmOutcomes, decidedHash } from '../log/outcomes.ts';
+import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { admitChangeset, type Sender } from './admit-changeset.ts';
+import { undecidedChangesets } from './chain.ts';
+
+/** A push that waits for its turn. */
+export interface WaitingPush {
+  /** 32 hex digits. */
+  readonly site: string;
+  readonly push: Push;
+  readonly sender: Sender;
+}
+
+/** A site that has applied a delivery durably. */
+export interface WaitingConfirm {
+  readonly site: string;
+  readonly cursor: number;
+  readonly decidedUpTo: number;
+}
+
+/**
+ * Group commit: everything that waits goes into one transaction, so that all of it shares one fsync. Returns, for each push,
+ * why it was refused as a whole, or null; outcomes are in the file by then. **Nothing may be told to anybody before this returns:
+ * only then is it durable.** When it throws nothing of it happened, and all of it may be sent again.
+ */
+export function admitPushes(file: DatabaseFile, checks: ForeignKeyChecks, pushes: readonly WaitingPush[], confirms: Iterable<WaitingConfirm>): (RockpoolError | null)[] {
+  try {
+    return file.sql.transaction(() => {
+      for (const { site, cursor, decidedUpTo } of confirms) {
+        const state = file.sites.get(site);
+        if (state !== undefined) file.sites.save(confirmOutcomes(file.sql, state, cursor, decidedUpTo));
+      }
+      return pushes.map((waiting) => admitPush(file, checks, waiting));
+    });
+  } catch (error) {
+    file.log.reload();
+    file.sites.reload();
+    throw error;
+  }
+}
+
+function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, sender }: WaitingPush): RockpoolError | null {
+  let state = file.sites.getOrCreate(site, sender.principal);
+  try {
+    const ahead = push.changesets.find(({ base }) => base > file.log.watermark);
+    if (ahead !== undefined) throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
+    const before = state;
+    const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
+    for (const linked of undecided) state = admitChangeset(file, checks, state, linked, sender);
+    if (undecided.length > 0) file.sites.save(state);
+    return null;
+  } catch (error) {
+    if (error instanceof RockpoolError && REFUSALS.has(error.code)) return error;
+    throw error;
+  }
+}
+
+// Thrown before the first changeset of the push is touched.
+const REFUSALS: ReadonlySet<string> = new Set(['changeset-chain-broken', 'cursor-ahead', 'site-copied']);

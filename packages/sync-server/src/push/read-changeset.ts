@@ -1,0 +1,133 @@
+import {
+  cellValueProblem,
+  decodeChangesetBody,
+  encodeKey,
+  EXISTENCE_COLUMN_ID,
+  keyToString,
+  MAX_CHANGESET_BYTES,
+  MAX_VALUE_BYTES,
+  RockpoolError,
+  type CellValue,
+  type ChangeGroup,
+  type ChangeKind,
+  type HiddenBase,
+} from '@rockpool/shared';
+import type { StoredTable } from '../store/stored-table.ts';
+
+/** One row of a changeset, checked against the schema. */
+export interface RowWrite {
+  readonly table: StoredTable;
+  readonly kind: ChangeKind;
+  readonly key: readonly CellValue[];
+  readonly keyBytes: Uint8Array;
+  readonly values: ReadonlyMap<number, CellValue>;
+  /** Older bases of cells that an earlier pending write had hidden from the author, by column id. */
+  readonly hiddenBases: ReadonlyMap<number, number>;
+}
+
+/**
+ * Decodes a changeset's body, trusting nothing. Throws a RockpoolError for whatever can never be admitted as it is:
+ * the changeset is then rejected with it, and the same body would be again.
+ */
+export function readChangeset(body: Uint8Array, tableById: ReadonlyMap<number, StoredTable>): RowWrite[] {
+  if (body.length > MAX_CHANGESET_BYTES) throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, limitBytes: MAX_CHANGESET_BYTES });
+  const { groups, hiddenBases } = decodeChangesetBody(body);
+  const hiddenByRow = indexHiddenBases(hiddenBases);
+  const seen = new Set<string>();
+  const writes: RowWrite[] = [];
+  for (const group of groups) {
+    const table = tableOf(group, tableById);
+    for (let row = 0; row < group.rowCount; row++) {
+      const key = readKey(group, row, table);
+      const name = rowName(group.tableId, key);
+      if (seen.has(name)) throw new RockpoolError('changeset-invalid', { problem: 'a row occurs twice', table: table.schema.name });
+      seen.add(name);
+      writes.push({
+        table,
+        kind: group.kind,
+        key,
+        keyBytes: encodeKey(key),
+        values: readValues(group, row, table),
+        hiddenBases: hiddenByRow.get(name) ?? NO_HIDDEN_BASES,
+      });
+    }
+  }
+  return writes;
+}
+
+const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
+
+function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>): StoredTable {
+  const table = tableById.get(group.tableId);
+  // Rockpool's own tables are written by the server alone; for a client they do not exist as something to write.
+  if (table === undefined || table.system) throw new RockpoolError('schema-unknown-table', { tableId: group.tableId });
+  if (group.keys.length !== table.keys.length) {
+    throw new RockpoolError('changeset-invalid', { problem: 'the key has another number of parts', table: table.schema.name });
+  }
+  for (const columnId of group.columnIds) {
+    if (!table.valueById.has(columnId)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
+  }
+  return table;
+}
+
+function readKey(group: ChangeGroup, row: number, table: StoredTable): CellValue[] {
+  return group.keys.map((part, k) => {
+    const value = part[row] as CellValue;
+    const column = table.keys[k] as StoredTable['keys'][number];
+    checkValue(value, table, column.name);
+    // A value that the column's affinity would turn into another one would make two keys of one row, or one of two.
+    const fits =
+      value instanceof Uint8Array ||
+      (column.type === 'text' && typeof value === 'string') ||
+      (column.type === 'integer' && typeof value === 'bigint') ||
+      (column.type === 'blob' && (typeof value === 'string' || typeof value === 'bigint'));
+    if (!fits) throw new RockpoolError('key-invalid', { table: table.schema.name, column: column.name });
+    return value;
+  });
+}
+
+function readValues(group: ChangeGroup, row: number, table: StoredTable): Map<number, CellValue> {
+  const values = new Map<number, CellValue>();
+  group.columnIds.forEach((columnId, c) => {
+    const value = (group.values[c] as readonly CellValue[])[row] as CellValue;
+    checkValue(value, table, (table.valueById.get(columnId) as StoredTable['keys'][number]).name);
+    values.set(columnId, value);
+  });
+  return values;
+}
+
+function checkValue(value: CellValue, table: StoredTable, column: string): void {
+  const problem = cellValueProblem(value) ?? (sizeOf(value) > MAX_VALUE_BYTES ? 'too-large' : null);
+  if (problem !== null) throw new RockpoolError('value-invalid', { table: table.schema.name, column, problem });
+}
+
+function sizeOf(value: CellValue): number {
+  if (value instanceof Uint8Array) return value.length;
+  // Only text that could be over the limit is worth measuring: UTF-8 takes at most 3 bytes per UTF-16 unit.
+  if (typeof value !== 'string' || value.length * 3 <= MAX_VALUE_BYTES) return 0;
+  return Buffer.byteLength(value);
+}
+
+function indexHiddenBases(hiddenBases: readonly HiddenBase[]): Map<string, Map<number, number>> {
+  const byRow = new Map<string, Map<number, number>>();
+  for (const { tableId, key, columnId, base } of hiddenBases) {
+    const name = rowName(tableId, key);
+    const bases = byRow.get(name) ?? new Map<number, number>();
+    byRow.set(name, bases.set(columnId, base));
+  }
+  return byRow;
+}
+
+function rowName(tableId: number, key: readonly CellValue[]): string {
+  return `${tableId}:${keyToString(key)}`;
+}
+
+/**
+ * What the author of a write had seen of a column. A base of the row as a whole bounds those of its columns:
+ * whoever had not seen the row had not seen its cells.
+ */
+export function baseOf({ hiddenBases }: RowWrite, changesetBase: number): (columnId: number) => number {
+  if (hiddenBases.size === 0) return () => changesetBase;
+  const rowBase = Math.min(changesetBase, hiddenBases.get(EXISTENCE_COLUMN_ID) ?? changesetBase);
+  return (columnId) => Math.min(rowBase, hiddenBases.get(columnId) ?? rowBase);
+}

@@ -1,0 +1,47 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { RockpoolError } from '@rockpool/shared';
+import type { ServeConfig } from './config.ts';
+import { createSyncServer } from './create-sync-server.ts';
+
+export interface RunningServer {
+  /** Such as `http://127.0.0.1:4000`. */
+  readonly url: string;
+  /** Ends sessions, settles what was pushed, closes files and port. */
+  stop(): Promise<void>;
+}
+
+/** Runs a sync server on a port of its own. Resolves once it answers. Throws `config-invalid` where it cannot listen there. */
+export async function serve({ host, port, ...options }: ServeConfig): Promise<RunningServer> {
+  const sync = createSyncServer(options);
+  // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
+  const server = createAdaptorServer({ fetch: sync.app.fetch }) as Server;
+  sync.attach(server);
+  try {
+    await listen(server, host, port);
+  } catch (error) {
+    await sync.close();
+    throw error;
+  }
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    stop: async () => {
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      await sync.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => {
+      const reason = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+      reject(new RockpoolError('config-invalid', { count: 1, problems: `cannot listen on ${host}:${port} (${reason})` }, { cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}

@@ -1,0 +1,114 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { MAX_FRAME_BYTES } from '@rockpool/shared';
+import { WebSocket, WebSocketServer } from 'ws';
+import { isOriginAllowed } from '../auth/origin.ts';
+import type { Log } from '../observe/log-line.ts';
+import { Session, type SessionContext } from './session.ts';
+import type { SessionSocket } from './session-socket.ts';
+
+/** How often deadlines are looked at. Tokens are also checked at every message. */
+const SWEEP_INTERVAL_MS = 1_000;
+
+/** A client that does not answer the closing handshake is cut after this. */
+const CLOSE_PATIENCE_MS = 5_000;
+
+export interface SocketsOptions {
+  readonly origins: readonly string[];
+  readonly context: Omit<SessionContext, 'onClosed'>;
+}
+
+/** Takes WebSockets from HTTP servers and runs a session on each. */
+export class Sockets {
+  private readonly options: SocketsOptions;
+  private readonly sessions = new Set<Session>();
+  private readonly detach: (() => void)[] = [];
+  private readonly log: Log;
+  // `noServer`: the origin is checked before the upgrade. Without compression: a small frame cannot grow into a large one.
+  private readonly webSockets = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, clientTracking: true });
+  private readonly sweep: NodeJS.Timeout;
+
+  constructor(options: SocketsOptions) {
+    this.options = options;
+    this.log = options.context.log;
+    this.sweep = setInterval(() => this.checkDeadlines(), SWEEP_INTERVAL_MS);
+    this.sweep.unref();
+  }
+
+  /** From now on upgrades of this path are ours. Other paths are left to the host's own listeners. */
+  attach(server: Server, path: string): void {
+    const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      if (pathOf(request) !== path) {
+        // With nobody else to answer, the socket would hang.
+        if (server.listenerCount('upgrade') === 1) refuse(socket, '404 Not Found');
+        return;
+      }
+      if (!isOriginAllowed(request.headers.origin, request.headers.host, this.options.origins)) {
+        this.log('origin-refused', {});
+        refuse(socket, '403 Forbidden');
+        return;
+      }
+      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.start(webSocket));
+    };
+    server.on('upgrade', onUpgrade);
+    this.detach.push(() => server.off('upgrade', onUpgrade));
+  }
+
+  /** Takes no more sockets and tells every client to go elsewhere. Resolves when all are gone. */
+  async close(): Promise<void> {
+    for (const detach of this.detach) detach();
+    clearInterval(this.sweep);
+    for (const session of [...this.sessions]) session.goAway();
+    const open = [...this.webSockets.clients];
+    await Promise.all(open.map((webSocket) => new Promise<void>((resolve) => (webSocket.readyState === WebSocket.CLOSED ? resolve() : webSocket.once('close', () => resolve())))));
+  }
+
+  private start(webSocket: WebSocket): void {
+    webSocket.binaryType = 'nodebuffer';
+    const session = new Session(toSessionSocket(webSocket), { ...this.options.context, onClosed: (closed) => void this.sessions.delete(closed) });
+    this.sessions.add(session);
+    webSocket.on('message', (data: Buffer) => {
+      // A plain view: a Buffer's slice() would share memory where a Uint8Array's copies. Text arrives as its bytes, and fails as a frame.
+      session.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    });
+    webSocket.on('close', () => session.disconnected());
+    // ws closes by itself, with the code that fits: 1009 for a frame over maxPayload, 1002 for one that is none.
+    webSocket.on('error', (error) => this.log('socket-error', { systemCode: 'code' in error && typeof error.code === 'string' ? error.code : null }));
+  }
+
+  private checkDeadlines(): void {
+    const nowMs = this.options.context.now();
+    for (const session of [...this.sessions]) session.checkDeadlines(nowMs);
+  }
+}
+
+function toSessionSocket(webSocket: WebSocket): SessionSocket {
+  const isOpen = (): boolean => webSocket.readyState === WebSocket.OPEN;
+  return {
+    send: (frame) => {
+      if (isOpen()) webSocket.send(frame);
+    },
+    unreadBytes: () => webSocket.bufferedAmount,
+    pause: () => {
+      if (isOpen()) webSocket.pause();
+    },
+    resume: () => {
+      if (isOpen()) webSocket.resume();
+    },
+    close: (code, reason) => {
+      webSocket.resume(); // or the answer to the closing handshake is never read
+      webSocket.close(code, reason);
+      setTimeout(() => webSocket.terminate(), CLOSE_PATIENCE_MS).unref();
+    },
+    terminate: () => webSocket.terminate(),
+  };
+}
+
+function pathOf({ url }: IncomingMessage): string {
+  return (url ?? '/').split('?', 1)[0] as string;
+}
+
+function refuse(socket: Duplex, status: string): void {
+  socket.on('error', () => undefined);
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}

@@ -1,0 +1,25 @@
+import { messageToFrames, RockpoolError } from '@rockpool/shared';
+import type { SessionSocket } from './session-socket.ts';
+
+/** What a client may leave unread: some seconds of a slow phone, and little enough for a thousand of them. */
+export const MAX_UNREAD_BYTES: number = 4 * 1024 * 1024;
+
+/**
+ * Sends messages as frames, as long as the client reads them. Throws `slow-consumer` when more than the limit would lie unread; a
+ * single message of any size may go when nothing does, so that a large catch-up gets through.
+ */
+export class SendQueue {
+  private readonly socket: SessionSocket;
+
+  constructor(socket: SessionSocket) {
+    this.socket = socket;
+  }
+
+  send(message: Uint8Array): void {
+    const unreadBytes = this.socket.unreadBytes();
+    if (unreadBytes > 0 && unreadBytes + message.length > MAX_UNREAD_BYTES) {
+      throw new RockpoolError('slow-consumer', { unreadBytes, limitBytes: MAX_UNREAD_BYTES });
+    }
+    for (const frame of messageToFrames(message)) this.socket.send(frame);
+  }
+}

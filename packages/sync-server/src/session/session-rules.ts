@@ -1,0 +1,40 @@
+import { HELLO_DEADLINE_MS, SILENCE_LIMIT_MS, type ClientMessage, type ErrorCode } from '@rockpool/shared';
+
+/*
+ *   awaiting-hello ──hello──► authenticating ──token, database, log fit──► open ──► closed
+ *         └───────────────────────┴────────── failure, deadline, end ──────┴─────────►
+ */
+export type SessionPhase = 'awaiting-hello' | 'authenticating' | 'open' | 'closed';
+
+export interface SessionClock {
+  readonly phase: SessionPhase;
+  readonly openedAtMs: number;
+  readonly lastHeardMs: number;
+  /** Of the token; Infinity before there is one. */
+  readonly expiresAtMs: number;
+}
+
+/** How long a session may take. The defaults are those that clients know (shared/protocol/limits.ts). */
+export interface SessionLimits {
+  readonly helloDeadlineMs: number;
+  readonly silenceLimitMs: number;
+}
+
+export const SESSION_LIMITS: SessionLimits = { helloDeadlineMs: HELLO_DEADLINE_MS, silenceLimitMs: SILENCE_LIMIT_MS };
+
+/** What is wrong with a message in this phase, or null. `held`: it waits until the hello is answered. */
+export function messageProblem(phase: SessionPhase, type: ClientMessage['type'], canWrite: boolean): ErrorCode | 'held' | null {
+  if (phase === 'awaiting-hello') return type === 'hello' ? null : 'frame-unexpected';
+  if (type === 'hello') return 'frame-unexpected';
+  if (phase === 'authenticating') return 'held';
+  if (type === 'push' && !canWrite) return 'auth-forbidden';
+  return null;
+}
+
+/** Whose time is up: the failure to end the session with, `silent` for a connection that is as good as dead, or null. */
+export function overdue(clock: SessionClock, limits: SessionLimits, nowMs: number): ErrorCode | 'silent' | null {
+  if (clock.phase === 'closed') return null;
+  if (nowMs >= clock.expiresAtMs) return 'auth-token-expired';
+  if (clock.phase !== 'open') return nowMs - clock.openedAtMs >= limits.helloDeadlineMs ? 'silent' : null;
+  return nowMs - clock.lastHeardMs >= limits.silenceLimitMs ? 'silent' : null;
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema } from '@rockpool/shared';
+import { Log } from '../log/log.ts';
+import { Sites } from '../log/sites.ts';
+import { INTERNAL_TABLES_SQL, SERVER_SITE, SERVER_SITE_NUMBER, STORAGE_FORMAT } from './internal-tables.ts';
+import { schemaAdditions } from './schema-additions.ts';
+import { SqliteFile } from './sqlite-file.ts';
+import { storedTableToDdl, toStoredTable, type StoredTable } from './stored-table.ts';
+
+/** One open database: the app's tables and Rockpool's, in one file. */
+export interface DatabaseFile {
+  readonly sql: SqliteFile;
+  readonly tableById: ReadonlyMap<number, StoredTable>;
+  readonly tableByName: ReadonlyMap<string, StoredTable>;
+  /** The log epoch: random, made with the file. */
+  readonly epoch: Uint8Array;
+  readonly log: Log;
+  readonly sites: Sites;
+}
+
+/**
+ * Opens the file, makes it where it is missing, adds to it what a newer schema adds.
+ * Throws `schema-incompatible`, or `database-unavailable` for a file of another format.
+ */
+export function openDatabaseFile(path: string, schema: Schema): DatabaseFile {
+  const sql = new SqliteFile(path);
+  try {
+    sql.transaction(() => {
+      const isNew = sql.get(`SELECT 1 FROM sqlite_schema LIMIT 1`) === undefined;
+      if (isNew) create(sql, schema);
+      else bringToSchema(sql, schema);
+    });
+    const tables = [...SYSTEM_TABLES.map((table) => toStoredTable(table, true)), ...syncedTables(schema).map((table) => toStoredTable(table, false))];
+    return {
+      sql,
+      tableById: new Map(tables.map((table) => [table.schema.id, table])),
+      tableByName: new Map(tables.map((table) => [table.schema.name, table])),
+      epoch: readMeta(sql, 'epoch') as Uint8Array,
+      log: new Log(sql),
+      sites: new Sites(sql),
+    };
+  } catch (error) {
+    sql.close();
+    throw error;
+  }
+}
+
+function create(sql: SqliteFile, schema: Schema): void {
+  sql.exec(INTERNAL_TABLES_SQL);
+  for (const table of [...SYSTEM_TABLES, ...syncedTables(schema)]) for (const statement of storedTableToDdl(table)) sql.exec(statement);
+  writeMeta(sql, 'storage_format', String(STORAGE_FORMAT));
+  writeMeta(sql, 'epoch', randomBytes(ID_BYTES));
+  writeMeta(sql, 'schema', encodeSchema(schema));
+  sql.run(
+    `INSERT INTO rockpool_site VALUES (?, ?, '', 0, ?, 0, 0, 0, 0)`,
+    BigInt(SERVER_SITE_NUMBER),
+    Buffer.from(SERVER_SITE, 'hex'),
+    new Uint8Array(0),
+  );
+}
+
+function bringToSchema(sql: SqliteFile, schema: Schema): void {
+  if (sql.get(`SELECT 1 FROM sqlite_schema WHERE name = 'rockpool_meta'`) === undefined) {
+    throw new RockpoolError('database-unavailable', { problem: 'the file is not a Rockpool database' });
+  }
+  const storageFormat = readMeta(sql, 'storage_format');
+  if (storageFormat !== String(STORAGE_FORMAT)) {
+    throw new RockpoolError('database-unavailable', { problem: 'the file has another storage format', supported: STORAGE_FORMAT });
+  }
+  const stored = readMeta(sql, 'schema') as string;
+  if (stored === encodeSchema(schema)) return;
+  for (const statement of schemaAdditions(decodeSchema(stored), schema)) addToSchema(sql, statement);
+  writeMeta(sql, 'schema', encodeSchema(schema));
+}
+
+function addToSchema(sql: SqliteFile, statement: string): void {
+  try {
+    sql.exec(statement);
+  } catch (error) {
+    // Such as a default that is not a constant, on a table that has rows.
+    throw new RockpoolError('schema-incompatible', { count: 1, problems: 'SQLite cannot add a part of the schema to the stored rows' }, { cause: error });
+  }
+}
+
+function readMeta(sql: SqliteFile, name: string): unknown {
+  return sql.get(`SELECT value FROM rockpool_meta WHERE name = ?`, name)?.[0];
+}
+
+function writeMeta(sql: SqliteFile, name: string, value: string | Uint8Array): void {
+  sql.run(`INSERT INTO rockpool_meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`, name, value);
+}

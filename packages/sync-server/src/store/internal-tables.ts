@@ -1,0 +1,61 @@
+/** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
+export const STORAGE_FORMAT = 1;
+
+/** The number of the server's own site in rockpool_site: the author of the conflict ledger. */
+export const SERVER_SITE_NUMBER = 0;
+export const SERVER_SITE: string = '0'.repeat(32);
+
+/**
+ * What the server keeps beside the app's tables, in the same file and the same transactions.
+ * Names with the prefix rockpool_ are reserved (shared/schema/validate.ts), so they never meet the app's.
+ */
+export const INTERNAL_TABLES_SQL = `
+CREATE TABLE rockpool_meta (
+  name TEXT PRIMARY KEY,     -- 'storage_format', 'epoch', 'schema'
+  value BLOB NOT NULL         -- of any type
+) WITHOUT ROWID;
+
+CREATE TABLE rockpool_site (
+  number INTEGER PRIMARY KEY,            -- stands for the site in packed versions; 0 is the server itself
+  site BLOB NOT NULL UNIQUE,             -- 16 bytes
+  principal TEXT NOT NULL,               -- who pushed last as this site
+  last_sequence INTEGER NOT NULL,        -- its last decided changeset, admitted or rejected
+  last_hash BLOB NOT NULL,               -- the hash of that changeset
+  last_stamp_us INTEGER NOT NULL,        -- its highest corrected stamp
+  confirmed_cursor INTEGER NOT NULL,     -- what the site has durably applied
+  confirmed_sequence INTEGER NOT NULL,   -- outcomes up to here are durable at the site and forgotten here
+  confirmed_watermark INTEGER NOT NULL   -- of its last admitted changeset up to confirmed_sequence
+);
+
+CREATE TABLE rockpool_outcome (          -- what became of a changeset, until its site has confirmed it
+  site_number INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  hash BLOB NOT NULL,                    -- of the changeset: another one under this number is a copied site's
+  watermark INTEGER,                     -- admitted: its place in the log
+  loss_count INTEGER,                    -- admitted: how many of its writes lost
+  error_code TEXT,                       -- rejected: why
+  error_fields TEXT,                     -- rejected: JSON
+  corrected BLOB,                        -- cells that came out otherwise than sent (log/corrected-codec.ts); NULL: none
+  PRIMARY KEY (site_number, sequence)
+) WITHOUT ROWID;
+
+CREATE TABLE rockpool_log (              -- one line per admitted changeset
+  watermark INTEGER PRIMARY KEY,         -- 1, 2, 3 … without gaps
+  site_number INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  stamp_us INTEGER NOT NULL,             -- corrected
+  max_stamp_us INTEGER NOT NULL,         -- highest stamp up to here: no later write may claim to be older
+  principal TEXT NOT NULL                -- who wrote it, for the conflict ledger
+);
+
+CREATE TABLE rockpool_row_version (      -- one line per row that ever existed in a synced table
+  table_id INTEGER NOT NULL,
+  key BLOB NOT NULL,                     -- shared/change/primary-key.ts
+  watermark INTEGER NOT NULL,            -- the highest of all versions in the row
+  versions BLOB NOT NULL,                -- of its existence and of each cell (row-version-codec.ts)
+  image BLOB,                            -- a deleted row's cells; NULL while the row is there
+  PRIMARY KEY (table_id, key)
+) WITHOUT ROWID;
+
+CREATE INDEX rockpool_row_version_by_watermark ON rockpool_row_version (watermark);
+`;

@@ -1,0 +1,70 @@
+import { decodeBefore, encodeBefore, RockpoolError, type Cell, type CellValue, type ChangeGroup, type StoredRow, type Version } from '@rockpool/shared';
+import type { DatabaseFile } from './database-file.ts';
+import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
+import type { StoredTable } from './stored-table.ts';
+
+/** A row with its versions, dead or alive, and since when its key has been known. */
+export interface KnownRow {
+  readonly row: StoredRow;
+  readonly bornAt: number;
+}
+
+/** Undefined: no row of this key has ever been admitted. */
+export function readKnownRow(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], keyBytes: Uint8Array): KnownRow | undefined {
+  const stored = file.sql.get(`SELECT versions, image FROM rockpool_row_version WHERE table_id = ? AND key = ?`, BigInt(table.schema.id), keyBytes);
+  if (stored === undefined) return undefined;
+  const { bornAt, inserted, deleted, cells } = decodeRowVersions(stored[0] as Uint8Array);
+  const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({ watermark, stampUs, site: file.sites.siteOf(siteNumber) });
+  const insertedVersion = toVersion(inserted);
+  const values = deleted === null ? readRowValues(file, table, key) : readImage(stored[1] as Uint8Array);
+  const rowCells = new Map<number, Cell>();
+  for (const [columnId, value] of values) {
+    const version = cells.get(columnId);
+    rowCells.set(columnId, { value, version: version === undefined ? insertedVersion : toVersion(version) });
+  }
+  return { row: { inserted: insertedVersion, deleted: deleted === null ? null : toVersion(deleted), cells: rowCells }, bornAt };
+}
+
+/** The cells of a row that is there, by column id in schema order. */
+export function readRowValues(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): Map<number, CellValue> {
+  const row = file.sql.get(table.selectSql, ...key);
+  if (row === undefined) {
+    // Someone deleted it past Rockpool. Guessing here would spread to every device.
+    throw new RockpoolError('storage-corrupt', { problem: 'a row is missing that its versions say is there', table: table.schema.name });
+  }
+  return new Map(table.values.map((column, i) => [column.id, row[i] as CellValue]));
+}
+
+/** Replaces the versions of a row; for a dead one also its image. */
+export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array, { row, bornAt }: KnownRow): void {
+  const toStored = ({ watermark, stampUs, site }: Version): StoredVersion => ({ watermark, stampUs, siteNumber: file.sites.numberOf(site) });
+  const inserted = toStored(row.inserted);
+  let highest = Math.max(inserted.watermark, row.deleted?.watermark ?? 0);
+  const cells = new Map<number, StoredVersion>();
+  for (const [columnId, { version }] of row.cells) {
+    if (version.watermark === inserted.watermark) continue;
+    cells.set(columnId, toStored(version));
+    highest = Math.max(highest, version.watermark);
+  }
+  file.sql.run(
+    `INSERT INTO rockpool_row_version (table_id, key, watermark, versions, image) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET watermark = excluded.watermark, versions = excluded.versions, image = excluded.image`,
+    BigInt(table.schema.id),
+    keyBytes,
+    BigInt(highest),
+    encodeRowVersions({ bornAt, inserted, deleted: row.deleted === null ? null : toStored(row.deleted), cells }),
+    row.deleted === null ? null : encodeImage(row.cells),
+  );
+}
+
+// An image is one row of old values in the changeset codec.
+const ONE_ROW: readonly ChangeGroup[] = [{ tableId: 0, kind: 'delete', rowCount: 1, keys: [], columnIds: [], values: [] }];
+
+function encodeImage(cells: ReadonlyMap<number, Cell>): Uint8Array {
+  return encodeBefore([{ columnIds: [...cells.keys()], values: [...cells.values()].map(({ value }) => [value]) }]);
+}
+
+function readImage(bytes: Uint8Array): Map<number, CellValue> {
+  const [image] = decodeBefore(bytes, ONE_ROW);
+  return new Map(image?.columnIds.map((columnId, c) => [columnId, image.values[c]?.[0] ?? null]));
+}

@@ -1,0 +1,105 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { CellValue } from '@rockpool/shared';
+
+/** A row as SQLite holds it: INTEGER as bigint, REAL as number. The same distinction as in CellValue. */
+export type SqlRow = readonly CellValue[];
+
+// A statement per combination of columns that clients write: few for honest apps, many for hostile ones.
+const MAX_STATEMENTS = 400;
+
+// Only a person with the sqlite3 shell can hold the file besides this process (directory-lock.ts).
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * One open SQLite file: exact values in and out, prepared statements kept. Synchronous, as node:sqlite is: between two
+ * awaits nothing else touches the file, so a transaction never meets another one of this process.
+ */
+export class SqliteFile {
+  private readonly database: DatabaseSync;
+  private readonly statements = new Map<string, StatementSync>();
+
+  constructor(path: string) {
+    this.database = new DatabaseSync(path, {
+      readBigInts: true,
+      returnArrays: true,
+      timeout: BUSY_TIMEOUT_MS,
+      // Cascades must not run here: their effects were captured where they happened. merge/foreign-keys.ts checks instead.
+      enableForeignKeyConstraints: false,
+      enableDoubleQuotedStringLiterals: false,
+    });
+    // FULL: COMMIT returns after fsync of the write-ahead log. An acknowledgement rests on it.
+    this.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  }
+
+  /** Statements without parameters or results. */
+  exec(sql: string): void {
+    this.database.exec(sql);
+  }
+
+  run(sql: string, ...parameters: readonly CellValue[]): void {
+    this.prepared(sql).run(...parameters);
+  }
+
+  get(sql: string, ...parameters: readonly CellValue[]): SqlRow | undefined {
+    return this.prepared(sql).get(...parameters) as unknown as SqlRow | undefined;
+  }
+
+  all(sql: string, ...parameters: readonly CellValue[]): SqlRow[] {
+    return this.prepared(sql).all(...parameters) as unknown as SqlRow[];
+  }
+
+  /** Commits durably when `body` returns; leaves nothing behind when it throws. */
+  transaction<Result>(body: () => Result): Result {
+    this.database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = body();
+      this.database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // After some failures (disk full, I/O) SQLite has rolled back already.
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** A part of a transaction that can fail alone. */
+  savepoint<Result>(body: () => Result): Result {
+    this.run('SAVEPOINT part');
+    try {
+      const result = body();
+      this.run('RELEASE part');
+      return result;
+    } catch (error) {
+      if (this.database.isTransaction) {
+        this.run('ROLLBACK TO part');
+        this.run('RELEASE part');
+      }
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.statements.clear();
+    this.database.close();
+  }
+
+  private prepared(sql: string): StatementSync {
+    const known = this.statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.database.prepare(sql);
+    if (this.statements.size >= MAX_STATEMENTS) {
+      for (const oldest of this.statements.keys()) {
+        this.statements.delete(oldest);
+        break;
+      }
+    }
+    this.statements.set(sql, statement);
+    return statement;
+  }
+}
+
+/** SQLite's extended result code of something thrown by node:sqlite, or null. */
+export function sqliteCodeOf(thrown: unknown): number | null {
+  if (!(thrown instanceof Error) || !('errcode' in thrown)) return null;
+  return typeof thrown.errcode === 'number' ? thrown.errcode : null;
+}

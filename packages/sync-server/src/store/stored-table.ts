@@ -1,0 +1,93 @@
+import { createIndexSql, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type ForeignKeySchema, type IndexSchema, type TableSchema } from '@rockpool/shared';
+
+/** A synced table with the SQL that admission and delivery use. Names come from the schema alone, never from a frame. */
+export interface StoredTable {
+  readonly schema: TableSchema;
+  /** Rockpool's own: clients read it and never write it. */
+  readonly system: boolean;
+  readonly keys: readonly ColumnSchema[];
+  readonly values: readonly ColumnSchema[];
+  readonly valueById: ReadonlyMap<number, ColumnSchema>;
+  /** The value columns in schema order (or the constant 1 where there are none), by key. */
+  readonly selectSql: string;
+  readonly deleteSql: string;
+  readonly whereKey: string;
+  /** Columns whose new value can collide with another row; null: any column may. */
+  readonly uniqueColumnIds: ReadonlySet<number> | null;
+}
+
+export function toStoredTable(schema: TableSchema, system: boolean): StoredTable {
+  const keys = keyColumns(schema);
+  const values = valueColumns(schema);
+  const name = quoteName(schema.name);
+  const whereKey = keys.map((column) => `${quoteName(column.name)} = ?`).join(' AND ');
+  const selected = values.length === 0 ? '1' : values.map((column) => quoteName(column.name)).join(', ');
+  return {
+    schema,
+    system,
+    keys,
+    values,
+    valueById: new Map(values.map((column) => [column.id, column])),
+    selectSql: `SELECT ${selected} FROM ${name} WHERE ${whereKey}`,
+    deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
+    whereKey,
+    uniqueColumnIds: uniqueColumnIds(schema, values),
+  };
+}
+
+/** Parameters: the key's parts, then the values of `columnIds`. */
+export function insertSql(table: StoredTable, columnIds: readonly number[]): string {
+  const names = [...table.keys.map(({ name }) => name), ...columnIds.map((id) => columnName(table, id))];
+  return `INSERT INTO ${quoteName(table.schema.name)} (${names.map(quoteName).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+}
+
+/** Parameters: the values of `columnIds`, then the key's parts. */
+export function updateSql(table: StoredTable, columnIds: readonly number[]): string {
+  const sets = columnIds.map((id) => `${quoteName(columnName(table, id))} = ?`).join(', ');
+  return `UPDATE ${quoteName(table.schema.name)} SET ${sets} WHERE ${table.whereKey}`;
+}
+
+/** The table, its indexes, and an index for each foreign key that has none: deleting a parent looks for its children. */
+export function storedTableToDdl(schema: TableSchema): string[] {
+  return [...tableToDdl(schema), ...foreignKeyIndexes(schema).map((index) => createIndexSql(schema.name, index))];
+}
+
+export function foreignKeyIndexes(schema: TableSchema): IndexSchema[] {
+  return schema.foreignKeys
+    .filter((key) => !hasIndexOn(schema, key))
+    .map(({ columns }, position) => ({
+      name: `rockpool_foreign_key_${schema.id.toString(16).padStart(8, '0')}_${position}`,
+      unique: false,
+      expressions: columns.map(quoteName),
+      whereSql: null,
+    }));
+}
+
+function hasIndexOn(schema: TableSchema, { columns }: ForeignKeySchema): boolean {
+  const startsWith = (names: readonly string[]): boolean => columns.every((name, i) => names[i] === name);
+  return (
+    startsWith(schema.primaryKey) ||
+    schema.uniques.some(startsWith) ||
+    schema.indexes.some(({ expressions, whereSql }) => whereSql === null && columns.every((name, i) => expressions[i] === quoteName(name) || expressions[i] === name))
+  );
+}
+
+function uniqueColumnIds(schema: TableSchema, values: readonly ColumnSchema[]): ReadonlySet<number> | null {
+  const uniqueIndexes = schema.indexes.filter(({ unique }) => unique);
+  // An index on expressions, with a WHERE, or on a generated column may depend on any column.
+  const plainNames = [...schema.uniques.flat(), ...uniqueIndexes.flatMap(({ expressions }) => expressions)];
+  const ids = new Set<number>();
+  for (const name of plainNames) {
+    const isKey = schema.primaryKey.some((key) => key === name || quoteName(key) === name);
+    const column = values.find((candidate) => candidate.name === name || quoteName(candidate.name) === name);
+    if (column !== undefined) ids.add(column.id);
+    else if (!isKey) return null;
+  }
+  return uniqueIndexes.some(({ whereSql }) => whereSql !== null) ? null : ids;
+}
+
+function columnName(table: StoredTable, columnId: number): string {
+  const column = table.valueById.get(columnId);
+  if (column === undefined) throw new Error(`table ${table.schema.name} has no value column ${columnId}`);
+  return column.name;
+}

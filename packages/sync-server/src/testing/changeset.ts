@@ -1,0 +1,52 @@
+import { columnIdOf, encodeChangesetBody, tableIdOf, valueColumns, type CellValue, type ChangeGroup, type Changeset, type HiddenBase } from '@rockpool/shared';
+import { TEST_SCHEMA } from './test-schema.ts';
+
+export type Row = Readonly<Record<string, CellValue>>;
+
+/** One row's change by names, as tests write it. */
+export type Change =
+  | { readonly insert: string; readonly key: readonly CellValue[]; readonly row: Row }
+  | { readonly update: string; readonly key: readonly CellValue[]; readonly row: Row }
+  | { readonly delete: string; readonly key: readonly CellValue[] };
+
+export function insert(table: string, key: CellValue | readonly CellValue[], row: Row): Change {
+  return { insert: table, key: toKey(key), row };
+}
+
+export function update(table: string, key: CellValue | readonly CellValue[], row: Row): Change {
+  return { update: table, key: toKey(key), row };
+}
+
+export function remove(table: string, key: CellValue | readonly CellValue[]): Change {
+  return { delete: table, key: toKey(key) };
+}
+
+function toKey(key: CellValue | readonly CellValue[]): readonly CellValue[] {
+  return Array.isArray(key) ? (key as readonly CellValue[]) : [key as CellValue];
+}
+
+/** An insert carries every value column, NULL where the test gives none, as a client's does. */
+export function toGroup(change: Change): ChangeGroup {
+  const keys = change.key.map((part) => [part]);
+  if ('delete' in change) return { tableId: tableIdOf(change.delete), kind: 'delete', rowCount: 1, keys, columnIds: [], values: [] };
+  const isInsert = 'insert' in change;
+  const name = isInsert ? change.insert : change.update;
+  const declared = TEST_SCHEMA.tables.find((table) => table.name === name);
+  const names = isInsert && declared !== undefined ? valueColumns(declared).map((column) => column.name) : Object.keys(change.row);
+  return {
+    tableId: tableIdOf(name),
+    kind: isInsert ? 'insert' : 'update',
+    rowCount: 1,
+    keys,
+    columnIds: names.map(columnIdOf),
+    values: names.map((columnName) => [change.row[columnName] ?? null]),
+  };
+}
+
+export function toBody(changes: readonly Change[], hiddenBases: readonly HiddenBase[] = []): Uint8Array {
+  return encodeChangesetBody({ groups: changes.map(toGroup), hiddenBases });
+}
+
+export function toChangeset(sequence: number, stampUs: number, base: number, changes: readonly Change[], hiddenBases: readonly HiddenBase[] = []): Changeset {
+  return { sequence, stampUs, base, body: toBody(changes, hiddenBases) };
+}

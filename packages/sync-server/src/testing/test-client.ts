@@ -1,0 +1,215 @@
+import { randomBytes } from 'node:crypto';
+import {
+  changesetHash,
+  decodeServerMessage,
+  encodeMessage,
+  FIRST_PREVIOUS_HASH,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  messageToFrames,
+  PROTOCOL_VERSION,
+  type Changeset,
+  type ClientMessage,
+  type Delivery,
+  type Failure,
+  type Hello,
+  type HiddenBase,
+  type Outcome,
+  type ServerMessage,
+  type Welcome,
+} from '@rockpool/shared';
+import { WebSocket } from 'ws';
+import { toChangeset, type Change } from './changeset.ts';
+import { TEST_SCHEMA } from './test-schema.ts';
+
+const PATIENCE_MS = 5_000;
+
+/** A site as it lives on: its changelog and position, over any number of connections. */
+export class TestSite {
+  readonly siteId: Uint8Array = randomBytes(16);
+  readonly changelog: Changeset[] = [];
+  readonly hashes: Uint8Array[] = [FIRST_PREVIOUS_HASH];
+  epoch: Uint8Array | null = null;
+  cursor = 0;
+  decidedUpTo = 0;
+  /** How far the site's clock is ahead of the true one. */
+  clockAheadMs = 0;
+
+  nowMs(): number {
+    return Date.now() + this.clockAheadMs;
+  }
+
+  /** Commits a changeset locally, at the rows it has seen. */
+  write(changes: readonly Change[], { base = this.cursor, hiddenBases = [], ageMs = 0 }: { base?: number; hiddenBases?: readonly HiddenBase[]; ageMs?: number } = {}): Changeset {
+    const sequence = this.changelog.length + 1;
+    const stampUs = Math.max((this.nowMs() - ageMs) * 1000, (this.changelog.at(-1)?.stampUs ?? 0) + 1);
+    const changeset = toChangeset(sequence, stampUs, base, changes, hiddenBases);
+    this.changelog.push(changeset);
+    this.hashes.push(changesetHash(this.hashes[sequence - 1] as Uint8Array, changeset));
+    return changeset;
+  }
+}
+
+/** One connection of a site. Speaks the protocol and nothing else: no reconnecting, no applying of its own. */
+export class TestConnection {
+  readonly site: TestSite;
+  private readonly socket: WebSocket;
+  private readonly assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+  private readonly inbox: ServerMessage[] = [];
+  private waiter: (() => void) | null = null;
+  /** Code and reason, once it is closed. */
+  closed: { readonly code: number; readonly reason: string } | null = null;
+
+  private constructor(site: TestSite, socket: WebSocket) {
+    this.site = site;
+    this.socket = socket;
+    socket.on('message', (data: Buffer) => {
+      const message = this.assembler.add(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+      if (message !== null) this.inbox.push(decodeServerMessage(message));
+      this.wake();
+    });
+    socket.on('close', (code, reason) => {
+      this.closed = { code, reason: reason.toString() };
+      this.wake();
+    });
+    socket.on('error', () => undefined);
+  }
+
+  static async connect(url: string, site: TestSite = new TestSite(), headers: Record<string, string> = {}): Promise<TestConnection> {
+    const socket = new WebSocket(url, { headers, perMessageDeflate: false });
+    const connection = new TestConnection(site, socket);
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', reject);
+    });
+    return connection;
+  }
+
+  get socketForAbuse(): WebSocket {
+    return this.socket;
+  }
+
+  send(message: ClientMessage): void {
+    for (const frame of messageToFrames(encodeMessage(message))) this.socket.send(frame);
+  }
+
+  hello(token: string, databaseId: string, changes: Partial<Hello> = {}): void {
+    const { siteId, epoch, cursor, decidedUpTo, changelog } = this.site;
+    this.send({
+      type: 'hello',
+      protocolVersion: PROTOCOL_VERSION,
+      token,
+      databaseId,
+      siteId,
+      schemaHash: TEST_SCHEMA.hash,
+      epoch,
+      cursor,
+      decidedUpTo,
+      lastSequence: changelog.length,
+      ...changes,
+    });
+  }
+
+  /** Says hello, takes the welcome and the first delivery. */
+  async open(token: string, databaseId: string): Promise<{ welcome: Welcome; first: Delivery }> {
+    this.hello(token, databaseId);
+    const welcome = await this.next('welcome');
+    this.site.epoch = welcome.epoch;
+    return { welcome, first: await this.delivery() };
+  }
+
+  /** Sends changesets of the changelog, by default all that are not decided. */
+  push(from: number = this.site.decidedUpTo + 1, to: number = this.site.changelog.length): void {
+    this.send({
+      type: 'push',
+      clientNowMs: this.site.nowMs(),
+      previousHash: this.site.hashes[from - 1] as Uint8Array,
+      changesets: this.site.changelog.slice(from - 1, to),
+    });
+  }
+
+  /** Writes, pushes, and waits for the outcome. */
+  async commit(changes: readonly Change[], options: Parameters<TestSite['write']>[1] = {}): Promise<Outcome> {
+    const { sequence } = this.site.write(changes, options);
+    this.push(sequence);
+    const { outcomes } = await this.decided(sequence);
+    return outcomes.at(-1) as Outcome;
+  }
+
+  /** Deliveries until a changeset is decided; the last of them. */
+  async decided(sequence: number): Promise<Delivery> {
+    for (;;) {
+      const delivery = await this.delivery();
+      if (delivery.decidedUpTo >= sequence) return delivery;
+    }
+  }
+
+  async delivery(): Promise<Delivery> {
+    const delivery = await this.next('delivery');
+    if (delivery.from !== this.site.cursor) throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
+    this.site.cursor = delivery.to;
+    this.site.decidedUpTo = delivery.decidedUpTo;
+    return delivery;
+  }
+
+  failure(): Promise<Failure> {
+    return this.next('failure');
+  }
+
+  async next<Type extends ServerMessage['type']>(type: Type): Promise<Extract<ServerMessage, { type: Type }>> {
+    await this.until(() => this.inbox.length > 0 || this.closed !== null);
+    const message = this.inbox.shift();
+    if (message?.type !== type) throw new Error(`expected ${type}, got ${JSON.stringify(message ?? this.closed, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`);
+    return message as Extract<ServerMessage, { type: Type }>;
+  }
+
+  /** Messages that have arrived and were not asked for. */
+  get unread(): number {
+    return this.inbox.length;
+  }
+
+  async closes(): Promise<{ readonly code: number; readonly reason: string }> {
+    await this.until(() => this.closed !== null);
+    return this.closed as { code: number; reason: string };
+  }
+
+  /** Everything the server had sent before this answer has arrived after it. */
+  async roundTrip(): Promise<void> {
+    this.send({ type: 'ping' });
+    await this.until(() => this.inbox.some(({ type }) => type === 'pong') || this.closed !== null);
+    const at = this.inbox.findIndex(({ type }) => type === 'pong');
+    if (at >= 0) this.inbox.splice(at, 1);
+  }
+
+  async close(): Promise<void> {
+    if (this.closed === null) this.socket.close();
+    await this.closes();
+  }
+
+  /** As when the network goes: no handshake. */
+  cut(): void {
+    this.socket.terminate();
+  }
+
+  private async until(condition: () => boolean): Promise<void> {
+    const deadline = setTimeout(() => {
+      this.timedOut = true;
+      this.wake();
+    }, PATIENCE_MS);
+    try {
+      while (!condition()) {
+        if (this.timedOut) throw new Error('the server did not answer in time');
+        await new Promise<void>((resolve) => (this.waiter = resolve));
+      }
+    } finally {
+      clearTimeout(deadline);
+    }
+  }
+
+  private timedOut = false;
+
+  private wake(): void {
+    this.waiter?.();
+    this.waiter = null;
+  }
+}

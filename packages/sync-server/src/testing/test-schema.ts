@@ -1,0 +1,37 @@
+import { buildSchema, columnIdOf, tableIdOf, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '@rockpool/shared';
+
+export function column(name: string, type: ColumnType, options: Partial<ColumnSchema> = {}): ColumnSchema {
+  return { id: columnIdOf(name), name, type, notNull: false, defaultSql: null, generated: null, ...options };
+}
+
+export function table(name: string, columns: readonly ColumnSchema[], options: Partial<TableSchema> = {}): TableSchema {
+  return { id: tableIdOf(name), name, columns, primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], synced: true, ...options };
+}
+
+const id: ColumnSchema = column('id', 'text', { notNull: true });
+
+export const ACCOUNTS: TableSchema = table('accounts', [id, column('name', 'text', { notNull: true }), column('rank', 'integer')], { uniques: [['name']] });
+
+export const ENTRIES: TableSchema = table(
+  'entries',
+  [
+    id,
+    column('account_id', 'text'),
+    column('amount', 'integer', { notNull: true, defaultSql: '0' }),
+    column('note', 'text'),
+    column('weight', 'real'),
+    column('receipt', 'blob'),
+  ],
+  {
+    foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
+    checks: [{ name: 'amount_bounded', sql: 'amount < 1000000' }],
+    indexes: [{ name: 'entries_by_note', unique: false, expressions: ['note'], whereSql: null }],
+  },
+);
+
+/** A composite key of two types, and nothing beside it. */
+export const LABELS: TableSchema = table('labels', [column('entry_id', 'text', { notNull: true }), column('position', 'integer', { notNull: true })], {
+  primaryKey: ['entry_id', 'position'],
+});
+
+export const TEST_SCHEMA: Schema = buildSchema([ACCOUNTS, ENTRIES, LABELS]);

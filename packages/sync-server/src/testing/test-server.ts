@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CellValue } from '@rockpool/shared';
+import { createSyncServer, type SyncServer, type SyncServerOptions } from '../create-sync-server.ts';
+import { databaseFileName } from '../fanout/database-cache.ts';
+import { SqliteFile } from '../store/sqlite-file.ts';
+import { TestConnection, type TestSite } from './test-client.ts';
+import { TEST_SCHEMA } from './test-schema.ts';
+
+export const TEST_SECRET = 'c0ffee-0123456789-abcdefghijklmnop';
+export const DATABASE = 'household';
+
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'rockpool-server-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A real server on a real port with real files. */
+export class TestServer {
+  readonly dataDir: string;
+  readonly sync: SyncServer;
+  readonly events: { readonly event: string; readonly fields: object }[];
+  private readonly http: Server;
+
+  private constructor(dataDir: string, sync: SyncServer, http: Server, events: TestServer['events']) {
+    this.dataDir = dataDir;
+    this.sync = sync;
+    this.http = http;
+    this.events = events;
+  }
+
+  static async start(dataDir: string, options: Partial<SyncServerOptions> = {}): Promise<TestServer> {
+    const events: TestServer['events'] = [];
+    const log: SyncServerOptions['log'] = (event, fields) => void events.push({ event, fields });
+    const sync = createSyncServer({ dataDir, schema: TEST_SCHEMA, secret: TEST_SECRET, log, ...options });
+    const http = createServer();
+    sync.attach(http);
+    await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
+    return new TestServer(dataDir, sync, http, events);
+  }
+
+  get host(): string {
+    return `127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+  }
+
+  token(access: 'read' | 'write' = 'write', principal = 'ann', databaseId: string = DATABASE): Promise<string> {
+    return this.sync.issueToken({ principal, databases: [databaseId], access, ttlMs: 60_000 });
+  }
+
+  connect(site?: TestSite, headers?: Record<string, string>): Promise<TestConnection> {
+    return TestConnection.connect(`ws://${this.host}/sync`, site, headers);
+  }
+
+  /** Connected, welcomed and caught up. */
+  async open(site?: TestSite, options: { principal?: string; databaseId?: string; access?: 'read' | 'write' } = {}): Promise<TestConnection> {
+    const { principal = 'ann', databaseId = DATABASE, access = 'write' } = options;
+    const connection = await this.connect(site);
+    await connection.open(await this.token(access, principal, databaseId), databaseId);
+    return connection;
+  }
+
+  /** Reads the database's file beside the server, as a backend would. */
+  query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
+    const file = new SqliteFile(join(this.dataDir, 'databases', databaseFileName(databaseId)));
+    try {
+      return file.all(sql);
+    } finally {
+      file.close();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.sync.close();
+    this.http.closeAllConnections();
+    await new Promise<void>((resolve) => void this.http.close(() => resolve()));
+  }
+}
