@@ -1,0 +1,70 @@
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createSyncServer } from '@rockpool/sync-server';
+import { schema } from '../src/schema.ts';
+import { answerBudgetRoute } from './budget-routes.ts';
+import { openBudgets } from './budgets.ts';
+import { nodeListener } from './node-listener.ts';
+import { signingSecret } from './signing-secret.ts';
+import { staticFiles } from './static-files.ts';
+
+export interface DemoServerOptions {
+  /** The built app. */
+  readonly distFolder: string;
+  /** Everything that must outlive the process: databases, share keys, the signing secret. Made where it is missing. */
+  readonly dataFolder: string;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+}
+
+export interface DemoServer {
+  readonly port: number;
+  /** Ends sessions, settles what was pushed, closes files and port. */
+  stop(): Promise<void>;
+}
+
+/** A browser gets a new token whenever it connects, so this is how long a share key that was taken back would still work. */
+const tokenTtlMs = 60 * 60 * 1_000;
+
+/**
+ * One program that serves the app, hands out tokens for budgets, and syncs them: all a household would have to run.
+ * Rejects where the port is taken, or another server uses the data folder.
+ */
+export async function startDemoServer({ distFolder, dataFolder, host, port }: DemoServerOptions): Promise<DemoServer> {
+  mkdirSync(dataFolder, { recursive: true });
+  const files = await staticFiles(distFolder);
+  const sync = createSyncServer({ dataDir: join(dataFolder, 'databases'), schema, secret: signingSecret(dataFolder) });
+  const budgets = openBudgets(dataFolder);
+  const routes = {
+    budgets,
+    issueToken: (databaseId: string, principal: string) => sync.issueToken({ principal, databases: [databaseId], ttlMs: tokenTtlMs }),
+  };
+
+  const http = createServer(
+    nodeListener(async (request) => {
+      const { pathname } = new URL(request.url);
+      return (await answerBudgetRoute(request, routes)) ?? (await files(pathname)) ?? sync.app.fetch(request);
+    }),
+  );
+  sync.attach(http);
+
+  const stop = async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => void http.close(() => resolve()));
+    await sync.close();
+    http.closeAllConnections();
+    await closed;
+    budgets.close();
+  };
+
+  try {
+    await new Promise<void>((resolve, reject) => void http.once('error', reject).listen(port, host, resolve));
+  } catch (error) {
+    await sync.close();
+    budgets.close();
+    throw error;
+  }
+  return { port: (http.address() as AddressInfo).port, stop };
+}

@@ -1,0 +1,41 @@
+/**
+ * Runs the demo: `node server/serve.ts`, after the app was built.
+ *
+ * - `PORT`: where it answers, 4400 unless set
+ * - `HOST`: the address that it listens on, 127.0.0.1 unless set. Browsers keep databases only for pages on localhost or under https, so for
+ *   other machines put a proxy with a certificate before it.
+ * - `ROCKPOOL_DATA`: the data folder, `.rockpool/demo` in the repository unless set
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { startDemoServer } from './demo-server.ts';
+
+const distFolder = fileURLToPath(new URL('../dist', import.meta.url));
+const dataFolder = process.env['ROCKPOOL_DATA'] ?? fileURLToPath(new URL('../../../.rockpool/demo', import.meta.url));
+const host = process.env['HOST'] ?? '127.0.0.1';
+const port = Number(process.env['PORT'] ?? 4400);
+
+async function main(): Promise<void> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) return giveUp(`PORT is not a port number.`);
+  if (!existsSync(distFolder)) return giveUp('The app is not built yet: run its build first, or `npm run demo` in the repository.');
+  // Before anything is opened, so that a signal during the start is not lost.
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  const server = await startDemoServer({ distFolder, dataFolder, host, port });
+  console.log(`Rockpool demo: http://localhost:${server.port}`);
+  await stopped;
+  await server.stop();
+}
+
+function giveUp(why: string): void {
+  console.error(why);
+  process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE') giveUp(`Port ${port} is taken. Set PORT to another one.`);
+  else if (code === 'database-unavailable') giveUp(`Another server uses the data folder ${dataFolder}.`);
+  else giveUp(error instanceof Error ? error.message : String(error));
+});
