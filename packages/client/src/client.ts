@@ -7,7 +7,7 @@ import type { Durability } from './rpc/worker-api.ts';
 // The whole public interface. create-client.ts wires what is declared here.
 
 export interface ClientOptions {
-  /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64 of them. */
+  /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64. */
   readonly name: string;
   /** What `defineSchema` returned. */
   readonly schema: Schema;

@@ -1,5 +1,5 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
-import { proxy } from 'comlink';
+import { proxy, type Remote } from 'comlink';
 import type { Client, ClientOptions } from './client.ts';
 import { checkOptions } from './tab/check-options.ts';
 import { createLiveQueries } from './tab/live-queries.ts';
@@ -12,7 +12,7 @@ import { connectWorker } from './tab/worker-connection.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { SqlParam } from './rpc/sql-value.ts';
-import type { TabApi, WorkerEvent } from './rpc/worker-api.ts';
+import type { TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
 
 /** A worker that is stuck must not keep a page from closing its client: the budget for a hand-over at worst is 3 s. */
 const CLOSE_DEADLINE_MS = 3_000;
@@ -63,7 +63,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   try {
     const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId };
     const openOptions = { name, schema: encodeSchema(schema), sync: target, durability, storage };
-    await connection.call((worker) => worker.open(openOptions, proxy(tab)));
+    status.set(await connection.call((worker) => worker.open(openOptions, proxy(tab))));
   } catch (error) {
     connection.end(new RockpoolError('client-closed'));
     throw error;
@@ -75,22 +75,36 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     () => void connection.call((worker) => worker.resume()).catch(onError),
   );
 
-  const write = (statements: readonly SqlStatement[]) => connection.call((worker) => worker.write(statements));
+  const closed = new RockpoolError('client-closed');
   let closing: Promise<void> | null = null;
+
+  async function call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
+    if (closing !== null) throw closed;
+    return connection.call(run);
+  }
+
+  const write = (statements: readonly SqlStatement[]) => call((worker) => worker.write(statements));
 
   async function close(): Promise<void> {
     stopFollowing();
-    const closed = new RockpoolError('client-closed');
     live.end(closed);
-    await Promise.race([connection.call((worker) => worker.close()), new Promise((resolve) => setTimeout(resolve, CLOSE_DEADLINE_MS))]);
-    connection.end(closed);
+    let deadline: ReturnType<typeof setTimeout> | undefined;
+    const overdue = new Promise<void>((resolve) => {
+      deadline = setTimeout(resolve, CLOSE_DEADLINE_MS);
+    });
+    try {
+      await Promise.race([connection.call((worker) => worker.close()), overdue]);
+    } finally {
+      clearTimeout(deadline);
+      connection.end(closed);
+    }
   }
 
   return {
     name,
     async query<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): Promise<Row[]> {
       const statement = toStatement(given, params);
-      return decodeRows(await connection.call((worker) => worker.query(statement))) as Row[];
+      return decodeRows(await call((worker) => worker.query(statement))) as Row[];
     },
     async execute(given: SqlStatement | string, params?: readonly SqlParam[]) {
       const [result] = await write([toStatement(given, params)]);

@@ -25,8 +25,11 @@ export interface OpenOptions {
 
 /** What a page asks of its worker. Every failure arrives as a `RockpoolError` (see error-transfer.ts). */
 export interface WorkerApi {
-  /** Resolves when local reads and writes work; never waits for the network. Called once, before anything else. */
-  open(options: OpenOptions, tab: TabApi): Promise<void>;
+  /**
+   * Resolves with the status when local reads and writes work; never waits for the network. Called once, before anything else.
+   * Status events come after that.
+   */
+  open(options: OpenOptions, tab: TabApi): Promise<SyncStatus>;
   query(statement: SqlStatement): Promise<EncodedRows>;
   /** One atomic transaction; resolves when it is committed, wherever it ran. */
   write(statements: readonly SqlStatement[]): Promise<readonly StatementResult[]>;

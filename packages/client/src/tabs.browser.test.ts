@@ -1,0 +1,165 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Client, ClientOptions } from './client.ts';
+import { createClient, sql, type LiveQuery } from './index.ts';
+import { defineSchema } from './schema/index.ts';
+import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
+import { createHost } from './worker/host.ts';
+
+const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull() });
+const other = sqliteTable('other', { id: text().primaryKey() });
+const schema = defineSchema({ entry, other });
+
+const open: Client[] = [];
+const tabs: BrowserTab[] = [];
+
+async function openClient(name: string, options: Partial<ClientOptions> = {}): Promise<Client> {
+  const client = await createClient({ name, schema, ...options });
+  open.push(client);
+  return client;
+}
+
+async function openOtherTab(name: string): Promise<BrowserTab> {
+  const tab = await openTab({ name, schema });
+  tabs.push(tab);
+  return tab;
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+  for (const tab of tabs.splice(0)) tab.kill();
+});
+
+const insert = (client: Client, number: number): Promise<unknown> => client.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`);
+const numbersIn = async (client: Client): Promise<number[]> => (await client.query<{ number: number }>('SELECT number FROM entry ORDER BY rowid')).map(({ number }) => number);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+function follow(client: Client): { readonly live: LiveQuery<{ number: number }>; readonly numbers: () => number[] } {
+  const live = client.live<{ number: number }>('SELECT number FROM entry ORDER BY number');
+  live.subscribe(() => undefined);
+  return { live, numbers: () => live.current.rows.map(({ number }) => number) };
+}
+
+describe('two tabs', () => {
+  it('show in both what either writes', async () => {
+    const name = freshName();
+    const leader = await openClient(name);
+    const follower = await openClient(name);
+    expect([leader.status.role, follower.status.role]).toEqual(['leader', 'follower']);
+    const views = [follow(leader), follow(follower)];
+    await insert(follower, 1);
+    await insert(leader, 2);
+    for (const { numbers } of views) await until(() => numbers().length === 2);
+    for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
+  });
+
+  it('read at once what the other has written', async () => {
+    const name = freshName();
+    const leader = await openClient(name);
+    const follower = await openClient(name);
+    for (const number of upTo(20)) {
+      await insert(leader, number);
+      expect(await numbersIn(follower)).toHaveLength(number + 1);
+    }
+    await insert(follower, 20);
+    expect(await numbersIn(follower)).toEqual(upTo(21));
+  });
+
+  it('send errors of a write back to the tab that wrote', async () => {
+    const name = freshName();
+    await openClient(name);
+    const follower = await openClient(name);
+    const failure = follower.execute(sql`INSERT INTO entry VALUES ('a', ${null})`);
+    await expect(failure).rejects.toMatchObject({ code: 'constraint-not-null', recovery: 'ask-user' });
+  });
+
+  it('emit nothing when a table was touched that a query does not read', async () => {
+    const name = freshName();
+    const leader = await openClient(name);
+    const follower = await openClient(name);
+    let count = 0;
+    follower.live('SELECT * FROM entry').subscribe(() => count++);
+    await until(() => count === 1);
+    await leader.execute(sql`INSERT INTO other VALUES ('a')`);
+    await insert(leader, 1);
+    await until(() => count === 2);
+    expect(count).toBe(2);
+  });
+});
+
+/** Ten on the way at a time. Halfway something happens, and writing goes on meanwhile. */
+async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
+  let happening: Promise<void> | void = undefined;
+  for (let first = 0; first < 200; first += 10) {
+    const writes = upTo(10).map((index) => insert(client, first + index));
+    if (first === 100) happening = halfway();
+    await Promise.all(writes);
+  }
+  await happening;
+}
+
+describe('a follower that writes 200 times', () => {
+  it('loses nothing and repeats nothing when the leader closes halfway', async () => {
+    const name = freshName();
+    const leader = await openClient(name);
+    const follower = await openClient(name);
+    await insert200(follower, () => leader.close());
+    expect(await numbersIn(follower)).toEqual(upTo(200));
+    await until(() => follower.status.role === 'leader');
+  });
+
+  it('loses nothing and repeats nothing when the tab of the leader is killed halfway', async () => {
+    const name = freshName();
+    const leader = await openOtherTab(name);
+    const follower = await openClient(name);
+    const third = await openClient(name);
+    await insert200(follower, () => leader.kill());
+    expect(await numbersIn(follower)).toEqual(upTo(200));
+    expect(await numbersIn(third)).toEqual(upTo(200));
+    await insert(third, 200);
+    expect(await numbersIn(follower)).toEqual(upTo(201));
+  });
+});
+
+describe('a page', () => {
+  it('that is hidden hands over, and shows what it missed when it is back', async () => {
+    const name = freshName();
+    const away = await openOtherTab(name);
+    const here = await openClient(name);
+    const view = follow(away.client);
+    await until(() => !view.live.current.loading);
+    away.window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+    await until(() => here.status.role === 'leader');
+    await insert(here, 1);
+    const asked = insert(away.client, 2);
+    away.window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    await asked;
+    await until(() => view.numbers().length === 2);
+    expect(view.numbers()).toEqual([1, 2]);
+  });
+
+  it('shows the status with its own role', async () => {
+    const name = freshName();
+    const leader = await openClient(name);
+    const follower = await openClient(name);
+    const roles: string[] = [];
+    follower.onStatus(({ role }) => roles.push(role));
+    await leader.close();
+    await until(() => follower.status.role === 'leader');
+    expect(roles).toEqual(['follower', 'leader']);
+  });
+});
+
+it('five tabs open a fresh database at once', async () => {
+  const name = freshName();
+  const clients = await Promise.all(upTo(5).map(() => openClient(name)));
+  expect(clients.map(({ status }) => status.role).sort()).toEqual(['follower', 'follower', 'follower', 'follower', 'leader']);
+  await Promise.all(clients.map((client, number) => insert(client, number)));
+  for (const client of clients) expect((await numbersIn(client)).sort()).toEqual(upTo(5));
+});
+
+it('where the browser lacks what storage needs, opening fails with a code and says what', async () => {
+  // Here, outside of a worker, browsers hide the handles.
+  const opening = createHost().open({ name: freshName(), schema: JSON.stringify({ rockpoolSchema: 1, ...schema }), sync: null, durability: 'relaxed', storage: 'opfs' }, { onEvent: () => undefined, token: async () => '' });
+  await expect(opening).rejects.toMatchObject({ code: 'storage-unsupported', fields: { missing: expect.stringContaining('createSyncAccessHandle') as unknown } });
+});

@@ -1,0 +1,18 @@
+// TypeScript declares these for workers only (lib "WebWorker"), which cannot stand beside the page's own library in one program.
+declare global {
+  interface FileSystemSyncAccessHandle {
+    read(buffer: AllowSharedBufferSource, options?: { at?: number }): number;
+    write(buffer: AllowSharedBufferSource, options?: { at?: number }): number;
+    truncate(newSize: number): void;
+    getSize(): number;
+    flush(): void;
+    close(): void;
+  }
+  // eslint-disable-next-line no-var -- only `var` declares a property of the global object
+  var FileSystemSyncAccessHandle: { readonly prototype: FileSystemSyncAccessHandle };
+  interface FileSystemFileHandle {
+    createSyncAccessHandle(): Promise<FileSystemSyncAccessHandle>;
+  }
+}
+
+export {};

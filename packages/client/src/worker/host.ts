@@ -1,0 +1,101 @@
+import { decodeSchema, RockpoolError, toRockpoolError } from '@rockpool/shared';
+import { transfer } from 'comlink';
+import type { LeaderStatus } from '../leader/channel-message.ts';
+import { systemClock } from '../leader/clock.ts';
+import type { LeaderWork } from '../leader/leadership.ts';
+import { Membership } from '../leader/membership.ts';
+import { rowsTransferables } from '../rpc/rows-transfer.ts';
+import type { SyncStatus } from '../rpc/sync-status.ts';
+import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
+import { newId } from '../tab/new-id.ts';
+import type { OpenDatabase } from './database/open-database.ts';
+import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
+import { createLocalOpener } from './open-local.ts';
+import { requireTabSupport } from './require-tab-support.ts';
+import { startSync } from './sync/start-sync.ts';
+
+/** Puts the parts of a tab's worker together: storage and database, leader or follower, live queries, sync. */
+export function createHost(): WorkerApi {
+  let membership: Membership<OpenDatabase> | null = null;
+  let live: LiveRunner | null = null;
+
+  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner } {
+    if (membership === null || live === null) throw new RockpoolError('internal', { called: 'before open' });
+    return { membership, live };
+  }
+
+  return {
+    async open(options, tab) {
+      if (membership !== null) throw new RockpoolError('internal', { called: 'open twice' });
+      requireTabSupport();
+      const send = (event: WorkerEvent): void => void sendToTab(tab, event);
+      const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });
+      const initialStatus: LeaderStatus = {
+        state: 'offline',
+        pendingCount: 0,
+        parkedCount: 0,
+        reason: null,
+        lastContactMs: null,
+        persistence: options.storage,
+        clockOffsetMs: null,
+      };
+      let status: SyncStatus = { ...initialStatus, role: 'follower' };
+      let isOpen = false;
+      const setStatus = (next: SyncStatus): void => {
+        status = next;
+        if (isOpen) send({ kind: 'status', status });
+      };
+
+      const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
+        // What lies in memory is this worker's own: no other tab shares it.
+        scope: options.storage === 'memory' ? `${options.name}:memory:${newId()}` : options.name,
+        schema: options.schema,
+        initialStatus,
+        locks: navigator.locks,
+        openPort: (name) => new BroadcastChannel(name),
+        clock: systemClock,
+        newId,
+        openDatabase: createLocalOpener({ ...options, schema: decodeSchema(options.schema) }),
+        // Sync starts here and lives as long as this tab leads.
+        startWork: (tools) =>
+          options.sync === null ? NO_WORK : startSync({ target: options.sync, token: async () => tab.token(), tools, persistence: options.storage }),
+        onTouched: (touched) => live?.touch(touched),
+        onStatus: (leaderStatus, role) => setStatus({ ...leaderStatus, role }),
+        onProblem: problem,
+        onEnded: (error) => {
+          if (error.code === 'client-closed' || !isOpen) return; // The caller is told by its own call.
+          setStatus({ ...status, state: 'blocked', reason: error.toData() });
+          problem(error);
+        },
+      });
+      membership = mine;
+      live = createLiveRunner({ database: () => mine.database(), clock: systemClock, send });
+      await mine.open();
+      isOpen = true;
+      return status;
+    },
+
+    async query({ sql, params }) {
+      const rows = (await opened().membership.database()).query(sql, params);
+      return transfer(rows, rowsTransferables(rows));
+    },
+    write: async (statements) => opened().membership.write(statements),
+    watch: async (queryId, statement) => opened().live.watch(queryId, statement),
+    unwatch: async (queryId) => opened().live.unwatch(queryId),
+    suspend: async () => opened().membership.suspend(),
+    resume: async () => opened().membership.resume(),
+    close: async () => membership?.close(),
+  };
+}
+
+const NO_WORK: LeaderWork = { onLocalCommit: () => undefined, stop: () => Promise.resolve() };
+
+async function sendToTab(tab: TabApi, event: WorkerEvent): Promise<void> {
+  try {
+    // Across the threads this is a promise, whatever the page's function gives.
+    await tab.onEvent(event);
+  } catch (thrown) {
+    // The page's own fault, in the page's own console too: nobody else can be told.
+    console.error(toRockpoolError(thrown));
+  }
+}

@@ -1,0 +1,16 @@
+import { isErrorCode, RockpoolError, toRockpoolError } from '@rockpool/shared';
+import { StorageError } from '@rockpool/vfs-opfs';
+
+/** A failure of the storage package under the code that the client has for it. */
+export function storageFailure(thrown: unknown): RockpoolError {
+  if (!(thrown instanceof StorageError)) return toRockpoolError(thrown);
+  const { code } = thrown;
+  const fields = Object.fromEntries(Object.entries(thrown.fields).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])) as Record<
+    string,
+    string | number | boolean
+  >;
+  if (isErrorCode(code)) return new RockpoolError(code, fields, { cause: thrown });
+  // What is left: the caller can only try again, or it is a fault of ours.
+  if (code === 'storage-snapshot-lost') return new RockpoolError('storage-lost', { reason: 'snapshot', ...fields }, { cause: thrown });
+  return new RockpoolError('internal', { storage: code, ...fields }, { cause: thrown });
+}
