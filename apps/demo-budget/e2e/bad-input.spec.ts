@@ -1,0 +1,220 @@
+import type { Route } from 'playwright/test';
+import { expect, test, type Person } from './harness/test.ts';
+import { serverDatabase } from './harness/server-database.ts';
+import { claimsOf, secretOf, signToken } from './harness/tokens.ts';
+import { insertGroup, openRawSocket, type RawSocket } from './harness/wire.ts';
+import { addAccount, openAccount } from './steps/accounts.ts';
+import { addEntry, fillEntryForm, ledgerRow } from './steps/entries.ts';
+import { chooseFile, importPreviewed } from './steps/import.ts';
+import { shareLink } from './steps/navigation.ts';
+import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
+
+test.describe('a file that is no bank statement', () => {
+  const files: readonly (readonly [name: string, contents: string | Uint8Array, sentence: RegExp])[] = [
+    ['empty.csv', '', /This file is empty/],
+    ['noise.csv', Uint8Array.from({ length: 4_096 }, (_, index) => (index * 73) % 256), /not a text file/],
+    ['statement.csv', '%PDF-1.7\n%âãÏÓ', /This is a PDF/],
+    ['sheet.csv', Uint8Array.of(0x50, 0x4b, 3, 4, 20, 0, 6, 0), /This is a spreadsheet/],
+    ['login.csv', '<!doctype html><html><body>Your session has expired</body></html>', /This is a web page/],
+    ['prose.csv', 'Dear customer\nyour statement is ready\n', /No table with several columns/],
+    ['cut.csv', 'Date,Payee,Amount\n2025-06-01,"Baker,1.00\n2025-06-02,Rent,2.00\n', /row 2 is never closed/],
+  ];
+
+  test('is refused with its reason, and the next good one is imported', async ({ newPerson }) => {
+    const { page } = await newPerson();
+    await addAccount(page, { name: 'Giro', currency: 'EUR' });
+    for (const [name, contents, sentence] of files) {
+      await chooseFile(page, { name, contents });
+      await expect(page.getByRole('alert'), name).toHaveText(sentence);
+    }
+    await chooseFile(page, { name: 'good.csv', contents: 'Date,Payee,Amount\n2025-06-01,Baker,-1.00\n2025-06-02,Rent,-2.00\n' });
+    await importPreviewed(page, 2);
+    await openAccount(page, 'Giro');
+    await expect(page.getByRole('main')).toContainText('-€3.00');
+  });
+});
+
+test('a wrong delimiter is named, together with the right one, and the preview stays', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Giro', currency: 'EUR' });
+  await chooseFile(page, { name: 'semicolons.csv', contents: 'Datum;Empfänger;Betrag\n01.06.2025;Bäcker;-1,00\n02.06.2025;Miete;-900,00\n' });
+  await page.getByLabel('Columns divided by').selectOption({ label: 'commas' });
+  await expect(page.getByRole('alert')).toHaveText('The columns of this file are not divided by commas. Try semicolons.');
+  await importPreviewed(page, 2);
+});
+
+test('rows with dates that do not parse, or amounts over 2^53 minor units, hold the import back until they are skipped', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Giro', currency: 'EUR' });
+  await chooseFile(page, {
+    name: 'mixed.csv',
+    contents: 'Date,Payee,Amount\n2025-06-01,Good,-1.00\n2025-02-30,No such day,-2.00\nsoon,No date,-3.00\n2025-06-02,Too much,90071992547409.92\n2025-06-03,Largest,90071992547409.91\n',
+  });
+  const summary = page.getByRole('region', { name: 'Import', exact: true });
+  await expect(summary).toContainText('3 rows cannot be read.');
+  const preview = page.getByRole('table', { name: 'Preview' });
+  await expect(preview.getByRole('row').filter({ hasText: 'No such day' })).toContainText('There is no such day in the chosen order.');
+  await expect(preview.getByRole('row').filter({ hasText: 'No date' })).toContainText('The date cannot be read in the chosen order.');
+  await expect(preview.getByRole('row').filter({ hasText: 'Too much' })).toContainText('This amount is too large to be kept exactly');
+  await expect(page.getByRole('button', { name: /^Import \d+ entr/ })).toBeDisabled();
+
+  await summary.getByRole('button', { name: 'Skip these 3 rows' }).click();
+  await importPreviewed(page, 2);
+  await openAccount(page, 'Giro');
+  await expect(ledgerRow(page, 'Largest')).toContainText('+€90,071,992,547,409.91');
+  await expect(page.getByRole('main')).toContainText('2 entries');
+});
+
+test('an amount over 2^53 minor units is not taken from the form either, and balances beyond it are exact', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Vault', currency: 'EUR', opening: '90071992547409.91' });
+  await page.getByRole('button', { name: 'New entry' }).click();
+  const form = page.getByRole('form', { name: 'New entry' });
+  await fillEntryForm(form, { payee: 'Windfall', amount: '+90071992547409.92' });
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await expect(form.getByRole('alert')).toHaveText(/This amount is too large/);
+  await form.getByLabel(/^Amount in /).fill('90071992547409.90');
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await expect(ledgerRow(page, 'Windfall')).toContainText('€180,143,985,094,819.81');
+  await expectUpToDate(page);
+});
+
+test.describe('a token that the server does not take', () => {
+  const cases: readonly { readonly name: string; readonly code: string; readonly token: (real: string, secret: Uint8Array) => string }[] = [
+    { name: 'expired', code: 'auth-token-expired', token: (real, secret) => signToken({ ...claimsOf(real), nbf: 1_000, exp: 2_000 }, secret) },
+    { name: 'signed by someone else', code: 'auth-token-invalid', token: (real) => signToken(claimsOf(real), new Uint8Array(32).fill(7)) },
+    { name: 'for another budget', code: 'auth-database-forbidden', token: (real, secret) => signToken({ ...claimsOf(real), databases: ['f'.repeat(32)] }, secret) },
+    { name: 'no token at all', code: 'auth-token-invalid', token: () => 'hello' },
+  ];
+  for (const { name, code, token } of cases) {
+    test(`${name}: sync waits with a reason, work goes on, and all is sent once there is a good one`, async ({ newPerson, server }) => {
+      const anna = await newPerson();
+      const { page } = anna;
+      await addAccount(page, { name: 'Cash', currency: 'EUR' });
+      await expectUpToDate(page);
+      const link = await shareLink(page);
+
+      const badTokens = async (route: Route): Promise<void> => {
+        const response = await route.fetch();
+        const { token: real } = (await response.json()) as { token: string };
+        await route.fulfill({ response, json: { token: token(real, secretOf(server.dataFolder)) } });
+      };
+      await page.route('**/api/token', badTokens);
+      await reconnect(anna);
+      await expect(syncBadge(page)).toHaveText('No access');
+      await openAccount(page, 'Cash');
+      await addEntry(page, { payee: 'Kept', amount: '1' });
+      await expect(syncBadge(page)).toHaveText('No access · 1 to send');
+      await openSyncPage(page);
+      await expect(page.getByRole('main')).toContainText(code);
+      expect(serverDatabase(server.dataFolder, link).value('SELECT count(*) FROM entries')).toBe(0);
+
+      await page.unroute('**/api/token', badTokens);
+      await reconnect(anna);
+      await expectUpToDate(page);
+      expect(serverDatabase(server.dataFolder, link).value('SELECT count(*) FROM entries')).toBe(1);
+    });
+  }
+});
+
+test.describe('frames that no client sends', () => {
+  test('get a typed answer each, and the server goes on for everybody else', async ({ newPerson, server }) => {
+    const { page } = await newPerson();
+    await addAccount(page, { name: 'Cash', currency: 'EUR' });
+    await expectUpToDate(page);
+    const link = await shareLink(page);
+    await openAccount(page, 'Cash');
+    const budget = await budgetOf(link);
+
+    const noise = await openRawSocket(server.port);
+    noise.sendFrame(Uint8Array.from({ length: 1_000 }, (_, index) => (index * 97 + 13) % 256));
+    await expectFailure(noise, 'frame-invalid');
+
+    const late = await greetedSocket(server.port, budget);
+    late.sendFrame(Uint8Array.of(0, 99, 1, 2, 3));
+    await expectFailure(late, 'frame-invalid');
+
+    const rude = await openRawSocket(server.port);
+    rude.send({ type: 'ping' });
+    await expectFailure(rude, 'frame-unexpected');
+
+    const cells = { payee: 'From nowhere' };
+    for (const [group, code] of [
+      [insertGroup('no_such_table', 'x', cells), 'schema-unknown-table'],
+      [insertGroup('rockpool_conflict', 'x', cells), 'schema-unknown-table'],
+      [insertGroup('entries', 'x', { no_such_column: 'x' }), 'schema-unknown-column'],
+      [insertGroup('entries', 'x', cells), 'changeset-invalid'],
+    ] as const) {
+      const socket = await greetedSocket(server.port, budget);
+      socket.push(group);
+      const answer = await socket.next();
+      expect(answer).toMatchObject({ type: 'delivery', outcomes: [{ kind: 'rejected', sequence: 1, code }] });
+      socket.close();
+      await socket.closed;
+    }
+
+    await addEntry(page, { payee: 'Still here', amount: '1' });
+    await expectUpToDate(page);
+    expect(serverDatabase(server.dataFolder, link).rows('SELECT payee FROM entries')).toEqual([{ payee: 'Still here' }]);
+  });
+
+  test('do no harm to the page either, when a server sends them', async ({ newPerson, server }) => {
+    const anna = await newPerson();
+    const { page } = anna;
+    await addAccount(page, { name: 'Cash', currency: 'EUR' });
+    await expectUpToDate(page);
+    const link = await shareLink(page);
+    await openAccount(page, 'Cash');
+    await addEntry(page, { payee: 'Before', amount: '1' });
+    await expectUpToDate(page);
+
+    anna.gateway.injectFrame(Uint8Array.from({ length: 100 }, (_, index) => (index * 89 + 7) % 256));
+    await expect(syncBadge(page)).toHaveText('Sync stopped');
+    await addEntry(page, { payee: 'After', amount: '2' });
+    await expect(ledgerRow(page, 'After')).toContainText('-€3.00');
+    await openSyncPage(page);
+    await expect(page.getByRole('main')).toContainText('frame-invalid');
+
+    await reconnect(anna);
+    await expectUpToDate(page);
+    expect(serverDatabase(server.dataFolder, link).rows('SELECT payee FROM entries ORDER BY payee')).toEqual([{ payee: 'After' }, { payee: 'Before' }]);
+  });
+});
+
+/** Away from the network and back: a client then asks for a token and connects at once. */
+async function reconnect(person: Person): Promise<void> {
+  await person.goOffline();
+  await expect(syncBadge(person.page)).not.toHaveText(/^Up to date/);
+  await person.goOnline();
+}
+
+interface OpenedBudget {
+  readonly databaseId: string;
+  readonly token: string;
+}
+
+/** What the app does with a share link, done by hand. */
+async function budgetOf(link: string): Promise<OpenedBudget> {
+  const params = new URLSearchParams(new URL(link).hash.slice(1));
+  const databaseId = params.get('budget') ?? '';
+  const response = await fetch(new URL('/api/token', link), {
+    method: 'POST',
+    body: JSON.stringify({ databaseId, shareKey: params.get('key'), principal: 'stranger' }),
+  });
+  const { token } = (await response.json()) as { token: string };
+  return { databaseId, token };
+}
+
+/** A socket after a correct introduction: welcomed, and caught up. */
+async function greetedSocket(serverPort: number, { databaseId, token }: OpenedBudget): Promise<RawSocket> {
+  const socket = await openRawSocket(serverPort);
+  socket.hello(token, databaseId);
+  expect(await socket.next()).toMatchObject({ type: 'welcome' });
+  expect(await socket.next()).toMatchObject({ type: 'delivery' });
+  return socket;
+}
+
+async function expectFailure(socket: RawSocket, code: string): Promise<void> {
+  expect(await socket.next()).toMatchObject({ type: 'failure', code });
+  expect(await socket.closed).toBeGreaterThanOrEqual(1000);
+}

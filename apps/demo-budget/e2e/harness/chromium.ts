@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chromium, type BrowserContext } from 'playwright/test';
+import { findChromium } from '../../../../scripts/find-chromium.mjs';
+
+/** Chromium refuses to start as root with its sandbox; the rest keeps it from calling home, which a closed network makes slow. */
+const quietFlags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+const startDeadlineMs = 30_000;
+
+function executablePath(): string {
+  const path = findChromium();
+  if (path === undefined) throw new Error('There is no Chromium on this machine; `npm test` finds or installs one');
+  return path;
+}
+
+/** A browser with its profile on disk. Never an incognito one: there OPFS lives in memory and is another thing altogether. */
+export async function openChromium(profile: string, viewport: { width: number; height: number }): Promise<BrowserContext> {
+  return await chromium.launchPersistentContext(profile, { executablePath: executablePath(), args: quietFlags, locale: 'en-GB', timezoneId: 'Europe/Berlin', viewport });
+}
+
+/** A browser that can be killed as a machine's owner would: all its processes at once, with nothing said to any of them before. */
+export interface KillableChromium {
+  readonly context: BrowserContext;
+  /** Resolves when the process is gone. */
+  kill(): Promise<void>;
+}
+
+export async function openKillableChromium(profile: string): Promise<KillableChromium> {
+  const flags = [...quietFlags, '--headless=new', '--remote-debugging-port=0', `--user-data-dir=${profile}`, '--lang=en-GB', '--password-store=basic', 'about:blank'];
+  // A process group of its own, so that one signal reaches the browser, its renderers and its services.
+  const child = spawn(executablePath(), flags, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  const gone = once(child, 'exit');
+  const groupId = child.pid;
+  if (groupId === undefined) throw new Error('Chromium could not be started');
+
+  const kill = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-groupId, 'SIGKILL');
+    await gone;
+  };
+
+  try {
+    const endpoint = await new Promise<string>((resolve, reject) => {
+      let said = '';
+      const deadline = setTimeout(() => reject(new Error(`Chromium did not start in time. It said:\n${said}`)), startDeadlineMs);
+      child.stderr.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+        const found = /DevTools listening on (ws:\S+)/.exec(said)?.[1];
+        if (found === undefined) return;
+        clearTimeout(deadline);
+        resolve(found);
+      });
+      child.once('exit', () => {
+        clearTimeout(deadline);
+        reject(new Error(`Chromium ended at once. It said:\n${said}`));
+      });
+    });
+    const browser = await chromium.connectOverCDP(endpoint);
+    const [context] = browser.contexts();
+    if (context === undefined) throw new Error('Chromium has no default context');
+    return { context, kill };
+  } catch (error) {
+    await kill();
+    throw error;
+  }
+}

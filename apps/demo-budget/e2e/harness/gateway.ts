@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+/**
+ * What stands between one browser and the server: a network that can be cut and watched.
+ *
+ * Chromium's own "offline" holds the frames of WebSockets that are open and does not end them, so a cut has to be made here. And a worker whose script
+ * Playwright has answered gets no WebSocket at all, so scripts that need another clock are changed here too.
+ */
+export interface Gateway {
+  readonly url: string;
+  /** Ends every connection and refuses new ones, until `restore`. */
+  cut(): void;
+  restore(): void;
+  /** The page and its files still load, but the socket of sync does not open, until `restore`. */
+  refuseSync(): void;
+  /** Bytes that have gone from the browser to the server over sync's sockets. */
+  readonly syncBytesUp: number;
+  /** Calls once, as soon as that many bytes have gone up, before any more of them do. */
+  afterSyncBytesUp(byteCount: number, strike: () => void): void;
+  /** Sends the browser a whole WebSocket message that the server never sent. Only while the server is silent, or it would land inside one of its frames. */
+  injectFrame(payload: Uint8Array): void;
+  close(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly serverPort: number;
+  /** Put before the code of every script, in pages and in workers. */
+  readonly scriptPrefix?: string;
+}
+
+export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions): Promise<Gateway> {
+  const sockets = new Set<Socket>();
+  const syncSockets = new Set<Duplex>();
+  let network: 'whole' | 'without-sync' | 'cut' = 'whole';
+  let syncBytesUp = 0;
+  let watch: { readonly byteCount: number; readonly strike: () => void } | undefined;
+
+  const server: Server = createServer((incoming, answer) => forward(incoming, answer, serverPort, scriptPrefix));
+  server.on('connection', (socket: Socket) => {
+    if (network === 'cut') return void socket.destroy();
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('upgrade', (incoming: IncomingMessage, browserSide: Duplex, head: Buffer) => {
+    if (network !== 'whole') return void browserSide.destroy();
+    const serverSide = connect(serverPort, '127.0.0.1');
+    syncSockets.add(browserSide);
+    const end = (): void => {
+      syncSockets.delete(browserSide);
+      browserSide.destroy();
+      serverSide.destroy();
+    };
+    for (const side of [browserSide, serverSide]) side.on('error', end).once('close', end);
+    serverSide.write(requestHead(incoming));
+    serverSide.write(head);
+    browserSide.on('data', (chunk: Buffer) => {
+      if (watch !== undefined && syncBytesUp + chunk.length >= watch.byteCount) {
+        const { byteCount, strike } = watch;
+        watch = undefined;
+        // The part up to the mark goes through, so that the server is struck within a message.
+        serverSide.write(chunk.subarray(0, Math.max(byteCount - syncBytesUp, 0)));
+        syncBytesUp += chunk.length;
+        strike();
+        return;
+      }
+      syncBytesUp += chunk.length;
+      serverSide.write(chunk);
+    });
+    serverSide.pipe(browserSide);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    cut() {
+      network = 'cut';
+      for (const socket of sockets) socket.destroy();
+    },
+    restore() {
+      network = 'whole';
+    },
+    refuseSync() {
+      network = 'without-sync';
+      for (const socket of syncSockets) socket.destroy();
+    },
+    get syncBytesUp() {
+      return syncBytesUp;
+    },
+    afterSyncBytesUp(byteCount, strike) {
+      watch = { byteCount, strike };
+    },
+    injectFrame(payload) {
+      if (payload.length > 125) throw new Error(`A frame of ${payload.length} bytes needs a longer head than this`);
+      const head = Buffer.from([0x80 | 0x02, payload.length]); // final, binary; a server's frames are not masked
+      for (const socket of syncSockets) socket.write(Buffer.concat([head, payload]));
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+function forward(incoming: IncomingMessage, answer: ServerResponse, serverPort: number, scriptPrefix: string | undefined): void {
+  const outgoing = request({ port: serverPort, host: '127.0.0.1', method: incoming.method, path: incoming.url, headers: incoming.headers }, (response) => {
+    const isScript = response.headers['content-type']?.startsWith('text/javascript') === true;
+    if (scriptPrefix === undefined || !isScript) {
+      answer.writeHead(response.statusCode ?? 502, response.headers);
+      response.pipe(answer);
+      return;
+    }
+    const prefix = Buffer.from(scriptPrefix);
+    const sizeBytes = Number(response.headers['content-length']) + prefix.length;
+    answer.writeHead(response.statusCode ?? 502, { ...response.headers, 'content-length': sizeBytes });
+    answer.write(prefix);
+    response.pipe(answer);
+  });
+  // A killed server refuses: to the browser that is a network that broke off.
+  outgoing.on('error', () => answer.destroy());
+  incoming.pipe(outgoing);
+}
+
+function requestHead({ method, url, rawHeaders }: IncomingMessage): string {
+  const lines = [`${method} ${url} HTTP/1.1`];
+  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}

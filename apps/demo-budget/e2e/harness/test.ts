@@ -1,0 +1,91 @@
+import { test as base, type BrowserContext, type Page } from 'playwright/test';
+import { openChromium } from './chromium.ts';
+import { createDemoServer, type DemoServer } from './demo-server.ts';
+import { makeFolder, removeFolder } from './folders.ts';
+import { openGateway, type Gateway } from './gateway.ts';
+import { shiftedClock } from './shifted-clock.ts';
+
+/** Somebody with a browser of their own, a profile on disk, and a network that can be cut. */
+export interface Person {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly gateway: Gateway;
+  goOffline(): Promise<void>;
+  goOnline(): Promise<void>;
+}
+
+export interface PersonOptions {
+  /** The share link that this person was given. Without one, the app begins a new budget. */
+  readonly link?: string;
+  /** How far this person's clock is ahead of everybody else's. */
+  readonly clockAheadMs?: number;
+  /** The narrowest phone in use is 360 px wide. */
+  readonly viewport?: { readonly width: number; readonly height: number };
+}
+
+export interface Fixtures {
+  /** The real server, running, with an empty data folder. */
+  readonly server: DemoServer;
+  readonly newPerson: (options?: PersonOptions) => Promise<Person>;
+}
+
+export const test = base.extend<Fixtures>({
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads a fixture's needs from this pattern, and demands one where there are none
+  server: async ({}, use, testInfo) => {
+    const dataFolder = makeFolder('data');
+    const server = await createDemoServer(dataFolder);
+    await server.start();
+    await use(server);
+    await server.kill('SIGTERM');
+    if (testInfo.status !== testInfo.expectedStatus) await testInfo.attach('server', { body: server.output(), contentType: 'text/plain' });
+    removeFolder(dataFolder);
+  },
+
+  newPerson: async ({ server }, use, testInfo) => {
+    const leaveAll: (() => Promise<void>)[] = [];
+    await use(async (options = {}) => {
+      const { link, clockAheadMs, viewport = { width: 1280, height: 900 } } = options;
+      const gateway = await openGateway({ serverPort: server.port, ...(clockAheadMs === undefined ? {} : { scriptPrefix: shiftedClock(clockAheadMs) }) });
+      const profile = makeFolder('profile');
+      const context = await openChromium(profile, viewport);
+      const page = context.pages()[0] ?? (await context.newPage());
+      const said = collectConsole(context);
+      leaveAll.push(async () => {
+        if (testInfo.status !== testInfo.expectedStatus) await testInfo.attach(`console of person ${leaveAll.length}`, { body: said.join('\n'), contentType: 'text/plain' });
+        await context.close();
+        await gateway.close();
+        removeFolder(profile);
+      });
+      await page.goto(link === undefined ? gateway.url : throughGateway(link, gateway));
+      return {
+        context,
+        page,
+        gateway,
+        async goOffline() {
+          gateway.cut();
+          await context.setOffline(true); // for the page's own knowledge of it
+        },
+        async goOnline() {
+          gateway.restore();
+          await context.setOffline(false);
+        },
+      };
+    });
+    for (const leave of leaveAll.reverse()) await leave();
+  },
+});
+
+export { expect } from 'playwright/test';
+
+/** Everyone reaches the one server by a gateway of their own, so a link is followed to the same budget at another address. */
+export function throughGateway(link: string, gateway: Gateway): string {
+  return gateway.url + new URL(link).hash;
+}
+
+/** What pages and workers print, for the report of a failed test. */
+function collectConsole(context: BrowserContext): string[] {
+  const said: string[] = [];
+  context.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));
+  context.on('weberror', (error) => said.push(`uncaught: ${String(error.error())}`));
+  return said;
+}

@@ -1,0 +1,110 @@
+// The demo speaks to the server through the client alone. Only these tests send frames that no client would, so only they cross this edge.
+/* oxlint-disable no-restricted-imports */
+import {
+  columnIdOf,
+  decodeServerMessage,
+  encodeChangesetBody,
+  encodeMessage,
+  FIRST_PREVIOUS_HASH,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  messageToFrames,
+  PROTOCOL_VERSION,
+  tableIdOf,
+  type ChangeGroup,
+  type ClientMessage,
+  type ServerMessage,
+} from '../../../../packages/shared/src/index.ts';
+/* oxlint-enable no-restricted-imports */
+import { randomBytes } from 'node:crypto';
+import { schema } from '../../src/schema.ts';
+
+/** A socket that says whatever it is told to, and notes what it hears. */
+export interface RawSocket {
+  sendFrame(bytes: Uint8Array): void;
+  send(message: ClientMessage): void;
+  /** Introduces itself as a new site of the budget. */
+  hello(token: string, databaseId: string): void;
+  /** Pushes one changeset with this one group as the first of its site. */
+  push(group: ChangeGroup): void;
+  /** The next message of the server. Rejects when the connection has ended before. */
+  next(): Promise<ServerMessage>;
+  /** Resolves to the close code. */
+  readonly closed: Promise<number>;
+  close(): void;
+}
+
+export async function openRawSocket(serverPort: number): Promise<RawSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${serverPort}/sync`);
+  socket.binaryType = 'arraybuffer';
+  const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+  const heard: ServerMessage[] = [];
+  let waiting: (() => void) | undefined;
+  let ended = false;
+  socket.addEventListener('message', ({ data }) => {
+    const message = assembler.add(new Uint8Array(data as ArrayBuffer));
+    if (message !== null) heard.push(decodeServerMessage(message));
+    waiting?.();
+  });
+  const closed = new Promise<number>((resolve) => {
+    socket.addEventListener('close', ({ code }) => {
+      ended = true;
+      waiting?.();
+      resolve(code);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => resolve());
+    socket.addEventListener('error', () => reject(new Error('The server does not take the socket')));
+  });
+
+  const send = (message: ClientMessage): void => {
+    for (const frame of messageToFrames(encodeMessage(message))) socket.send(frame);
+  };
+  return {
+    send,
+    sendFrame: (bytes) => socket.send(new Uint8Array(bytes)),
+    hello(token, databaseId) {
+      send({
+        type: 'hello',
+        protocolVersion: PROTOCOL_VERSION,
+        token,
+        databaseId,
+        siteId: new Uint8Array(randomBytes(16)),
+        schemaHash: schema.hash,
+        epoch: null,
+        cursor: 0,
+        decidedUpTo: 0,
+        lastSequence: 0,
+      });
+    },
+    push(group) {
+      const nowMs = Date.now();
+      const body = encodeChangesetBody({ groups: [group], hiddenBases: [] });
+      send({ type: 'push', clientNowMs: nowMs, previousHash: FIRST_PREVIOUS_HASH, changesets: [{ sequence: 1, stampUs: nowMs * 1_000, base: 0, body }] });
+    },
+    async next() {
+      while (heard.length === 0) {
+        if (ended) throw new Error('The server has closed the socket without another word');
+        await new Promise<void>((resolve) => {
+          waiting = resolve;
+        });
+      }
+      return heard.shift() as ServerMessage;
+    },
+    closed,
+    close: () => socket.close(),
+  };
+}
+
+/** One new row of a table, by names that the schema may or may not know. */
+export function insertGroup(table: string, key: string, cells: Readonly<Record<string, string | bigint | null>>): ChangeGroup {
+  return {
+    tableId: tableIdOf(table),
+    kind: 'insert',
+    rowCount: 1,
+    keys: [[key]],
+    columnIds: Object.keys(cells).map(columnIdOf),
+    values: Object.values(cells).map((value) => [value]),
+  };
+}

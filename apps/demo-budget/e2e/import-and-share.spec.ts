@@ -1,0 +1,57 @@
+import { expect, test } from './harness/test.ts';
+import { serverDatabase } from './harness/server-database.ts';
+import { addAccount, fillAccountForm, openAccount } from './steps/accounts.ts';
+import { ledgerRow, ledgerText } from './steps/entries.ts';
+import { chooseFile, importPreviewed, samples } from './steps/import.ts';
+import { goTo, shareLink } from './steps/navigation.ts';
+import { expectUpToDate } from './steps/sync.ts';
+
+test('a statement of 2,000 rows imported by one person gives another, who opens the share link, the same balances', async ({ newPerson, server }) => {
+  const { page: anna } = await newPerson();
+  await goTo(anna, 'Import');
+  await fillAccountForm(anna, { name: 'Harbour', currency: 'USD', opening: '5126.44' });
+  await chooseFile(anna, samples.harbour);
+  await expect(anna.getByRole('region', { name: 'Import', exact: true })).toContainText('2000 new entries.');
+  await importPreviewed(anna, 2000);
+  await anna.getByRole('link', { name: 'Go to Harbour' }).click();
+  // The statement itself says so, in its last line.
+  await expect(anna.getByRole('main')).toContainText('US$1,032.55');
+  await expect(anna.getByRole('main')).toContainText('2000 entries');
+  await expectUpToDate(anna);
+
+  const link = await shareLink(anna);
+  const { page: ben } = await newPerson({ link });
+  await expect(ben.getByRole('link', { name: /Harbour/ })).toContainText('2000 entries');
+  await expect(ben.getByRole('link', { name: /Harbour/ })).toContainText('US$1,032.55');
+  await openAccount(anna, 'Harbour');
+  await openAccount(ben, 'Harbour');
+  await expect(ledgerRow(ben, 'Lantern Tram Company').first()).toContainText('US$1,032.55');
+  expect(await ledgerText(ben)).toEqual(await ledgerText(anna));
+  await goTo(anna, 'Spending');
+  await goTo(ben, 'Spending');
+  const spending = { name: /^Spending by category and month/ };
+  await expect(ben.getByRole('table', spending)).toBeVisible();
+  expect(await ben.getByRole('table', spending).innerText()).toBe(await anna.getByRole('table', spending).innerText());
+
+  const stored = serverDatabase(server.dataFolder, link);
+  expect(stored.rows('SELECT count(*) AS entries, sum(amountMinor) AS together FROM entries')).toEqual([{ entries: 2000, together: 103_255 - 512_644 }]);
+});
+
+test('the same statement imported again, on either device, adds nothing', async ({ newPerson }) => {
+  const { page: anna } = await newPerson();
+  await addAccount(anna, { name: 'Giro', currency: 'EUR', opening: '1842.10' });
+  await chooseFile(anna, samples.meridian);
+  await importPreviewed(anna, 355);
+  await anna.getByRole('link', { name: 'Go to Giro' }).click();
+  await expect(anna.getByRole('main')).toContainText('€5,097.34');
+  await expect(ledgerRow(anna, 'Bäckerei Hollerblüh').first()).toBeVisible();
+  await expectUpToDate(anna);
+
+  const { page: ben } = await newPerson({ link: await shareLink(anna) });
+  await expect(ben.getByRole('link', { name: /Giro/ })).toContainText('355 entries');
+  for (const page of [anna, ben]) {
+    await chooseFile(page, samples.meridian);
+    await expect(page.getByRole('region', { name: 'Import', exact: true })).toContainText('0 new entries, 355 are there already.');
+    await expect(page.getByRole('button', { name: 'Import 0 entries' })).toBeDisabled();
+  }
+});

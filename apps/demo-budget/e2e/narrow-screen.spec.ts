@@ -1,0 +1,46 @@
+import type { Page } from 'playwright/test';
+import { expect, test } from './harness/test.ts';
+import { fillAccountForm, openAccount } from './steps/accounts.ts';
+import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
+import { chooseFile, importPreviewed, samples } from './steps/import.ts';
+import { goTo } from './steps/navigation.ts';
+import { openSyncPage } from './steps/sync.ts';
+
+test('on a phone of 360 px every page fits its width and does its work', async ({ newPerson }, testInfo) => {
+  const { page } = await newPerson({ viewport: { width: 360, height: 740 } });
+  const look = async (name: string): Promise<void> => {
+    await expectNoSidewaysScroll(page, name);
+    await testInfo.attach(name, { body: await page.screenshot(), contentType: 'image/png' });
+  };
+  await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
+  await look('welcome');
+  await goTo(page, 'Import');
+  await look('first account');
+  await fillAccountForm(page, { name: 'Meridian Giro', currency: 'EUR', opening: '1842.10' });
+  await chooseFile(page, samples.meridian);
+  await expect(page.getByRole('table', { name: 'Preview' })).toBeVisible();
+  await look('preview');
+  await importPreviewed(page, 355);
+  await openAccount(page, 'Meridian Giro');
+  await expect(ledgerRow(page, 'Werkstatt für Tüftelei GmbH').first()).toContainText('+€2,917.33');
+  await look('ledger');
+  await page.getByRole('button', { name: 'New entry' }).click();
+  await look('new entry');
+  await page.getByRole('form', { name: 'New entry' }).getByRole('button', { name: 'Cancel' }).click();
+  await addEntry(page, { payee: 'Kiosk', amount: '2.50', category: 'Leisure' });
+  await changeEntry(page, 'Kiosk', { notes: 'two magazines' });
+  await expect(ledgerRow(page, 'Kiosk')).toContainText('two magazines');
+  for (const name of ['Accounts', 'Spending', 'Categories', 'Share'] as const) {
+    await goTo(page, name);
+    await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
+    await look(name);
+  }
+  await openSyncPage(page);
+  await look('sync');
+});
+
+/** A table may scroll in a region of its own; the page itself never does. */
+async function expectNoSidewaysScroll(page: Page, name: string): Promise<void> {
+  const { contentWidth, viewWidth } = await page.evaluate(() => ({ contentWidth: document.documentElement.scrollWidth, viewWidth: document.documentElement.clientWidth }));
+  expect(contentWidth, name).toBeLessThanOrEqual(viewWidth);
+}

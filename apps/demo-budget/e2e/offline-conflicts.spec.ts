@@ -1,0 +1,125 @@
+import type { Locator, Page } from 'playwright/test';
+import { expect, test, type Person } from './harness/test.ts';
+import { serverDatabase } from './harness/server-database.ts';
+import { addAccount, openAccount } from './steps/accounts.ts';
+import { addEntry, changeEntry, ledgerRow, type EntryInput } from './steps/entries.ts';
+import { shareLink } from './steps/navigation.ts';
+import { conflicts, expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
+
+const yearMs = 365 * 24 * 3_600_000;
+
+/**
+ * Corrected time is only as exact as a push is quick: the server sees a stamp's age grow by the way. A second between two edits leaves room for a machine
+ * that is busy; people are slower still.
+ */
+const clearlyLaterMs = 1_000;
+
+for (const clock of [
+  { words: 'with equal clocks', aheadMs: 0 },
+  { words: 'with one clock a year ahead', aheadMs: yearMs },
+]) {
+  for (const firstBack of ['anna', 'ben'] as const) {
+    test(`edits made offline merge by cell, and of the same cell the later one stands, ${clock.words}, ${firstBack} back first`, async ({ newPerson, server }) => {
+      const anna = await newPerson({ clockAheadMs: clock.aheadMs });
+      expect(await clockDifferenceMs(anna.page)).toBeGreaterThanOrEqual(clock.aheadMs);
+      await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '100' });
+      await addEntry(anna.page, { payee: 'Apart', amount: '1' });
+      await addEntry(anna.page, { payee: 'Anna later', amount: '1' });
+      await addEntry(anna.page, { payee: 'Ben later', amount: '1' });
+      await expectUpToDate(anna.page);
+      const link = await shareLink(anna.page);
+      const ben = await newPerson({ link });
+      await openAccount(anna.page, 'Household');
+      await openAccount(ben.page, 'Household');
+      await expect(ledgerRow(ben.page, 'Ben later')).toBeVisible();
+      await expectUpToDate(ben.page);
+
+      await anna.goOffline();
+      await ben.goOffline();
+      // Different columns of one entry.
+      await changeOffline(anna, 'Apart', { notes: 'noted by Anna' }, 1);
+      await changeOffline(ben, 'Apart', { amount: '2.50' }, 1);
+      // The same column, in either order of time.
+      await changeOffline(anna, 'Ben later', { notes: 'Anna came first' }, 2);
+      await changeOffline(ben, 'Anna later', { notes: 'Ben came first' }, 2);
+      await passTime(anna.page, clearlyLaterMs);
+      await changeOffline(anna, 'Anna later', { notes: 'Anna came last' }, 3);
+      await changeOffline(ben, 'Ben later', { notes: 'Ben came last' }, 3);
+
+      const [first, second] = firstBack === 'anna' ? [anna, ben] : [ben, anna];
+      await first.goOnline();
+      await expectUpToDate(first.page);
+      await second.goOnline();
+      await expectUpToDate(second.page);
+
+      for (const { page } of [anna, ben]) {
+        await expect(ledgerRow(page, 'Apart')).toContainText('noted by Anna');
+        await expect(ledgerRow(page, 'Apart')).toContainText('-€2.50');
+        await expect(ledgerRow(page, 'Anna later')).toContainText('Anna came last');
+        await expect(ledgerRow(page, 'Ben later')).toContainText('Ben came last');
+      }
+      for (const [{ page }, lostHere, lostThere] of [
+        [anna, 'Anna came first', 'Ben came first'],
+        [ben, 'Ben came first', 'Anna came first'],
+      ] as const) {
+        await openSyncPage(page);
+        await expect(conflicts(page)).toHaveCount(2);
+        await expect(conflictOf(page, lostHere)).toContainText(`from another device replaced ${lostHere} from this device`);
+        await expect(conflictOf(page, lostThere)).toContainText(`from this device replaced ${lostThere} from another device`);
+      }
+      expect(serverDatabase(server.dataFolder, link).rows('SELECT payee, notes, amountMinor FROM entries ORDER BY payee')).toEqual([
+        { payee: 'Anna later', notes: 'Anna came last', amountMinor: -100 },
+        { payee: 'Apart', notes: 'noted by Anna', amountMinor: -250 },
+        { payee: 'Ben later', notes: 'Ben came last', amountMinor: -100 },
+      ]);
+    });
+  }
+}
+
+test('a write that follows what its author had seen is no conflict, and a lost value can be put back', async ({ newPerson }) => {
+  const anna = await newPerson();
+  await addAccount(anna.page, { name: 'Household', currency: 'EUR' });
+  await addEntry(anna.page, { payee: 'Baker', amount: '1' });
+  await expectUpToDate(anna.page);
+  const ben = await newPerson({ link: await shareLink(anna.page) });
+  await openAccount(anna.page, 'Household');
+  await openAccount(ben.page, 'Household');
+  await changeEntry(ben.page, 'Baker', { notes: 'seen by both' });
+  await expect(ledgerRow(anna.page, 'Baker')).toContainText('seen by both');
+  await changeEntry(anna.page, 'Baker', { notes: 'in turn' });
+  await expect(ledgerRow(ben.page, 'Baker')).toContainText('in turn');
+
+  await ben.goOffline();
+  await changeOffline(ben, 'Baker', { notes: 'rolls' }, 1);
+  await passTime(ben.page, clearlyLaterMs);
+  await changeEntry(anna.page, 'Baker', { notes: 'bread' });
+  await expectUpToDate(anna.page);
+  await ben.goOnline();
+  await expect(ledgerRow(ben.page, 'Baker')).toContainText('bread');
+
+  await openSyncPage(ben.page);
+  await expect(conflicts(ben.page)).toHaveCount(1);
+  await ben.page.getByRole('button', { name: 'Restore rolls' }).click();
+  await expect(ledgerRow(anna.page, 'Baker')).toContainText('rolls');
+  await openSyncPage(anna.page);
+  await expect(conflicts(anna.page)).toHaveCount(1);
+});
+
+/** Changes an entry, and makes sure that it waits, so that a network that was not really cut would be noticed. */
+async function changeOffline({ page }: Person, payee: string, change: EntryInput, waitingCount: number): Promise<void> {
+  await changeEntry(page, payee, change);
+  await expect(syncBadge(page)).toHaveText(new RegExp(`(Offline|Connecting) · ${waitingCount} to send`));
+}
+
+/** Lets the page's own clock pass: what is tested depends on time, so time has to be. */
+async function passTime(page: Page, ms: number): Promise<void> {
+  await page.evaluate((waitMs) => new Promise((resolve) => setTimeout(resolve, waitMs)), ms);
+}
+
+async function clockDifferenceMs(page: Page): Promise<number> {
+  return (await page.evaluate(() => Date.now())) - Date.now() + 1_000; // a second for the way of the answer
+}
+
+function conflictOf(page: Page, lost: string): Locator {
+  return conflicts(page).filter({ hasText: `replaced ${lost}` });
+}

@@ -1,0 +1,33 @@
+import { expect, type Page } from 'playwright/test';
+import { goTo } from './navigation.ts';
+
+export interface AccountFields {
+  readonly name: string;
+  readonly currency: string;
+  /** As it is typed. */
+  readonly opening?: string;
+}
+
+/** Adds an account and ends on its ledger. */
+export async function addAccount(page: Page, account: AccountFields): Promise<void> {
+  await goTo(page, 'Accounts');
+  await page.getByRole('button', { name: /^(Add your first account|New account)$/ }).click();
+  await fillAccountForm(page, account);
+  await expect(page.getByRole('heading', { level: 1, name: account.name })).toBeVisible();
+}
+
+/** Fills the form for a new account, wherever it is shown, and sends it. */
+export async function fillAccountForm(page: Page, { name, currency, opening = '' }: AccountFields): Promise<void> {
+  const form = page.getByRole('form', { name: 'New account' });
+  await form.getByLabel('Name').fill(name);
+  await form.getByLabel('Currency').fill(currency);
+  await form.getByLabel('Opening balance').fill(opening);
+  await form.getByRole('button', { name: 'Add account' }).click();
+}
+
+/** Opens an account's ledger from the list of accounts. */
+export async function openAccount(page: Page, name: string): Promise<void> {
+  await goTo(page, 'Accounts');
+  await page.getByRole('main').getByRole('listitem').getByRole('link', { name }).click();
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
+}

@@ -1,0 +1,45 @@
+import { expect, type Locator, type Page } from 'playwright/test';
+
+/** As a person fills them in; what is left out stays as the form has it. */
+export interface EntryInput {
+  readonly payee?: string;
+  readonly amount?: string;
+  readonly notes?: string;
+  readonly date?: string;
+  readonly category?: string;
+}
+
+export async function addEntry(page: Page, entry: EntryInput): Promise<void> {
+  await page.getByRole('button', { name: 'New entry' }).click();
+  const form = page.getByRole('form', { name: 'New entry' });
+  await fillEntryForm(form, entry);
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await expect(form).toBeHidden();
+}
+
+/** Changes fields of the entry of a payee, in the ledger that is shown. */
+export async function changeEntry(page: Page, payee: string, entry: EntryInput): Promise<void> {
+  await page.getByRole('button', { name: `Change ${payee},` }).click();
+  const form = page.getByRole('form', { name: 'Change entry' });
+  await fillEntryForm(form, entry);
+  await form.getByRole('button', { name: 'Save' }).click();
+  await expect(form).toBeHidden();
+}
+
+export async function fillEntryForm(form: Locator, { payee, amount, notes, date, category }: EntryInput): Promise<void> {
+  if (date !== undefined) await form.getByLabel('Date').fill(date);
+  if (payee !== undefined) await form.getByLabel('Payee').fill(payee);
+  if (amount !== undefined) await form.getByLabel(/^Amount in /).fill(amount);
+  if (notes !== undefined) await form.getByLabel('Notes').fill(notes);
+  if (category !== undefined) await form.getByLabel('Category').selectOption({ label: category });
+}
+
+/** The row of a payee in the ledger that is shown: date, payee and notes, category, amount, balance. */
+export function ledgerRow(page: Page, payee: string): Locator {
+  return page.getByRole('table', { name: /^Entries of / }).getByRole('row').filter({ has: page.getByRole('button', { name: `Change ${payee},` }) });
+}
+
+/** All rows of the ledger as it is shown, as text: each with its running balance. */
+export async function ledgerText(page: Page): Promise<string[]> {
+  return await page.getByRole('table', { name: /^Entries of / }).getByRole('row').allInnerTexts();
+}

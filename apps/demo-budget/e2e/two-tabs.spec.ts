@@ -1,0 +1,132 @@
+import type { Page } from 'playwright/test';
+import { expect, test, type Person } from './harness/test.ts';
+import { serverDatabase } from './harness/server-database.ts';
+import { addAccount, openAccount } from './steps/accounts.ts';
+import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
+import { shareLink } from './steps/navigation.ts';
+import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
+
+test('two tabs without a network show each other’s writes, and all of them are sent later', async ({ newPerson, server }) => {
+  const anna = await newPerson();
+  const { page: first } = anna;
+  await addAccount(first, { name: 'Cash', currency: 'EUR', opening: '10' });
+  await expectUpToDate(first);
+  const link = await shareLink(first);
+  const second = await openSecondTab(anna);
+  await expectRoles(first, second);
+  await openAccount(first, 'Cash');
+  await openAccount(second, 'Cash');
+
+  await anna.goOffline();
+  await addEntry(first, { payee: 'From the first', amount: '1.25' });
+  await expect(ledgerRow(second, 'From the first')).toContainText('€8.75');
+  await addEntry(second, { payee: 'From the second', amount: '2.50' });
+  await expect(ledgerRow(first, 'From the second')).toContainText('€6.25');
+  await changeEntry(second, 'From the first', { notes: 'changed by the second' });
+  await expect(ledgerRow(first, 'From the first')).toContainText('changed by the second');
+  for (const page of [first, second]) await expect(syncBadge(page)).toHaveText(/(Offline|Connecting) · 3 to send/);
+
+  await anna.goOnline();
+  for (const page of [first, second]) await expectUpToDate(page);
+  expect(serverDatabase(server.dataFolder, link).rows('SELECT payee, notes, amountMinor FROM entries ORDER BY payee')).toEqual([
+    { payee: 'From the first', notes: 'changed by the second', amountMinor: -125 },
+    { payee: 'From the second', notes: '', amountMinor: -250 },
+  ]);
+});
+
+/** Long enough that the tab closes in the middle, whatever the machine. */
+const seriesLength = 400;
+
+test('closing the leader’s tab halfway through the other tab’s writes loses none of them', async ({ newPerson, server }) => {
+  const anna = await newPerson();
+  const { page: leader } = anna;
+  await addAccount(leader, { name: 'Cash', currency: 'EUR' });
+  await expectUpToDate(leader);
+  const link = await shareLink(leader);
+  const follower = await openSecondTab(anna);
+  await expectRoles(leader, follower);
+
+  const series = writeSeries(follower, seriesLength);
+  await expect.poll(() => countEntries(leader)).toBeGreaterThan(seriesLength / 4);
+  await leader.close();
+  const atClosing = await countEntries(follower);
+  const resolved = await series;
+  expect(atClosing).toBeLessThan(seriesLength);
+  expect(resolved).toBe(seriesLength);
+
+  expect(await countEntries(follower)).toBe(seriesLength);
+  await openSyncPage(follower);
+  await expect(follower.getByText('Saves and syncs for all tabs of this budget')).toBeVisible();
+  await expectUpToDate(follower);
+  const stored = serverDatabase(server.dataFolder, link);
+  expect(stored.rows('SELECT count(*) AS entries, count(DISTINCT payee) AS payees, sum(amountMinor) AS together FROM entries')).toEqual([
+    { entries: seriesLength, payees: seriesLength, together: (seriesLength * (seriesLength + 1)) / 2 },
+  ]);
+});
+
+test('closing the leader’s tab halfway through its own writes keeps all that had resolved, in order', async ({ newPerson }) => {
+  const anna = await newPerson();
+  const { page: leader } = anna;
+  await addAccount(leader, { name: 'Cash', currency: 'EUR' });
+  await expectUpToDate(leader);
+  const follower = await openSecondTab(anna);
+  await expectRoles(leader, follower);
+
+  let resolved = 0;
+  await leader.exposeFunction('onResolved', (number: number) => {
+    resolved = number;
+  });
+  // Closing the tab ends the series, and Playwright then rejects it.
+  const series = writeSeries(leader, seriesLength).catch(() => 0);
+  await expect.poll(() => resolved).toBeGreaterThan(seriesLength / 4);
+  await leader.close();
+  expect(await series).toBeLessThan(seriesLength);
+
+  await openSyncPage(follower);
+  await expect(follower.getByText('Saves and syncs for all tabs of this budget')).toBeVisible();
+  const kept = await follower.evaluate(() => rockpool.query<{ amountMinor: number }>('SELECT amountMinor FROM entries ORDER BY amountMinor'));
+  expect(kept.length).toBeGreaterThanOrEqual(resolved);
+  expect(kept.map((entry) => entry.amountMinor)).toEqual(kept.map((_, index) => index + 1));
+  await expectUpToDate(follower);
+});
+
+async function openSecondTab({ context, page }: Person): Promise<Page> {
+  const second = await context.newPage();
+  await second.goto(page.url());
+  await expectUpToDate(second);
+  return second;
+}
+
+async function expectRoles(leader: Page, follower: Page): Promise<void> {
+  await openSyncPage(leader);
+  await expect(leader.getByText('Saves and syncs for all tabs of this budget')).toBeVisible();
+  await openSyncPage(follower);
+  await expect(follower.getByText('Another tab saves and syncs for it')).toBeVisible();
+}
+
+/** Writes one entry after the other, each when the one before has resolved, with the amounts 1, 2, 3 … Resolves to how many resolved. */
+async function writeSeries(page: Page, length: number): Promise<number> {
+  return await page.evaluate(async (lengthInPage) => {
+    const tell = (globalThis as { onResolved?: (number: number) => unknown }).onResolved;
+    const [account] = await rockpool.query<{ id: string }>('SELECT id FROM accounts');
+    let resolved = 0;
+    for (let number = 1; number <= lengthInPage; number++) {
+      await rockpool.execute('INSERT INTO entries (id, accountId, date, payee, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?)', [
+        rockpool.newId(),
+        account?.id ?? '',
+        '2025-06-01',
+        `Entry ${number}`,
+        number,
+        Date.now(),
+      ]);
+      resolved++;
+      tell?.(resolved);
+    }
+    return resolved;
+  }, length);
+}
+
+async function countEntries(page: Page): Promise<number> {
+  const [row] = await page.evaluate(() => rockpool.query<{ entryCount: number }>('SELECT count(*) AS entryCount FROM entries'));
+  return row?.entryCount ?? 0;
+}
