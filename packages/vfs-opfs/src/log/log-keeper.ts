@@ -9,8 +9,9 @@ import { copyIntoDatabase } from './wal-checkpoint.ts';
 
 /** Copying pauses after this long, so that a writer that also answers requests is never away for 50 ms. */
 const LONGEST_SLICE_MS = 20;
-/** How often waiting readers are reminded; a reminder may be lost. */
-const NUDGE_EVERY_MS = 100;
+/** A reader that hears the signal moves on within a millisecond; one in a long read transaction need not be asked often. */
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 100;
 /** How long a WAL checkpoint in the background waits for readers before it lets the log grow and tries again later. */
 const BACKGROUND_WAIT_MS = 1000;
 
@@ -34,6 +35,9 @@ export class LogKeeper {
   #running: Promise<boolean> = Promise.resolve(true);
   #isInBackground = false;
   #isClosed = false;
+  /** WAL checkpoints that were asked for and have not ended. */
+  #askedFor = 0;
+  #endPause: () => void = () => undefined;
 
   constructor(context: KeeperContext) {
     this.#context = context;
@@ -70,16 +74,21 @@ export class LogKeeper {
 
   /** Resolves to false when readers still needed an old snapshot after `waitMs`. */
   checkpoint(waitMs: number): Promise<boolean> {
-    const next = this.#running.then(
-      () => this.#checkpointAll(waitMs),
-      () => this.#checkpointAll(waitMs),
-    );
+    this.#askedFor += 1;
+    this.#endPause();
+    const next = this.#running
+      .catch(() => false)
+      .then(() => this.#checkpointAll(waitMs))
+      .finally(() => {
+        this.#askedFor -= 1;
+      });
     this.#running = next;
     return next;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#endPause();
     clearTimeout(this.#flushTimer);
     await this.#running.catch(() => undefined);
   }
@@ -101,7 +110,7 @@ export class LogKeeper {
     this.#isInBackground = true;
     this.#running = this.#running
       .catch(() => undefined)
-      .then(() => this.#copySealed(BACKGROUND_WAIT_MS))
+      .then(() => this.#copySealed(BACKGROUND_WAIT_MS, true))
       .catch((error: unknown) => {
         this.#context.onError(error);
         return false;
@@ -113,10 +122,10 @@ export class LogKeeper {
 
   async #checkpointAll(waitMs: number): Promise<boolean> {
     const { view } = this.#context;
-    if (!(await this.#copySealed(waitMs))) return false;
+    if (!(await this.#copySealed(waitMs, false))) return false;
     if (view.active.lastRecordAt === 0) return true;
     this.#swap();
-    return this.#copySealed(waitMs);
+    return this.#copySealed(waitMs, false);
   }
 
   /** The active generation ends, and the next begins in the other segment, which is free. */
@@ -139,11 +148,11 @@ export class LogKeeper {
     view.active = begun;
   }
 
-  async #copySealed(waitMs: number): Promise<boolean> {
+  async #copySealed(waitMs: number, isBackground: boolean): Promise<boolean> {
     const { view, log, tuning } = this.#context;
     const sealed = view.sealed;
     if (sealed === undefined) return true;
-    const release = await this.#waitForReaders(sealed.number, waitMs);
+    const release = await this.#waitForReaders(sealed.number, waitMs, isBackground);
     // Past its limit the log matters more than a reader that does not answer: that one notices, and reads again (follow.ts).
     if (release === undefined && (waitMs === 0 || view.active.end < tuning.logLimitBytes)) return false;
     try {
@@ -160,18 +169,32 @@ export class LogKeeper {
     }
   }
 
-  async #waitForReaders(generation: number, waitMs: number): Promise<(() => void) | undefined> {
+  /**
+   * Holds the generation's lock as soon as no reader's snapshot ends in it. `undefined` after `waitMs`, on closing, and in the background
+   * as soon as somebody asks for a WAL checkpoint, who should not have to wait behind it.
+   */
+  async #waitForReaders(generation: number, waitMs: number, isBackground: boolean): Promise<(() => void) | undefined> {
     const { locks, signals, storageName } = this.#context;
     const name = snapshotLockName(storageName, generation);
-    const free = await locks.request(name, 'exclusive', 0);
-    if (free !== undefined || waitMs === 0 || this.#isClosed) return free;
-    const nudge = (): void => signals.post(advanceSignalName(storageName));
-    nudge();
-    const timer = setInterval(nudge, NUDGE_EVERY_MS);
-    try {
-      return await locks.request(name, 'exclusive', waitMs);
-    } finally {
-      clearInterval(timer);
+    const deadline = performance.now() + waitMs;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const release = await locks.request(name, 'exclusive', 0);
+      const leftMs = deadline - performance.now();
+      if (release !== undefined || leftMs <= 0 || this.#isClosed || (isBackground && this.#askedFor > 0)) return release;
+      // A reminder may be lost, so each round sends one.
+      signals.post(advanceSignalName(storageName));
+      await this.#pause(Math.min(pauseMs, leftMs));
     }
   }
+
+  #pause(pauseMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, pauseMs);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
 }

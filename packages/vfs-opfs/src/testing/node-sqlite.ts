@@ -3,8 +3,13 @@ import type { TestModule } from './test-connection.ts';
 
 let loading: Promise<TestModule> | undefined;
 
+/** A module of its own, as another worker has one. */
+export function newNodeSqlite(): Promise<TestModule> {
+  return factory() as Promise<TestModule>;
+}
+
 /** The synchronous wa-sqlite build in Node; loaded once for all tests of a file. */
 export function loadNodeSqlite(): Promise<TestModule> {
-  loading ??= factory() as Promise<TestModule>;
+  loading ??= newNodeSqlite();
   return loading;
 }

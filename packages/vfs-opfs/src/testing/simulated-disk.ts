@@ -30,6 +30,8 @@ export class SimulatedDisk {
   readonly calls: DiskCall[] = [];
   /** Asked before every write, truncate and flush. */
   fault: ((call: PlannedCall) => DiskFault | undefined) | undefined;
+  /** Called before every change, and again in the middle of every write, when half of its bytes are visible to other workers. */
+  observer: (() => void) | undefined;
 
   /** What the disk began with. */
   readonly initialFiles: ReadonlyMap<string, Uint8Array>;
@@ -112,17 +114,25 @@ export class SimulatedDisk {
         const fault = faultOf({ kind: 'write', file, sizeBytes: from.length });
         if (fault === 'negative') return NEGATIVE_COUNT;
         const taken = fault === 'short' ? from.subarray(0, from.length >> 1) : from;
-        this.#record({ kind: 'write', file, at, bytes: this.#keepsCalls ? taken.slice() : taken });
+        if (this.#keepsCalls) this.#record({ kind: 'write', file, at, bytes: taken.slice() });
+        else this.callCount += 1;
+        if (this.observer !== undefined) {
+          this.observer();
+          bytes.write(taken.subarray(0, taken.length >> 1), at);
+          this.observer();
+        }
         bytes.write(taken, at);
         return fault === 'negative-after-write' ? NEGATIVE_COUNT : taken.length;
       },
       truncate: (sizeBytes) => {
         faultOf({ kind: 'truncate', file, sizeBytes: 0 });
+        this.observer?.();
         this.#record({ kind: 'truncate', file, sizeBytes });
         bytes.truncate(sizeBytes);
       },
       flush: () => {
         faultOf({ kind: 'flush', file, sizeBytes: 0 });
+        this.observer?.();
         this.#record({ kind: 'flush', file });
       },
       sizeBytes: () => {

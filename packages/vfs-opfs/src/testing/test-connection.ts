@@ -15,6 +15,7 @@ export interface TestModule extends SqliteModule {
   _sqlite3_column_bytes(statement: number, column: number): number;
   _sqlite3_errmsg(db: number): number;
   _sqlite3_extended_errcode(db: number): number;
+  _sqlite3_get_autocommit(db: number): number;
 }
 
 export type TestValue = number | string | null;
@@ -74,6 +75,10 @@ export class TestConnection {
       }
       return rows;
     });
+  }
+
+  get inTransaction(): boolean {
+    return this.#module._sqlite3_get_autocommit(this.#db) === 0;
   }
 
   /** The first value of the first row. */

@@ -1,0 +1,20 @@
+import { expect, it, vi } from 'vitest';
+import { crashImages, seededRandom } from './testing/crash-images.ts';
+import { findFault, runWorkload } from './testing/crash-workload.ts';
+import { loadNodeSqlite } from './testing/node-sqlite.ts';
+import { SimulatedDisk } from './testing/simulated-disk.ts';
+
+// In a file of its own, since the replacement holds for the whole file.
+vi.mock('./log/checksum.ts', () => ({ checksum: () => 1 }));
+
+it('the crash images notice a checksum that checks nothing', async () => {
+  const module = await loadNodeSqlite();
+  const disk = new SimulatedDisk({ keepCalls: true });
+  const workload = await runWorkload(disk, module, 'relaxed', 25);
+  const faults: string[] = [];
+  for (const image of crashImages(disk, seededRandom(1), 6)) {
+    const fault = await findFault(image, workload, module, false).catch((error: unknown) => String(error));
+    if (fault !== undefined) faults.push(fault);
+  }
+  expect(faults).not.toEqual([]);
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { openStorage } from './open-storage.ts';
+import { StorageError } from './storage-error.ts';
+import type { Storage } from './storage.ts';
+import { SMALL_TUNING } from './testing/crash-workload.ts';
+import type { DiskFault } from './testing/disk-call.ts';
+import { loadNodeSqlite } from './testing/node-sqlite.ts';
+import { SimulatedDisk } from './testing/simulated-disk.ts';
+import { TestConnection, TestSqliteError } from './testing/test-connection.ts';
+
+const FULL = 13;
+const IOERR = 10;
+
+function open(disk: SimulatedDisk): Promise<Storage> {
+  return openStorage({ name: 'faulty', medium: disk.medium(), role: 'writer', durability: 'strict', pageSizeBytes: 1024, tuning: SMALL_TUNING });
+}
+
+/** Transactions of one and of many records; every one adds its number to `entry`. */
+function transactionSql(number: number): string {
+  const rows = number % 5 === 0 ? 40 : 1;
+  return `BEGIN; INSERT INTO entry VALUES (${number}, printf('%.*c', 500, 'x'));
+    INSERT INTO filler SELECT ${number}, printf('%.*c', 300, 'y') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n); COMMIT`;
+}
+
+interface FaultyRun {
+  /** Transactions whose COMMIT returned. */
+  readonly acknowledged: readonly number[];
+  readonly failures: readonly { readonly number: number; readonly resultCode: number }[];
+  readonly recorded: StorageError | undefined;
+  readonly writes: number;
+}
+
+/** Runs 25 transactions of which some call to the disk fails, goes on after the failure, and compares what is there with what was acknowledged. */
+async function runWithFault(fault: DiskFault, failingCall: number, repeats: number): Promise<FaultyRun> {
+  const module = await loadNodeSqlite();
+  const disk = new SimulatedDisk();
+  const storage = await open(disk);
+  const connection = new TestConnection(module, storage);
+  connection.run('CREATE TABLE entry(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE filler(number INTEGER, content TEXT)');
+  let calls = 0;
+  disk.fault = (call) => {
+    if (call.kind === 'flush' && fault !== 'lost') return undefined;
+    calls += 1;
+    return calls > failingCall && calls <= failingCall + repeats ? fault : undefined;
+  };
+  const acknowledged: number[] = [];
+  const failures: { number: number; resultCode: number }[] = [];
+  for (let number = 1; number <= 25; number += 1) {
+    try {
+      connection.run(transactionSql(number));
+      acknowledged.push(number);
+    } catch (error) {
+      if (!(error instanceof TestSqliteError)) throw error;
+      failures.push({ number, resultCode: error.resultCode & 0xff });
+      if (connection.inTransaction) connection.run('ROLLBACK');
+    }
+    if (number % 6 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  const recorded = storage.lastError;
+  disk.fault = undefined;
+  const listed = (from: TestConnection): unknown[] => from.run('SELECT number FROM entry ORDER BY number').map((row) => row[0]);
+  expect(listed(connection)).toEqual(acknowledged);
+  expect(connection.value('PRAGMA integrity_check')).toBe('ok');
+  connection.close();
+  await storage.close();
+  const again = await open(disk);
+  const after = new TestConnection(module, again);
+  const recovered = listed(after);
+  // When even the cut fails, the outcome of the transaction in flight is open: its COMMIT failed, and it may be there.
+  const mayBeThere = fault === 'lost' && failures.length > 0 ? [failures[0]!.number] : [];
+  expect(recovered.filter((number) => !mayBeThere.includes(Number(number)))).toEqual(acknowledged);
+  expect(after.value('PRAGMA integrity_check')).toBe('ok');
+  after.close();
+  await again.close();
+  return { acknowledged, failures, recorded, writes: calls };
+}
+
+describe('a disk that fails', () => {
+  for (const fault of ['short', 'negative', 'negative-after-write', 'quota'] as const) {
+    it(`at any one write, as ${fault}, costs at most the transaction that it hit`, { timeout: 30_000 }, async () => {
+      const { writes } = await runWithFault(fault, Infinity, 0);
+      expect(writes).toBeGreaterThan(50);
+      let failed = 0;
+      for (let call = 0; call < writes; call += 1) {
+        const run = await runWithFault(fault, call, 1);
+        expect(run.failures.length).toBeLessThanOrEqual(1);
+        for (const failure of run.failures) expect(failure.resultCode).toBe(FULL);
+        if (run.failures.length > 0) expect(run.recorded?.code).toBe('storage-full');
+        failed += run.failures.length;
+      }
+      expect(failed).toBeGreaterThan(20);
+    });
+
+    it(`for a while, as ${fault}, keeps what was acknowledged and works again once there is room`, async () => {
+      const run = await runWithFault(fault, 20, 25);
+      expect(run.recorded?.code).toBe('storage-full');
+      expect(run.failures.length).toBeGreaterThan(3);
+      expect(run.acknowledged).toContain(1);
+      expect(run.acknowledged).toContain(25);
+    });
+  }
+
+  it('because the browser took the handles away says storage-lost and keeps what was acknowledged', async () => {
+    for (let call = 0; call < 60; call += 7) {
+      const run = await runWithFault('lost', call, Infinity);
+      expect(run.recorded?.code).toBe('storage-lost');
+      for (const failure of run.failures) expect([IOERR, FULL]).toContain(failure.resultCode);
+    }
+  });
+});

@@ -1,0 +1,197 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { memoryMedium } from '../media/memory.ts';
+import { openStorage } from '../open-storage.ts';
+import type { OpenStorageOptions, Storage } from '../storage.ts';
+import { SMALL_TUNING } from '../testing/crash-workload.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { TestConnection } from '../testing/test-connection.ts';
+import type { TestModule } from '../testing/test-connection.ts';
+
+let module: TestModule;
+
+beforeAll(async () => {
+  module = await loadNodeSqlite();
+});
+
+interface Opened {
+  readonly disk: SimulatedDisk;
+  readonly storage: Storage;
+  readonly connection: TestConnection;
+}
+
+async function open(disk: SimulatedDisk = new SimulatedDisk(), options: Partial<OpenStorageOptions> = {}): Promise<Opened> {
+  const storage = await openStorage({ name: 'vfs', medium: disk.medium(), role: 'writer', pageSizeBytes: 1024, tuning: SMALL_TUNING, ...options });
+  return { disk, storage, connection: new TestConnection(module, storage) };
+}
+
+async function close(opened: Opened): Promise<void> {
+  opened.connection.close();
+  await opened.storage.close();
+}
+
+/** Closes, opens again from what is on the disk, and returns the value there. */
+async function valueAfterReopening(opened: Opened, sql: string): Promise<unknown> {
+  await close(opened);
+  const again = await open(opened.disk);
+  expect(again.connection.value('PRAGMA integrity_check')).toBe('ok');
+  const value = again.connection.value(sql);
+  await close(again);
+  return value;
+}
+
+const ROWS = (count: number): string =>
+  `INSERT INTO t(content) SELECT printf('%.*c', 400, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n);`;
+const CREATE = 'CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT);';
+const COUNT = 'SELECT count(*) FROM t';
+
+/** A page cache of five pages: every transaction overflows it, so SQLite writes pages early and opens a journal. */
+const TINY_CACHE = 'PRAGMA cache_size = 5;';
+
+describe('a transaction larger than the page cache', () => {
+  it('commits whole', async () => {
+    const opened = await open();
+    opened.connection.run(TINY_CACHE + CREATE + ROWS(800));
+    expect(opened.connection.value(COUNT)).toBe(800);
+    expect(await valueAfterReopening(opened, COUNT)).toBe(800);
+  });
+
+  it('leaves nothing behind when it is rolled back', async () => {
+    const opened = await open();
+    opened.connection.run(TINY_CACHE + CREATE + ROWS(100));
+    const callsBefore = opened.disk.callCount;
+    opened.connection.run(`BEGIN; ${ROWS(800)} UPDATE t SET content = 'gone'; DELETE FROM t WHERE id > 50; ROLLBACK;`);
+    expect(opened.disk.callCount).toBe(callsBefore);
+    expect(opened.connection.run("SELECT count(*), sum(content = 'gone') FROM t")).toEqual([[100, 0]]);
+    opened.connection.run(ROWS(1));
+    expect(await valueAfterReopening(opened, COUNT)).toBe(101);
+  });
+
+  it('keeps savepoints apart', async () => {
+    const opened = await open();
+    opened.connection.run(`${TINY_CACHE}${CREATE} BEGIN; ${ROWS(300)} SAVEPOINT a; ${ROWS(300)} SAVEPOINT b; DELETE FROM t; ROLLBACK TO a; ${ROWS(30)} COMMIT;`);
+    expect(await valueAfterReopening(opened, COUNT)).toBe(330);
+  });
+
+  it('is as if it never was when the connection closes in the middle of it', async () => {
+    const opened = await open();
+    opened.connection.run(`${TINY_CACHE}${CREATE} ${ROWS(10)} BEGIN; ${ROWS(800)}`);
+    expect(await valueAfterReopening(opened, COUNT)).toBe(10);
+  });
+
+  it('is undone when one of its statements fails, and the rest of it commits', async () => {
+    const opened = await open();
+    opened.connection.run(`${TINY_CACHE}${CREATE} BEGIN; ${ROWS(300)}`);
+    expect(() => opened.connection.run('INSERT INTO t(id, content) SELECT 450 - id, content FROM t ORDER BY id')).toThrow();
+    opened.connection.run('COMMIT');
+    expect(await valueAfterReopening(opened, COUNT)).toBe(300);
+  });
+});
+
+describe('VACUUM', () => {
+  it('makes the file smaller and keeps the rows', async () => {
+    const opened = await open();
+    opened.connection.run(`${CREATE} ${ROWS(1000)} DELETE FROM t WHERE id > 100; VACUUM;`);
+    await opened.storage.checkpoint();
+    expect(opened.disk.file('vfs.sqlite')!.sizeBytes).toBeLessThan(100_000);
+    opened.connection.run(ROWS(200));
+    expect(await valueAfterReopening(opened, COUNT)).toBe(300);
+  });
+
+  for (const [from, to] of [
+    [1024, 4096],
+    [4096, 1024],
+    [8192, 512],
+    [512, 65536],
+  ] as const) {
+    it(`changes the page size from ${from} to ${to} and goes on`, async () => {
+      const opened = await open(new SimulatedDisk(), { pageSizeBytes: from });
+      const { connection } = opened;
+      connection.run(`${CREATE} ${ROWS(300)} PRAGMA page_size = ${to}; VACUUM;`);
+      expect(connection.value('PRAGMA page_size')).toBe(to);
+      connection.run(`${ROWS(50)} BEGIN; DELETE FROM t WHERE id < 10; ROLLBACK; ${TINY_CACHE} ${ROWS(50)}`);
+      expect(connection.value('PRAGMA integrity_check')).toBe('ok');
+      await opened.storage.checkpoint();
+      connection.run(ROWS(7));
+      expect(await valueAfterReopening(opened, COUNT)).toBe(407);
+    });
+  }
+
+  it('with auto_vacuum gives room back at every commit', async () => {
+    const opened = await open();
+    opened.connection.run(`PRAGMA auto_vacuum = FULL; ${CREATE}`);
+    for (let round = 0; round < 10; round += 1) {
+      opened.connection.run(`${ROWS(200)} DELETE FROM t WHERE id % 20 <> 0;`);
+      expect(opened.connection.value('PRAGMA integrity_check')).toBe('ok');
+    }
+    await opened.storage.checkpoint();
+    expect(opened.disk.file('vfs.sqlite')!.sizeBytes).toBeLessThan(150_000);
+    expect(await valueAfterReopening(opened, COUNT)).toBe(100);
+  });
+});
+
+describe('pages that are read from storage', () => {
+  it('are the latest ones, wherever they are: pool, log, sealed log or database file', async () => {
+    const opened = await open();
+    const { connection } = opened;
+    connection.run(TINY_CACHE + CREATE + ROWS(2000));
+    for (let round = 1; round <= 12; round += 1) {
+      connection.run(`UPDATE t SET content = printf('%d %.*c', ${round}, 350, 'y') WHERE id % 13 = ${round % 13}`);
+      if (round % 4 === 0) await opened.storage.checkpoint();
+      const wrong = connection.value(`SELECT count(*) FROM t WHERE id % 13 BETWEEN 1 AND ${round} AND CAST(content AS INTEGER) <> id % 13`);
+      expect(wrong).toBe(0);
+      expect(connection.value('PRAGMA integrity_check')).toBe('ok');
+    }
+    await close(opened);
+  });
+
+  it('serve temporary tables, sorting and indexes that do not fit in memory settings', async () => {
+    const opened = await open();
+    const { connection } = opened;
+    connection.run(`PRAGMA temp_store = FILE; ${TINY_CACHE}${CREATE} ${ROWS(3000)} CREATE TEMP TABLE copy AS SELECT * FROM t; CREATE INDEX by_content ON t(content, id DESC);`);
+    expect(connection.value('SELECT count(*) FROM (SELECT DISTINCT content || id AS x FROM copy ORDER BY x DESC)')).toBe(3000);
+    expect(await valueAfterReopening(opened, COUNT)).toBe(3000);
+  });
+});
+
+describe('settings', () => {
+  it('take 8 KB pages for a new database unless told otherwise', async () => {
+    const storage = await openStorage({ name: 'fresh', medium: memoryMedium(), role: 'writer' });
+    const connection = new TestConnection(module, storage);
+    connection.run(CREATE);
+    expect(connection.value('PRAGMA page_size')).toBe(8192);
+    connection.close();
+    await storage.close();
+  });
+
+  it('commit without a journal file and with one write', async () => {
+    const opened = await open(new SimulatedDisk(), { tuning: { flushWithinMs: Infinity } });
+    opened.connection.run(CREATE + ROWS(1));
+    let writes = 0;
+    opened.disk.fault = (call) => {
+      writes += call.kind === 'write' ? 1 : 100;
+      return undefined;
+    };
+    opened.connection.run(ROWS(1));
+    expect(writes).toBe(1);
+    opened.disk.fault = undefined;
+    await close(opened);
+  });
+
+  for (const pragma of ['synchronous = OFF', 'synchronous = 0', 'journal_mode = WAL', "journal_mode = 'off'", 'locking_mode = EXCLUSIVE', 'main.journal_mode = wal']) {
+    it(`refuse PRAGMA ${pragma}`, async () => {
+      const opened = await open();
+      opened.connection.run(CREATE);
+      expect(() => opened.connection.run(`PRAGMA ${pragma}`)).toThrow(/refused/);
+      opened.connection.run(ROWS(3));
+      expect(await valueAfterReopening(opened, COUNT)).toBe(3);
+    });
+  }
+
+  it('can be asked for', async () => {
+    const opened = await open();
+    expect(opened.connection.value('PRAGMA journal_mode')).toBe('delete');
+    expect(opened.connection.value('PRAGMA synchronous')).toBe(2);
+    await close(opened);
+  });
+});
