@@ -135,6 +135,8 @@ export interface ConflictRow {
   readonly rowName: string | null;
   readonly rowDate: string | null;
   readonly currency: string | null;
+  /** What stands in the column now; NULL also for columns that nobody can restore. */
+  readonly currentValue: ConflictValue;
 }
 
 export type ConflictValue = string | number | bigint | Uint8Array | null;
@@ -145,7 +147,18 @@ export const latestConflicts = `
          conflict.lost_value AS lostValue, conflict.won_value AS wonValue, conflict.lost_by AS lostBy, conflict.won_by AS wonBy,
          conflict.lost_at_ms AS lostAtMs, conflict.won_at_ms AS wonAtMs,
          coalesce(entry.payee, account.name, category.name) AS rowName, entry.date AS rowDate,
-         coalesce(account.currency, owner.currency) AS currency
+         coalesce(account.currency, owner.currency) AS currency,
+         CASE conflict.table_name || '.' || conflict.column_name
+           WHEN 'entries.date' THEN entry.date
+           WHEN 'entries.payee' THEN entry.payee
+           WHEN 'entries.notes' THEN entry.notes
+           WHEN 'entries.categoryId' THEN entry.categoryId
+           WHEN 'entries.amountMinor' THEN entry.amountMinor
+           WHEN 'accounts.name' THEN account.name
+           WHEN 'accounts.closed' THEN account.closed
+           WHEN 'categories.name' THEN category.name
+           WHEN 'categories.hidden' THEN category.hidden
+         END AS currentValue
   FROM rockpool_conflict AS conflict
     LEFT JOIN entries AS entry ON conflict.table_name = 'entries' AND entry.id = json_extract(conflict.row_key, '$[0]')
     LEFT JOIN accounts AS owner ON owner.id = entry.accountId

@@ -128,7 +128,7 @@ function Ledger({ budget, account }: { readonly budget: Budget; readonly account
       )}
       {samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
       {account.entryCount > 0 && (
-        <input type="search" className="search" aria-label="Search payees and notes" placeholder="Search payees and notes" value={search} onChange={(event) => setSearch(event.target.value)} />
+        <input type="search" className="search" aria-label="Search entries" placeholder="Search payees and notes" value={search} onChange={(event) => setSearch(event.target.value)} />
       )}
       {ledger.rows.length > 0 && (
         <table role="table" className="ledger" aria-label={`Entries of ${account.name}`}>

@@ -24,12 +24,12 @@ const roleWords: readonly (readonly [ColumnRole, string])[] = [
 ];
 
 const dateOrderWords: Readonly<Record<DateOrder, string>> = {
-  'day-month-year': 'Day first: 31.12.2025',
-  'month-day-year': 'Month first: 12/31/2025',
-  'year-month-day': 'Year first: 2025-12-31',
+  'day-month-year': '31.12.2025 (day first)',
+  'month-day-year': '12/31/2025 (month first)',
+  'year-month-day': '2025-12-31 (year first)',
 };
 
-const decimalMarkWords: Readonly<Record<DecimalMark, string>> = { comma: 'Comma: 1.234,56', point: 'Point: 1,234.56' };
+const decimalMarkWords: Readonly<Record<DecimalMark, string>> = { comma: '1.234,56 (comma)', point: '1,234.56 (point)' };
 
 const encodingWords = { 'utf-8': 'UTF-8', 'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252' } as const;
 

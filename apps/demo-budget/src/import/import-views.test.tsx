@@ -40,6 +40,12 @@ describe('the summary of an import', () => {
     expect(html).not.toContain('disabled');
   });
 
+  it('says when there is nothing new', () => {
+    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [], duplicateCount: 2000, skippedCount: 0 } }} />);
+    expect(html).toContain('Nothing new: all 2000 rows are there already.');
+    expect(html).toContain('disabled=""');
+  });
+
   it('offers to skip rows with problems, and imports nothing until then', () => {
     const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: false, problem: { code: 'plan-unresolved', rowNumbers: [3, 4] } }} />);
     expect(html).toContain('Skip these 2 rows');

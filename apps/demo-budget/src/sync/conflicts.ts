@@ -38,10 +38,10 @@ const restorableColumns: Readonly<Record<string, readonly string[]>> = {
   categories: ['name', 'hidden'],
 };
 
-/** The statement that writes the lost value again, as a change of its own; undefined where that makes no sense (the row has gone, say). */
+/** The statement that writes the lost value again, as a change of its own; undefined where that makes no sense (the row has gone, say, or has that value). */
 export function restoreStatement(conflict: ConflictRow): { readonly sql: string; readonly params: readonly (string | number | bigint | null)[] } | undefined {
-  const { tableName, columnName, lostValue, rowName } = conflict;
-  if (columnName === null || rowName === null || lostValue instanceof Uint8Array) return undefined;
+  const { tableName, columnName, lostValue, currentValue, rowName } = conflict;
+  if (columnName === null || rowName === null || lostValue instanceof Uint8Array || lostValue === currentValue) return undefined;
   if (restorableColumns[tableName]?.includes(columnName) !== true) return undefined;
   const id = firstKeyPart(conflict.rowKey);
   return id === undefined ? undefined : { sql: `UPDATE ${tableName} SET ${columnName} = ? WHERE id = ?`, params: [lostValue, id] };

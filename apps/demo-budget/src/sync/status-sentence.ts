@@ -1,4 +1,4 @@
-import type { SyncStatus } from '@rockpool/client';
+import type { ErrorData, SyncStatus } from '@rockpool/client';
 
 export interface StatusWords {
   /** Two or three words, for the badge. */
@@ -17,7 +17,7 @@ export function statusWords(status: SyncStatus): StatusWords {
     case 'offline':
       return {
         label: pendingCount === 0 ? 'Offline' : `Offline · ${pendingCount} to send`,
-        detail: `The server cannot be reached. Everything works, is kept on this device, and will be sent later.`,
+        detail: `${offlineSentence(reason)} Everything works, is kept on this device, and will be sent later.`,
         tone: 'waiting',
       };
     case 'connecting':
@@ -43,6 +43,12 @@ export function statusWords(status: SyncStatus): StatusWords {
         tone: 'attention',
       };
   }
+}
+
+function offlineSentence(reason: ErrorData | null): string {
+  if (reason === null || reason.code === 'network-unreachable') return 'The server cannot be reached.';
+  if (reason.code === 'database-unavailable') return 'The server does not know this budget yet: it will, once the device that made it has been online.';
+  return reason.message;
 }
 
 /** "1 change", "3 changes". */

@@ -13,6 +13,12 @@ describe('the words for sync', () => {
     expect(statusWords(status)).toMatchObject({ label: 'Up to date', tone: 'good' });
   });
 
+  it('do not blame the network where the server does not know the budget yet', () => {
+    const reason = { code: 'database-unavailable', fields: {}, recovery: 'retry', message: '' } as const;
+    expect(statusWords({ ...status, state: 'offline', reason }).detail).toContain('does not know this budget yet');
+    expect(statusWords({ ...status, state: 'offline' }).detail).toContain('cannot be reached');
+  });
+
   it('give the reason where sync is blocked', () => {
     const reason = { code: 'schema-mismatch', fields: {}, recovery: 'upgrade', message: 'Client and server have different schemas.' } as const;
     expect(statusWords({ ...status, state: 'blocked', reason })).toMatchObject({ tone: 'attention', detail: expect.stringContaining('different schemas') as string });
@@ -44,6 +50,7 @@ const conflict: ConflictRow = {
   rowName: 'Coffee',
   rowDate: '2025-01-31',
   currency: 'EUR',
+  currentValue: -4210,
 };
 
 describe('conflicts', () => {
@@ -65,5 +72,9 @@ describe('conflicts', () => {
     expect(restoreStatement({ ...conflict, tableName: 'sqlite_master' })).toBeUndefined();
     expect(restoreStatement({ ...conflict, rowName: null })).toBeUndefined();
     expect(restoreStatement({ ...conflict, columnName: null })).toBeUndefined();
+  });
+
+  it('have nothing to undo where the lost value stands already', () => {
+    expect(restoreStatement({ ...conflict, currentValue: -4190 })).toBeUndefined();
   });
 });
