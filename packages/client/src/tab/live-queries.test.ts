@@ -1,0 +1,125 @@
+import { RockpoolError } from '@rockpool/shared';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LiveQuery, LiveState } from '../client.ts';
+import type { EncodedRows } from '../rpc/rows-transfer.ts';
+import { createLiveQueries, type LiveQueries } from './live-queries.ts';
+
+interface Row {
+  readonly n: number;
+}
+
+const rows = (...values: number[]): EncodedRows => ({
+  names: ['n'],
+  columns: [{ kind: 'number', values: new Float64Array(values), nulls: null }],
+  rowCount: values.length,
+});
+
+function createWorld(): { readonly queries: LiveQueries; readonly calls: string[]; readonly live: (sql: string) => LiveQuery<Row> } {
+  const calls: string[] = [];
+  const queries = createLiveQueries({
+    watch: async (queryId, statement) => void calls.push(`watch ${queryId} ${statement.sql}`),
+    unwatch: async (queryId) => void calls.push(`unwatch ${queryId}`),
+  });
+  return { queries, calls, live: (sql) => queries.live<Row>({ sql, params: [] }) };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('live queries of a page', () => {
+  it('are run from the first listener on, once for equal statements', () => {
+    const { calls, live } = createWorld();
+    const one = live('a');
+    expect(calls).toEqual([]);
+    one.subscribe(() => undefined);
+    live('a').subscribe(() => undefined);
+    live('b').subscribe(() => undefined);
+    expect(calls).toEqual(['watch 1 a', 'watch 2 b']);
+  });
+
+  it('tell a late listener at once what is known', () => {
+    const { queries, live } = createWorld();
+    live('a').subscribe(() => undefined);
+    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1) });
+    const heard: LiveState<Row>[] = [];
+    live('a').subscribe((state) => heard.push(state));
+    expect(heard).toEqual([{ rows: [{ n: 1 }], error: null, loading: false }]);
+  });
+
+  it('go on for a moment after the last listener, for who comes back', () => {
+    const { queries, calls, live } = createWorld();
+    live('a').subscribe(() => undefined)();
+    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1) });
+    vi.advanceTimersByTime(999);
+    expect(live('a').current.rows).toEqual([{ n: 1 }]);
+    live('a').subscribe(() => undefined);
+    vi.advanceTimersByTime(10_000);
+    expect(calls).toEqual(['watch 1 a']);
+  });
+
+  it('end when nobody comes back, and begin anew for the next', () => {
+    const { calls, live } = createWorld();
+    const query = live('a');
+    const unsubscribe = query.subscribe(() => undefined);
+    unsubscribe();
+    unsubscribe();
+    vi.advanceTimersByTime(1000);
+    expect(calls).toEqual(['watch 1 a', 'unwatch 1']);
+    query.subscribe(() => undefined);
+    expect(query.current.loading).toBe(true);
+    expect(calls.at(-1)).toBe('watch 2 a');
+  });
+
+  it('have the same state object until something changes', () => {
+    const { queries, live } = createWorld();
+    const query = live('a');
+    query.subscribe(() => undefined);
+    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1, 2) });
+    const { current } = query;
+    expect(query.current).toBe(current);
+    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1, 3) });
+    expect(query.current).not.toBe(current);
+    expect(query.current.rows[0]).toBe(current.rows[0]);
+  });
+
+  it('keep their rows beside an error, and lose the error when it is over', () => {
+    const { queries, live } = createWorld();
+    const query = live('a');
+    query.subscribe(() => undefined);
+    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1) });
+    queries.onEvent({ kind: 'live-error', queryId: 1, error: new RockpoolError('query-invalid').toData() });
+    expect(query.current).toMatchObject({ rows: [{ n: 1 }], error: { code: 'query-invalid' }, loading: false });
+    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(2) });
+    expect(query.current).toEqual({ rows: [{ n: 2 }], error: null, loading: false });
+  });
+
+  it('are not disturbed by a listener that throws', () => {
+    const reported = vi.fn();
+    vi.stubGlobal('reportError', reported);
+    const { queries, live } = createWorld();
+    let heard = 0;
+    live('a').subscribe(() => {
+      throw new Error('of the app');
+    });
+    live('a').subscribe(() => heard++);
+    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1) });
+    expect(heard).toBe(1);
+    expect(reported).toHaveBeenCalledOnce();
+    vi.unstubAllGlobals();
+  });
+
+  it('say why no result will come when the client ends', () => {
+    const { queries, live, calls } = createWorld();
+    const query = live('a');
+    query.subscribe(() => undefined);
+    queries.end(new RockpoolError('client-closed'));
+    expect(query.current).toMatchObject({ error: { code: 'client-closed' }, loading: false });
+    live('b').subscribe(() => undefined);
+    expect(live('b').current.error?.code).toBe('client-closed');
+    expect(calls).toEqual(['watch 1 a']);
+  });
+});
