@@ -37,7 +37,7 @@ const KIND_ORDER: readonly ChangeKind[] = ['delete', 'update', 'insert'];
  * Collects changed rows into groups by table, kind and set of columns. Rows are given as arrays in the order of `CaptureTable.columns`.
  *
  * Groups come out with deletes first, then updates, then inserts: a value of a UNIQUE column that moves from one row to another is free
- * before it is taken. Within a kind, groups and rows keep the order in which they came.
+ * before it is taken. The order of rows within a group means nothing: sessions give them in the order of a hash.
  */
 export class ChangeCollector {
   private readonly groups: Map<string, OpenGroup> = new Map();

@@ -1,4 +1,5 @@
 import type { Connection } from '../sqlite/connection.ts';
+import type { Pointer } from '../sqlite/emscripten-module.ts';
 import { Session } from '../sqlite/session.ts';
 import type { CaptureTable } from './capture-table.ts';
 import { ChangeCollector, NO_CHANGES, type Capture, type CapturedChanges } from './captured-changes.ts';
@@ -8,18 +9,17 @@ import { readSession } from './session-reader.ts';
 export class SessionCapture implements Capture {
   private readonly connection: Connection;
   private readonly tablesByName: ReadonlyMap<string, CaptureTable>;
+  private readonly tableNames: readonly Pointer[];
   private session: Session | null = null;
 
   constructor(connection: Connection, tables: readonly CaptureTable[]) {
     this.connection = connection;
     this.tablesByName = new Map(tables.map((table) => [table.schema.name, table]));
+    this.tableNames = tables.map((table) => connection.runtime.memory.allocateCString(table.schema.name));
   }
 
   begin(): void {
-    if (this.tablesByName.size === 0) return;
-    const session = new Session(this.connection);
-    this.session = session;
-    for (const name of this.tablesByName.keys()) session.attach(name);
+    if (this.tableNames.length > 0) this.session = new Session(this.connection, this.tableNames);
   }
 
   take(): CapturedChanges {
@@ -40,5 +40,6 @@ export class SessionCapture implements Capture {
 
   close(): void {
     this.end();
+    for (const name of this.tableNames) this.connection.runtime.memory.free(name);
   }
 }

@@ -10,25 +10,26 @@ export class Session {
   private readonly connection: Connection;
   private readonly handle: Pointer;
 
-  constructor(connection: Connection) {
+  /**
+   * Records changes of these tables from now on. Tables are named one by one, as attaching all would record the shadow tables of FTS too;
+   * their names are C strings that the caller keeps, because every write makes a session.
+   */
+  constructor(connection: Connection, tableNames: readonly Pointer[]) {
     const { module, memory } = connection.runtime;
     this.connection = connection;
     const result = memory.allocate(4);
     const schemaName = memory.allocateCString('main');
-    const code = module._sqlite3session_create(connection.handle, schemaName, result);
+    const created = module._sqlite3session_create(connection.handle, schemaName, result);
     this.handle = memory.readPointer(result);
     memory.free(schemaName);
     memory.free(result);
-    if (code !== SQLITE_OK) throw connection.lastError(code, 'step');
-  }
-
-  /** Records changes of this table from now on. Tables are named one by one: attaching all would record the shadow tables of FTS too. */
-  attach(table: string): void {
-    const { module, memory } = this.connection.runtime;
-    const name = memory.allocateCString(table);
-    const code = module._sqlite3session_attach(this.handle, name);
-    memory.free(name);
-    if (code !== SQLITE_OK) throw this.connection.lastError(code, 'step');
+    if (created !== SQLITE_OK) throw connection.lastError(created, 'step');
+    for (const name of tableNames) {
+      const attached = module._sqlite3session_attach(this.handle, name);
+      if (attached === SQLITE_OK) continue;
+      this.delete();
+      throw connection.lastError(attached, 'step');
+    }
   }
 
   /**

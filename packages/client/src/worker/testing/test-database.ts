@@ -3,6 +3,7 @@ import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../database/open-database.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.node.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
+import { storageFailure } from '../storage-failure.ts';
 import { testTable } from './table-schema.ts';
 
 export const testRuntime: SqliteRuntime = await loadSqlite();
@@ -56,8 +57,8 @@ export async function openStored(medium: Medium = memoryMedium(), options: Parti
   const storage = await openStorage({ name: 'test', medium, role });
   try {
     storage.register(testRuntime.module);
-    const storageError = (): RockpoolError | null => null;
-    const database = openInMemory({ path: storage.path, vfsName: storage.vfsName, role, storageError, ...options });
+    const storageError = (): RockpoolError | null => (storage.lastError === undefined ? null : storageFailure(storage.lastError));
+    const database = openInMemory({ path: storage.path, vfsName: storage.vfsName, role, storageError, flush: () => storage.flush(), ...options });
     return {
       database,
       storage,

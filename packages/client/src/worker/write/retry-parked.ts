@@ -14,7 +14,8 @@ export interface RetryParts {
 
 /**
  * Writes what a parked changeset says once more, on top of the present rows, as a new changeset, and takes it off the list. Updates and
- * deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit.
+ * deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit; rows that exchanged unique values
+ * within it do not fit either, as they are written one after the other.
  */
 export function retryParked({ connection, parked, transaction, tablesById }: RetryParts, sequence: number): WriteOutcome {
   return transaction.runInternal(() => {

@@ -119,6 +119,7 @@ describe('a write', () => {
     write(database, "UPDATE account SET amount = 9 WHERE id IN ('a', 'c')", "DELETE FROM account WHERE id = 'b'");
     const [, sent] = database.outbox.nextPush(0, 1e9)?.changesets ?? [];
     expect(sent?.base).toBe(40);
+    expect(database.changelog.hashOf(2)).toEqual(changesetHash(database.changelog.hashOf(1), sent ?? { sequence: 0, stampUs: 0, base: 0, body: new Uint8Array() }));
     const { hiddenBases } = decodeChangesetBody(sent?.body ?? new Uint8Array());
     const byKey = hiddenBases.map(({ key: [id], columnId, base }) => [id, columnId, base]);
     expect(byKey).toHaveLength(3);
@@ -154,6 +155,17 @@ describe('a write', () => {
     expect(write(database, 'DELETE FROM account').touchedTables.toSorted()).toEqual(['account', 'entry']);
     database.close();
   });
+});
+
+it('many equal statements are run one by one', () => {
+  const database = openInMemory();
+  const sql = 'INSERT INTO account (id) VALUES (?)';
+  const outcome = write(database, [sql, 'a'], [sql, 'b'], 'DELETE FROM account', [sql, 'c'], [sql, 'd'], [sql, 'e']);
+  expect(outcome.results.map(({ changes }) => changes)).toEqual([1, 1, 2, 1, 1, 1]);
+  expect(database.changelog.read(1)?.groups[0]?.keys[0]?.toSorted()).toEqual(['c', 'd', 'e']);
+  expect(failure(() => write(database, [sql, 'f'], [sql, 'c'])).code).toBe('constraint-primary-key');
+  expect(write(database, [sql, 'f']).sequence).toBe(2);
+  database.close();
 });
 
 describe('a write that fails', () => {

@@ -55,7 +55,9 @@ export class WriteTransaction {
     return this.inTransaction(() => {
       const known = requests.find(request.id);
       if (known !== null) return known;
-      const outcome = this.captured(() => this.runStatements(request.statements));
+      // When a statement has to be compiled anew, because one before it changed the schema, it is judged anew.
+      const run = (): BodyResult => this.parts.connection.underPolicy(this.policy, () => this.runStatements(request.statements));
+      const outcome = this.captured(run);
       requests.record(request.id, outcome, nowMs());
       return outcome;
     });
@@ -71,24 +73,30 @@ export class WriteTransaction {
     );
   }
 
+  /** Runs them in order. A row of equal statements, as imports have it, prepares once. */
   private runStatements(statements: readonly SqlStatement[]): BodyResult {
     const { connection } = this.parts;
     const results: StatementResult[] = [];
     const tablesWritten = new Set<string>();
-    for (const { sql, params } of statements) {
+    for (let next = 0; next < statements.length; ) {
+      const { sql } = statements[next] as SqlStatement;
       const statement = connection.prepare(sql, this.policy);
+      const named = [...statement.tablesWritten];
+      const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
+      // Capture's triggers write its log; SQLite itself writes the schema.
+      for (const table of named) if (!table.startsWith('sqlite_') && !table.startsWith(CAPTURE_PREFIX)) tablesWritten.add(table);
+      const changesRows = named.length > 0 && !changesSchema;
       try {
-        // Compiling it anew, when an earlier statement changed the schema, is judged too.
-        connection.underPolicy(this.policy, () => statement.run(...params));
+        for (; next < statements.length; next++) {
+          const { sql: nextSql, params } = statements[next] as SqlStatement;
+          if (nextSql !== sql) break;
+          statement.run(...params);
+          results.push({ changes: changesRows ? connection.changes : 0 });
+        }
       } finally {
         statement.release();
       }
-      const named = [...statement.tablesWritten];
-      const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
       if (changesSchema) connection.dropIdleStatements();
-      // Capture's triggers write its log; SQLite itself writes the schema.
-      for (const table of named) if (!table.startsWith('sqlite_') && !table.startsWith(CAPTURE_PREFIX)) tablesWritten.add(table);
-      results.push({ changes: named.length > 0 && !changesSchema ? connection.changes : 0 });
     }
     return { results, tablesWritten };
   }
@@ -116,15 +124,15 @@ export class WriteTransaction {
 
   private inTransaction<T>(body: () => T): T {
     const { connection } = this.parts;
-    connection.exec('BEGIN IMMEDIATE');
+    connection.run('BEGIN IMMEDIATE');
     try {
       const result = body();
       // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error, which cannot get here; nothing else may end it.
       if (!connection.inTransaction) throw new RockpoolError('internal', { problem: 'the transaction ended before its commit' });
-      connection.exec('COMMIT');
+      connection.run('COMMIT');
       return result;
     } catch (error) {
-      if (connection.inTransaction) connection.exec('ROLLBACK');
+      if (connection.inTransaction) connection.run('ROLLBACK');
       throw error;
     }
   }

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { openInMemory } from '../testing/test-database.ts';
+import { ADMITTED_RETENTION_MS } from './outbox.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+function withChangesets(count: number): OpenDatabase {
+  const database = openInMemory();
+  for (let i = 1; i <= count; i++) {
+    database.write({ id: `r${i}`, statements: [{ sql: 'INSERT INTO account (id, extra) VALUES (?, ?)', params: [`k${i}`, new Uint8Array(1000)] }] });
+  }
+  return database;
+}
+
+const sequencesIn = (database: OpenDatabase): unknown[] => database.connection.rows('SELECT sequence FROM rockpool_changelog ORDER BY sequence').flat();
+
+describe('the outbox', () => {
+  it('gives changesets in order, up to a size, at least one', () => {
+    const { outbox, changelog, close } = withChangesets(10);
+    const sequencesOf = (after: number, maxBytes: number): number[] | undefined => outbox.nextPush(after, maxBytes)?.changesets.map(({ sequence }) => sequence);
+    expect(sequencesOf(0, 3500)).toEqual([1, 2, 3]);
+    expect(sequencesOf(3, 3500)).toEqual([4, 5, 6]);
+    expect(sequencesOf(9, 3500)).toEqual([10]);
+    expect(sequencesOf(0, 1)).toEqual([1]);
+    expect(sequencesOf(0, 1e9)).toHaveLength(10);
+    expect(outbox.nextPush(10, 1e9)).toBe(null);
+    expect(outbox.nextPush(3, 1)?.previousHash).toEqual(changelog.hashOf(3));
+    close();
+  });
+
+  it('counts what has no outcome yet', () => {
+    const { outbox, close } = withChangesets(5);
+    expect([outbox.decidedUpTo(), outbox.pendingCount()]).toEqual([0, 5]);
+    outbox.markDecided(3, 1000);
+    expect([outbox.decidedUpTo(), outbox.pendingCount()]).toEqual([3, 2]);
+    outbox.markDecided(2, 2000);
+    expect(outbox.decidedUpTo()).toBe(3);
+    outbox.markDecided(5, 1000 + 2 * HOUR_MS);
+    expect([outbox.decidedUpTo(), outbox.pendingCount()]).toEqual([5, 0]);
+    close();
+  });
+
+  it('gives what is pending decoded, without what is parked', () => {
+    const { outbox, parked, close } = withChangesets(5);
+    outbox.markDecided(2, 1000);
+    parked.park(4, { code: 'constraint-unique', fields: {}, recovery: 'ask-user', message: '' }, 1000);
+    expect([...outbox.pending()].map(({ sequence, groups }) => [sequence, groups[0]?.keys])).toEqual([
+      [3, [['k3']]],
+      [5, [['k5']]],
+    ]);
+    expect([...outbox.pending(3)].map(({ sequence }) => sequence)).toEqual([5]);
+    // Decided or not, the numbers that are sent have no gap.
+    expect(outbox.nextPush(2, 1e9)?.changesets.map(({ sequence }) => sequence)).toEqual([3, 4, 5]);
+    close();
+  });
+
+  it('keeps admitted changesets for seven days, parked ones and the last for longer', () => {
+    const database = withChangesets(6);
+    const { outbox, parked, changelog } = database;
+    outbox.markDecided(2, 0);
+    outbox.markDecided(4, 2 * HOUR_MS);
+    parked.park(1, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
+    outbox.prune(ADMITTED_RETENTION_MS);
+    expect(sequencesIn(database)).toEqual([1, 2, 3, 4, 5, 6]);
+    outbox.prune(ADMITTED_RETENTION_MS + HOUR_MS);
+    expect(sequencesIn(database)).toEqual([1, 2, 3, 4, 5, 6]);
+    outbox.prune(ADMITTED_RETENTION_MS + 3 * HOUR_MS);
+    expect(sequencesIn(database)).toEqual([1, 4, 5, 6]);
+    expect(outbox.decidedUpTo()).toBe(4);
+    outbox.markDecided(6, 3 * HOUR_MS);
+    outbox.prune(2 * ADMITTED_RETENTION_MS);
+    expect(sequencesIn(database)).toEqual([1, 6]);
+    expect(changelog.head().sequence).toBe(6);
+    expect(parked.list().map(({ changeset }) => changeset.sequence)).toEqual([1]);
+    database.write({ id: 'next', statements: [{ sql: 'DELETE FROM account', params: [] }] });
+    expect(changelog.head().sequence).toBe(7);
+    database.close();
+  });
+});
