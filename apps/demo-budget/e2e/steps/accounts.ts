@@ -31,3 +31,10 @@ export async function openAccount(page: Page, name: string): Promise<void> {
   await page.getByRole('main').getByRole('listitem').getByRole('link', { name }).click();
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
 }
+
+/** The balance of the ledger that is shown, and how many entries it has. */
+export async function expectBalance(page: Page, amount: string, entries: string): Promise<void> {
+  const head = page.getByRole('main').getByRole('paragraph').filter({ hasText: /\d entr(y|ies)$/ });
+  await expect(head).toContainText(amount);
+  await expect(head).toContainText(entries);
+}
