@@ -87,16 +87,16 @@ describe('fetching a token', () => {
 
   const budget = makeBudget();
 
-  it('registers a budget that was made here along with asking', async () => {
-    const asked = serverAnswers({ '/api/budgets': Response.json({ token: 't' }, { status: 201 }) });
+  it('asks for one by the share key', async () => {
+    const asked = serverAnswers({ '/api/token': Response.json({ token: 't' }) });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).resolves.toBe('t');
-    expect(asked).toEqual(['/api/budgets']);
+    expect(asked).toEqual(['/api/token']);
   });
 
-  it('asks by the share key for a budget that came by a link', async () => {
-    const asked = serverAnswers({ '/api/token': Response.json({ token: 't' }) });
-    await expect(fetchToken({ ...budget, madeHere: false }, 'device-1')).resolves.toBe('t');
-    expect(asked).toEqual(['/api/token']);
+  it('registers a budget that was made here and that the server does not know', async () => {
+    const asked = serverAnswers({ '/api/token': new Response(null, { status: 404 }), '/api/budgets': Response.json({ token: 't' }) });
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).resolves.toBe('t');
+    expect(asked).toEqual(['/api/token', '/api/budgets']);
   });
 
   it('does not register a budget that came by a link', async () => {
@@ -109,7 +109,7 @@ describe('fetching a token', () => {
     [403, 'auth-database-forbidden'],
     [500, 'database-unavailable'],
   ])('says what a refusal with status %i means', async (status, code) => {
-    serverAnswers({ '/api/budgets': new Response(null, { status }) });
+    serverAnswers({ '/api/token': new Response(null, { status }) });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).rejects.toMatchObject({ code });
   });
 
@@ -119,7 +119,7 @@ describe('fetching a token', () => {
   });
 
   it('does not take an answer without a token', async () => {
-    serverAnswers({ '/api/budgets': Response.json({}) });
+    serverAnswers({ '/api/token': Response.json({}) });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).rejects.toMatchObject({ code: 'database-unavailable' });
   });
 });

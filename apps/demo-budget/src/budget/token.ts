@@ -2,8 +2,8 @@ import { RockpoolError } from '@rockpool/client';
 import type { KnownBudget } from './known-budgets.ts';
 
 /**
- * Exchanges the budget's share key for a short-lived token. A budget that was made on this device is registered with the server by the
- * same request, every time: the first key that a server hears for a budget is the one it trusts from then on, and it may have been set up anew.
+ * Exchanges the budget's share key for a short-lived token. A server that does not know the budget yet gets it registered, when it was
+ * made on this device: the first key that a server hears for a budget is the one it trusts from then on.
  *
  * Throws `RockpoolError`, so that the sync status can say why there is no sync:
  * - `network-unreachable`: the server cannot be reached
@@ -11,7 +11,8 @@ import type { KnownBudget } from './known-budgets.ts';
  * - `auth-database-forbidden`: the share key is not the budget's
  */
 export async function fetchToken(budget: KnownBudget, principal: string): Promise<string> {
-  const response = await ask(budget.madeHere ? '/api/budgets' : '/api/token', budget, principal);
+  const first = await ask('/api/token', budget, principal);
+  const response = first.status === 404 && budget.madeHere ? await ask('/api/budgets', budget, principal) : first;
   if (response.status === 403) throw new RockpoolError('auth-database-forbidden');
   if (!response.ok) throw new RockpoolError('database-unavailable', { status: response.status });
   const { token } = (await response.json()) as { readonly token?: unknown };
