@@ -9,7 +9,7 @@ import { root } from './children.mjs';
 
 /** Each with restricted imports of its own in the configuration, which replace the general ones instead of adding to them. */
 const everyFolder = [
-  'tests',
+  'apps/demo-budget/server',
   ...['shared', 'vfs-opfs', 'client', 'sync-server'].map((name) => `packages/${name}/src`),
   ...['tab', 'worker', 'react', 'drizzle'].map((name) => `packages/client/src/${name}`),
   'apps/demo-budget/src',
@@ -154,6 +154,8 @@ const allowed = [
   ['packages/sync-server/src/cli.ts', "console.log('http://127.0.0.1'); import '@rockpool/shared';"],
   ['apps/demo-budget/src/ok.ts', "import '@rockpool/client/react'; import './money/parse.ts';"],
   ['apps/demo-budget/server/serve.ts', "import '@rockpool/sync-server';"],
+  ['packages/client/src/tabs.browser.test.ts', "import './index.ts'; import './schema/index.ts';"],
+  ['tests/convergence/ok.ts', "import '../../packages/client/src/worker/entry.ts'; import '../../packages/shared/src/index.ts';"],
 ];
 
 describe('the lint', () => {
