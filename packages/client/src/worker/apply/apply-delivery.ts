@@ -9,8 +9,12 @@ export interface DeliveryLog {
   readonly decidedUpTo: number;
   /** Changesets without an outcome, decoded, with numbers above `sequence`, in order. */
   pendingAfter(sequence: number): Iterable<PendingChangeset>;
-  admitted(sequence: number, watermark: number): void;
+  admitted(sequence: number): void;
   rejected(sequence: number, code: ErrorCode, fields: ErrorFields): void;
+  /** A constraint of the rows as they are now stands against a pending changeset. */
+  withheld(sequence: number, reason: RockpoolError): void;
+  /** It fits again. */
+  shown(sequence: number): void;
   /** The new cursor, and the last changeset that has its outcome. */
   advance(cursor: number, decidedUpTo: number): void;
 }
@@ -30,7 +34,7 @@ export interface ApplyDeliveryInput {
  * Throws `frame-unexpected` for a delivery that does not continue what is here, `changeset-chain-broken` for a changeset that the
  * server calls decided without saying how, and what SQLite throws.
  */
-export function applyDelivery(input: ApplyDeliveryInput): Set<string> {
+export function applyDelivery(input: ApplyDeliveryInput): ReadonlySet<string> {
   const { connection, pending, log, delivery, tablesById } = input;
   // Effects of triggers and of foreign keys came with the changeset that caused them. SQLite ignores this switch inside a transaction.
   connection.setForeignKeys(false);
@@ -41,11 +45,14 @@ export function applyDelivery(input: ApplyDeliveryInput): Set<string> {
       const outcomes = newOutcomes(log, delivery);
       for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
       const decisions = new Map(outcomes.map(({ sequence, kind }) => [sequence, kind]));
-      const touched = applyRows({ connection, tablesById, pending, decisions, groups: delivery.groups });
+      const { touched, withheld } = applyRows({ connection, tablesById, pending, decisions, groups: delivery.groups });
+      for (const [sequence, reason] of withheld) if (reason !== null) log.withheld(sequence, reason);
+      for (const sequence of pending.withheld) if (!withheld.has(sequence) && !decisions.has(sequence)) log.shown(sequence);
       for (const outcome of outcomes) record(log, outcome);
       log.advance(delivery.to, Math.max(log.decidedUpTo, delivery.decidedUpTo));
       connection.exec('COMMIT');
       for (const { sequence } of outcomes) pending.remove(sequence);
+      pending.setWithheld(withheld.keys());
       return touched;
     } catch (thrown) {
       // Some failures of storage have rolled back already.
@@ -72,6 +79,6 @@ function newOutcomes(log: DeliveryLog, { from, to, decidedUpTo, outcomes }: Deli
 }
 
 function record(log: DeliveryLog, outcome: Outcome): void {
-  if (outcome.kind === 'admitted') log.admitted(outcome.sequence, outcome.watermark);
+  if (outcome.kind === 'admitted') log.admitted(outcome.sequence);
   else log.rejected(outcome.sequence, outcome.code, outcome.fields);
 }

@@ -1,27 +1,22 @@
-import {
-  cellValuesEqual,
-  keyToString,
-  RockpoolError,
-  type CellValue,
-  type ChangeGroup,
-  type TableSchema,
-} from '@rockpool/shared';
+import { keyToString, RockpoolError, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import { BaseTable, type HiddenCell } from './base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from './pending-index.ts';
-import { rebaseRow, type Decisions } from './rebase-row.ts';
-import type { DeliveredRow, RowState } from './row-state.ts';
-import { RowWriter } from './row-writer.ts';
+import { rebaseRow, type Decisions, type RebaseRules, type RowAfter } from './rebase-row.ts';
+import { withChange, type DeliveredRow, type RowState } from './row-state.ts';
+import type { RowWriter } from './row-writer.ts';
+import { RowWriters } from './row-writers.ts';
+import { inWritingOrder, writeAfterRemovingAll, writeGroups, writeInPlace, type RowWrite } from './write-rows.ts';
 
 /*
- * Puts the rows of one delivery into the tables, inside a transaction that the caller has begun with triggers and foreign keys off:
- * effects of triggers and of foreign keys were captured where they happened.
+ * Puts the rows of one delivery into the tables, inside a transaction that the caller has begun with triggers and foreign keys off.
+ * Four ways, each for what stops the one before; all end in the same rows:
  *
- *   rows without pending changes     written as they come, group by group
- *   rows with pending changes        rebased (rebase-row.ts): visible row = fold of what is pending over the server's row
- *   rows of rejected changesets      the same, without the rejected change
- *
- * Rows of admitted changesets that nothing else touches stand already as they are.
+ *   1 straight    nothing is pending: groups are written as they come
+ *   2 in place    rows that anything pending concerns are rebased (rebase-row.ts), and what differs is written
+ *   3 all anew    unique keys swap places: the rows go, then come
+ *   4 refit       a pending changeset stands in the way of the server's rows: all pending ones are taken out, then put back one by one;
+ *                 those that no longer fit are withheld. They are sent all the same, and shown again as soon as they fit or are admitted.
  */
 
 export interface ApplyRowsInput {
@@ -33,155 +28,157 @@ export interface ApplyRowsInput {
   readonly groups: readonly ChangeGroup[];
 }
 
-/** Returns the names of the tables in which something may have changed. Throws what SQLite throws; the caller rolls back. */
-export function applyRows(input: ApplyRowsInput): Set<string> {
-  const { connection, tablesById, groups } = input;
+export interface AppliedRows {
+  /** Names of the tables in which something may have changed. */
+  readonly touched: ReadonlySet<string>;
+  /** Pending changesets that the rows do not show now; with the reason where this delivery was the cause. */
+  readonly withheld: ReadonlyMap<number, RockpoolError | null>;
+}
+
+/** Throws what SQLite throws when even the server's rows alone do not fit; the caller rolls back. */
+export function applyRows(input: ApplyRowsInput): AppliedRows {
+  const { connection, pending, decisions } = input;
+  const writers = new RowWriters(connection, input.tablesById);
   const base = new BaseTable(connection);
-  const simple = input.decisions.size === 0 && input.pending.isEmpty && base.isEmpty();
-  const writers = new Writers(connection, tablesById);
   try {
-    connection.exec('SAVEPOINT rockpool_rows');
-    try {
-      const touched = simple ? writeGroups(writers, groups) : rebaseRows(input, base, writers, writeInPlace);
-      connection.exec('RELEASE rockpool_rows');
-      return touched;
-    } catch (thrown) {
-      connection.exec('ROLLBACK TO rockpool_rows');
-      connection.exec('RELEASE rockpool_rows');
-      if (!(thrown instanceof RockpoolError) || !thrown.code.startsWith('constraint-')) throw thrown;
+    if (decisions.size === 0 && pending.isEmpty && base.isEmpty()) {
+      const touched = unlessRefused(connection, () => writeGroups(writers, input.groups));
+      if (touched instanceof Set) return { touched, withheld: new Map() };
     }
-    // Unique keys may have swapped places between rows: then each row in turn is in the way of the other.
-    return rebaseRows(input, base, writers, writeAfterRemovingAll);
+    const rows = new DeliveredRows(input, writers, base);
+    const withheldBefore = [...pending.withheld].filter((sequence) => !decisions.has(sequence));
+    // Something that did not fit may fit now.
+    if (withheldBefore.length > 0) return refit(input, rows, base, writers);
+    for (const write of [writeInPlace, writeAfterRemovingAll]) {
+      const touched = unlessRefused(connection, () => rebase(rows, base, write));
+      if (touched instanceof Set) return { touched, withheld: new Map() };
+    }
+    return refit(input, rows, base, writers);
   } finally {
     writers.release();
   }
 }
 
-class Writers {
-  private readonly connection: Connection;
-  private readonly tablesById: ReadonlyMap<number, TableSchema>;
-  private readonly byTable: Map<number, RowWriter> = new Map();
-
-  constructor(connection: Connection, tablesById: ReadonlyMap<number, TableSchema>) {
-    this.connection = connection;
-    this.tablesById = tablesById;
-  }
-
-  of(tableId: number): RowWriter {
-    let writer = this.byTable.get(tableId);
-    if (writer === undefined) {
-      const table = this.tablesById.get(tableId);
-      if (table === undefined) throw new RockpoolError('schema-unknown-table', { tableId });
-      writer = new RowWriter(this.connection, table);
-      this.byTable.set(tableId, writer);
-    }
-    return writer;
-  }
-
-  /** The writer of a group's table, after a check that all its columns are known. */
-  ofGroup(group: ChangeGroup): RowWriter {
-    const writer = this.of(group.tableId);
-    for (const columnId of group.columnIds) {
-      if (!writer.hasColumn(columnId)) throw new RockpoolError('schema-unknown-column', { table: writer.table.name, columnId });
-    }
-    if (group.keys.length !== writer.table.primaryKey.length) throw new RockpoolError('changeset-invalid', { table: writer.table.name, problem: 'key parts' });
-    return writer;
-  }
-
-  release(): void {
-    for (const writer of this.byTable.values()) writer.release();
+/** Runs the body; when a constraint stands against it, nothing of it happened and the constraint is returned. */
+function unlessRefused<T>(connection: Connection, body: () => T): T | RockpoolError {
+  connection.exec('SAVEPOINT rockpool_rows');
+  try {
+    const result = body();
+    connection.exec('RELEASE rockpool_rows');
+    return result;
+  } catch (thrown) {
+    if (!(thrown instanceof RockpoolError) || !thrown.code.startsWith('constraint-')) throw thrown;
+    connection.exec('ROLLBACK TO rockpool_rows');
+    connection.exec('RELEASE rockpool_rows');
+    return thrown;
   }
 }
 
-// Deletes first, inserts last: what leaves a unique key makes room for what takes it.
-const ORDER = { delete: 0, update: 1, insert: 2 } as const;
-
-function inOrder(groups: readonly ChangeGroup[]): ChangeGroup[] {
-  return [...groups].sort((a, b) => ORDER[a.kind] - ORDER[b.kind]);
-}
-
-function writeGroups(writers: Writers, groups: readonly ChangeGroup[]): Set<string> {
-  const touched = new Set<string>();
-  for (const group of inOrder(groups)) {
-    const writer = writers.ofGroup(group);
-    writer.writeGroup(group);
-    touched.add(writer.table.name);
-  }
-  return touched;
-}
-
-interface RowWrite {
-  readonly writer: RowWriter;
-  readonly key: readonly CellValue[];
-  readonly before: RowState;
-  readonly after: RowState;
-}
-
-type WriteRows = (writes: readonly RowWrite[]) => void;
-
-function rebaseRows(input: ApplyRowsInput, base: BaseTable, writers: Writers, writeRows: WriteRows): Set<string> {
-  const { pending, decisions } = input;
-  const delivered = deliveredByRow(writers, input.groups);
-  const rows = new Map<string, RowRef>();
-  for (const { ref } of delivered.values()) rows.set(rowId(ref), ref);
-  const hiddenAnywhere = !base.isEmpty();
-  for (const [sequence, decision] of decisions) {
-    if (decision === 'admitted' && !hiddenAnywhere) continue;
-    for (const ref of pending.rowsOf(sequence)) rows.set(rowId(ref), ref);
-  }
-  const writes: RowWrite[] = [];
-  for (const [id, ref] of rows) {
-    const writer = writers.of(ref.tableId);
-    const before = writer.read(ref.key);
-    const hidden: ReadonlyMap<number, HiddenCell> = hiddenAnywhere ? base.read(ref) : new Map();
-    const after = rebaseRow(
-      { visible: before, hidden: new Map([...hidden].map(([columnId, { value }]) => [columnId, value])), pending: pending.changesOf(ref) },
-      decisions,
-      delivered.get(id)?.changes ?? [],
-    );
-    base.write(ref, hidden, after.hidden, after.pending);
-    writes.push({ writer, key: ref.key, before, after: after.visible });
-  }
-  writeRows(writes);
-  return new Set(writes.map(({ writer }) => writer.table.name));
-}
-
-interface DeliveredRows {
+interface TouchedRow {
   readonly ref: RowRef;
-  readonly changes: DeliveredRow[];
+  readonly writer: RowWriter;
+  readonly before: RowState;
+  readonly hidden: ReadonlyMap<number, HiddenCell>;
+  readonly delivered: readonly DeliveredRow[];
 }
 
-function deliveredByRow(writers: Writers, groups: readonly ChangeGroup[]): Map<string, DeliveredRows> {
-  const rows = new Map<string, DeliveredRows>();
-  for (const group of inOrder(groups)) {
-    writers.ofGroup(group);
+/** The rows that a delivery concerns, as they are before it. */
+class DeliveredRows {
+  private readonly input: ApplyRowsInput;
+  private readonly writers: RowWriters;
+  private readonly base: BaseTable;
+  private readonly delivered: Map<string, { readonly ref: RowRef; readonly changes: DeliveredRow[] }> = new Map();
+  private readonly hiddenAnywhere: boolean;
+
+  constructor(input: ApplyRowsInput, writers: RowWriters, base: BaseTable) {
+    this.input = input;
+    this.writers = writers;
+    this.base = base;
+    this.hiddenAnywhere = !base.isEmpty();
+    for (const group of inWritingOrder(input.groups)) this.addGroup(group);
+  }
+
+  /** Rows that change: delivered ones, those of rejected and withheld changesets, and those of admitted ones that cover something. */
+  changing(): TouchedRow[] {
+    const { decisions, pending } = this.input;
+    const sequences = [...decisions].filter(([sequence, decision]) => decision === 'rejected' || this.hiddenAnywhere || pending.withheld.has(sequence));
+    return this.rowsOf(sequences.map(([sequence]) => sequence));
+  }
+
+  /** Those, and every row that anything pending concerns. */
+  all(): TouchedRow[] {
+    return this.rowsOf(this.input.pending.sequences);
+  }
+
+  after(row: TouchedRow, withheldAfter: ReadonlySet<number>): RowAfter {
+    const { decisions, pending } = this.input;
+    const rules: RebaseRules = { decisions, withheldBefore: pending.withheld, withheldAfter };
+    const hidden = new Map([...row.hidden].map(([columnId, { value }]) => [columnId, value]));
+    return rebaseRow({ visible: row.before, hidden, pending: pending.changesOf(row.ref) }, row.delivered, rules);
+  }
+
+  private rowsOf(sequences: readonly number[]): TouchedRow[] {
+    const refs = new Map([...this.delivered].map(([id, { ref }]) => [id, ref]));
+    for (const sequence of sequences) for (const ref of this.input.pending.rowsOf(sequence)) refs.set(rowId(ref), ref);
+    return [...refs].map(([id, ref]) => {
+      const writer = this.writers.of(ref.tableId);
+      const hidden: ReadonlyMap<number, HiddenCell> = this.hiddenAnywhere ? this.base.read(ref) : new Map();
+      return { ref, writer, before: writer.read(ref.key), hidden, delivered: this.delivered.get(id)?.changes ?? [] };
+    });
+  }
+
+  private addGroup(group: ChangeGroup): void {
+    this.writers.ofGroup(group);
     for (let row = 0; row < group.rowCount; row++) {
       const key = group.keys.map((part) => part[row] as CellValue);
       const ref: RowRef = { tableId: group.tableId, key, keyText: keyToString(key) };
       const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
-      const known = rows.get(rowId(ref));
-      if (known === undefined) rows.set(rowId(ref), { ref, changes: [{ kind: group.kind, values }] });
+      const known = this.delivered.get(rowId(ref));
+      if (known === undefined) this.delivered.set(rowId(ref), { ref, changes: [{ kind: group.kind, values }] });
       else known.changes.push({ kind: group.kind, values });
     }
   }
-  return rows;
 }
 
-function writeInPlace(writes: readonly RowWrite[]): void {
-  for (const { writer, key, before, after } of writes) if (before.exists && !after.exists) writer.remove(key);
-  for (const { writer, key, before, after } of writes) {
-    if (!before.exists || !after.exists) continue;
-    const changed = [...after.values].filter(([columnId, value]) => !cellValuesEqual(before.values.get(columnId) ?? null, value));
-    writer.patch(key, changed.map(([columnId]) => columnId), changed.map(([, value]) => value));
+function rebase(rows: DeliveredRows, base: BaseTable, write: (writes: readonly RowWrite[]) => void): Set<string> {
+  const writes: RowWrite[] = [];
+  for (const row of rows.changing()) {
+    const after = rows.after(row, new Set());
+    base.write(row.ref, row.hidden, after.hidden, after.shown);
+    writes.push({ writer: row.writer, key: row.ref.key, before: row.before, after: after.visible });
   }
-  for (const write of writes) if (!write.before.exists && write.after.exists) put(write);
+  write(writes);
+  return new Set(writes.map(({ writer }) => writer.table.name));
 }
 
-function writeAfterRemovingAll(writes: readonly RowWrite[]): void {
-  for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);
-  for (const write of writes) if (write.after.exists) put(write);
-}
+function refit({ connection, pending, decisions }: ApplyRowsInput, rows: DeliveredRows, base: BaseTable, writers: RowWriters): AppliedRows {
+  const undecided = pending.sequences.filter((sequence) => !decisions.has(sequence));
+  const touchedRows = rows.all();
+  const everything = new Set(undecided);
+  const current = new Map<string, RowState>();
+  const serverRows = touchedRows.map((row): RowWrite => {
+    const after = rows.after(row, everything).base;
+    current.set(rowId(row.ref), after);
+    return { writer: row.writer, key: row.ref.key, before: row.before, after };
+  });
+  writeAfterRemovingAll(serverRows);
 
-function put({ writer, key, after }: RowWrite): void {
-  writer.put(key, [...after.values.keys()], [...after.values.values()]);
+  const withheld = new Map<number, RockpoolError | null>();
+  for (const sequence of undecided) {
+    const writes = pending.rowsOf(sequence).map((ref) => {
+      const before = current.get(rowId(ref)) as RowState;
+      const change = pending.changesOf(ref).find((candidate) => candidate.sequence === sequence);
+      return { ref, writer: writers.of(ref.tableId), key: ref.key, before, after: change === undefined ? before : withChange(before, change) };
+    });
+    const refused = unlessRefused(connection, () => writeAfterRemovingAll(writes));
+    if (refused instanceof RockpoolError) withheld.set(sequence, pending.withheld.has(sequence) ? null : refused);
+    else for (const { ref, after } of writes) current.set(rowId(ref), after);
+  }
+
+  const withheldAfter = new Set(withheld.keys());
+  for (const row of touchedRows) {
+    const after = rows.after(row, withheldAfter);
+    base.write(row.ref, row.hidden, after.hidden, after.shown);
+  }
+  return { touched: new Set(touchedRows.map(({ writer }) => writer.table.name)), withheld };
 }

@@ -8,6 +8,8 @@ export interface PendingChangeset {
   readonly groups: readonly ChangeGroup[];
   /** One for each group, in the same order. */
   readonly before: readonly BeforeGroup[];
+  /** Not shown in the visible rows, because a constraint stood against it. It is sent all the same: the server decides. */
+  readonly withheld: boolean;
 }
 
 export interface RowRef {
@@ -20,6 +22,7 @@ export interface RowRef {
 export class PendingIndex {
   private readonly changesByRow: Map<string, PendingRowChange[]> = new Map();
   private readonly rowsBySequence: Map<number, RowRef[]> = new Map();
+  private withheldSequences: Set<number> = new Set();
   private newest = 0;
 
   /** The last changeset that was added; later ones have to be read from the outbox. */
@@ -52,11 +55,25 @@ export class PendingIndex {
       }
     }
     this.rowsBySequence.set(changeset.sequence, rows);
+    if (changeset.withheld) this.withheldSequences.add(changeset.sequence);
     this.newest = Math.max(this.newest, changeset.sequence);
   }
 
   changesOf(row: RowRef): readonly PendingRowChange[] {
     return this.changesByRow.get(rowId(row)) ?? [];
+  }
+
+  /** In order. */
+  get sequences(): readonly number[] {
+    return [...this.rowsBySequence.keys()];
+  }
+
+  get withheld(): ReadonlySet<number> {
+    return this.withheldSequences;
+  }
+
+  setWithheld(sequences: Iterable<number>): void {
+    this.withheldSequences = new Set(sequences);
   }
 
   rowsOf(sequence: number): readonly RowRef[] {
@@ -70,12 +87,6 @@ export class PendingIndex {
       else this.changesByRow.set(rowId(row), left);
     }
     this.rowsBySequence.delete(sequence);
-  }
-
-  clear(): void {
-    this.changesByRow.clear();
-    this.rowsBySequence.clear();
-    this.newest = 0;
   }
 }
 

@@ -9,31 +9,45 @@ const small = fc.bigInt({ min: 0n, max: 4n });
 
 type Step =
   | { readonly act: 'write'; readonly wish: 'update' | 'delete'; readonly column: number; readonly value: bigint }
-  | { readonly act: 'deliver'; readonly decide: number; readonly verdicts: readonly boolean[]; readonly kind: 'none' | 'update' | 'insert' | 'delete'; readonly column: number; readonly value: bigint };
+  | {
+      readonly act: 'deliver';
+      readonly decide: number;
+      readonly verdicts: readonly boolean[];
+      readonly withhold: readonly boolean[];
+      readonly kind: 'none' | 'update' | 'insert' | 'delete';
+      readonly column: number;
+      readonly value: bigint;
+    };
 
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ act: fc.constant('write' as const), wish: fc.constantFrom('update' as const, 'update' as const, 'delete' as const), column: fc.constantFrom(...COLUMNS), value: small }),
-  fc.record({
-    act: fc.constant('deliver' as const),
-    decide: fc.nat({ max: 3 }),
-    verdicts: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
-    kind: fc.constantFrom('none' as const, 'update' as const, 'insert' as const, 'delete' as const),
-    column: fc.constantFrom(...COLUMNS),
-    value: small,
-  }),
-);
+const write = fc.record({
+  act: fc.constant('write' as const),
+  wish: fc.constantFrom('update' as const, 'update' as const, 'delete' as const),
+  column: fc.constantFrom(...COLUMNS),
+  value: small,
+});
+const deliver = fc.record({
+  act: fc.constant('deliver' as const),
+  decide: fc.nat({ max: 3 }),
+  verdicts: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
+  // Most deliveries meet no constraint.
+  withhold: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(fc.boolean(), { maxLength: 4 }) }),
+  kind: fc.constantFrom('none' as const, 'update' as const, 'insert' as const, 'delete' as const),
+  column: fc.constantFrom(...COLUMNS),
+  value: small,
+});
 
 const wholeRow = (value: CellValue): Map<number, CellValue> => new Map(COLUMNS.map((id) => [id, value]));
 
 describe('rebasing one row', () => {
-  it('shows the fold of pending writes over the server row, however decisions, deliveries and writes are mixed', () => {
+  it('shows the fold of what is pending and fits over the server row, however decisions, deliveries, writes and constraints are mixed', () => {
     fc.assert(
-      fc.property(fc.boolean(), fc.array(step, { maxLength: 12 }), (startsWithRow, steps) => {
+      fc.property(fc.boolean(), fc.array(fc.oneof<fc.Arbitrary<Step>[]>(write, deliver), { maxLength: 12 }), (startsWithRow, steps) => {
         // The model knows the server's row outright; the subject has only the visible row, old values and hidden values.
         let modelBase: RowState = startsWithRow ? { exists: true, values: wholeRow(9n) } : NO_ROW;
         let pending: readonly PendingRowChange[] = [];
         let visible = modelBase;
         let hidden: ReadonlyMap<number, CellValue> = new Map();
+        let withheld: ReadonlySet<number> = new Set();
         let sequence = 0;
         for (const current of steps) {
           if (current.act === 'write') {
@@ -47,10 +61,17 @@ describe('rebasing one row', () => {
             const delivered: DeliveredRow[] =
               current.kind === 'none' ? [] : [{ kind: current.kind, values: current.kind === 'insert' ? wholeRow(current.value) : new Map([[current.column, current.value]]) }];
             for (const change of delivered) modelBase = withChange(modelBase, change);
-            ({ visible, hidden, pending } = rebaseRow({ visible, hidden, pending }, decisions, delivered));
+            const left = pending.slice(current.decide);
+            const withheldAfter = new Set(left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number));
+            const after = rebaseRow({ visible, hidden, pending }, delivered, { decisions, withheldBefore: withheld, withheldAfter });
+            ({ visible, hidden } = after);
+            pending = left;
+            withheld = withheldAfter;
+            expect(after.base).toEqual(modelBase);
           }
-          expect(visible).toEqual(fold(modelBase, pending));
-          if (pending.length === 0) expect(hidden.size).toBe(0);
+          const shown = pending.filter(({ sequence: number }) => !withheld.has(number));
+          expect(visible).toEqual(fold(modelBase, shown));
+          if (shown.length === 0) expect(hidden.size).toBe(0);
         }
       }),
       { numRuns: 3000 },

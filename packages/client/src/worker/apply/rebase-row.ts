@@ -1,5 +1,5 @@
-import { baseRow, fold, hiddenValues, withChange, type DeliveredRow, type HiddenValues, type PendingRowChange, type RowState } from './row-state.ts';
 import type { CellValue } from '@rockpool/shared';
+import { baseRow, fold, hiddenValues, withChange, type DeliveredRow, type HiddenValues, type PendingRowChange, type RowState } from './row-state.ts';
 
 /** What became of pending changesets, by number. What is not in it is still pending. */
 export type Decisions = ReadonlyMap<number, 'admitted' | 'rejected'>;
@@ -7,31 +7,40 @@ export type Decisions = ReadonlyMap<number, 'admitted' | 'rejected'>;
 export interface RowBefore {
   readonly visible: RowState;
   readonly hidden: HiddenValues;
-  /** Every changeset that was pending before this delivery and touches the row, in order. */
+  /** Every changeset without an outcome before this delivery that touches the row, in order. */
   readonly pending: readonly PendingRowChange[];
 }
 
 export interface RowAfter {
+  /** The server's row. */
+  readonly base: RowState;
   readonly visible: RowState;
   readonly hidden: ReadonlyMap<number, CellValue>;
-  readonly pending: readonly PendingRowChange[];
+  /** What is still pending and shown. */
+  readonly shown: readonly PendingRowChange[];
+}
+
+export interface RebaseRules {
+  readonly decisions: Decisions;
+  /** Pending changesets that the visible rows did not show so far: a constraint stood against them. */
+  readonly withheldBefore: ReadonlySet<number>;
+  /** Those that they shall not show from now on. */
+  readonly withheldAfter: ReadonlySet<number>;
 }
 
 /**
  * Takes one row through one delivery, in the order of the stream: first what the server decided about my own changesets,
  * then what it says about the row; what is still pending goes on top again.
  *
- * An admitted change becomes part of the server's row as I sent it. Where it came out otherwise, the delivery says so.
+ * An admitted change becomes part of the server's row as I sent it, whether or not it was shown. Where it came out otherwise, the delivery says so.
  */
-export function rebaseRow(row: RowBefore, decisions: Decisions, delivered: readonly DeliveredRow[]): RowAfter {
-  let base = baseRow(row.visible, row.pending, row.hidden);
-  const pending: PendingRowChange[] = [];
-  for (const change of row.pending) {
-    const decision = decisions.get(change.sequence);
-    if (decision === undefined) pending.push(change);
-    else if (decision === 'admitted') base = withChange(base, change);
-  }
+export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
+  const { decisions, withheldBefore, withheldAfter } = rules;
+  const shownBefore = row.pending.filter(({ sequence }) => !withheldBefore.has(sequence));
+  let base = baseRow(row.visible, shownBefore, row.hidden);
+  for (const change of row.pending) if (decisions.get(change.sequence) === 'admitted') base = withChange(base, change);
   for (const change of delivered) base = withChange(base, change);
-  const visible = fold(base, pending);
-  return { visible, hidden: hiddenValues(base, visible, pending), pending };
+  const shown = row.pending.filter(({ sequence }) => !decisions.has(sequence) && !withheldAfter.has(sequence));
+  const visible = fold(base, shown);
+  return { base, visible, hidden: hiddenValues(base, visible, shown), shown };
 }

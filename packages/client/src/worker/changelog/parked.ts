@@ -23,6 +23,10 @@ export class Parked {
     return this.connection.value('SELECT count(*) FROM rockpool_parked') as number;
   }
 
+  sequences(): Set<number> {
+    return new Set(this.connection.rows('SELECT sequence FROM rockpool_parked').map(([sequence]) => sequence as number));
+  }
+
   /** Oldest first. */
   list(): ParkedChangeset[] {
     return this.connection.rows('SELECT sequence FROM rockpool_parked ORDER BY sequence').map(([sequence]) => this.get(sequence as number));
