@@ -1,4 +1,4 @@
-import { RockpoolError, type Cell, type CellValue } from '@rockpool/shared';
+import type { Cell, CellValue, RockpoolError } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { sqliteCodeOf } from '../store/sqlite-file.ts';
 import { insertSql, updateSql, type StoredTable } from '../store/stored-table.ts';

@@ -1,0 +1,69 @@
+import { decodeServerMessage, PROTOCOL_VERSION, RockpoolError, type Delivery } from '@rockpool/shared';
+import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
+import type { Replica } from './replica.ts';
+import { TEST_SCHEMA } from './test-schema.ts';
+
+/** A session without a socket: deliveries lie here until the test lets the replica have them. */
+export class DirectSession implements Subscriber {
+  readonly replica: Replica;
+  readonly deliveries: Delivery[] = [];
+  failure: RockpoolError | null = null;
+  private readonly database: LiveDatabase;
+
+  constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
+    this.database = database;
+    this.replica = replica;
+    const { siteId, epoch, cursor, decidedUpTo, changelog } = replica.site;
+    database.join(
+      this,
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, lastSequence: changelog.length },
+      { canWrite: true, nowMs },
+    );
+  }
+
+  get site(): string {
+    return Buffer.from(this.replica.site.siteId).toString('hex');
+  }
+
+  send(bytes: Uint8Array): void {
+    const message = decodeServerMessage(bytes);
+    if (message.type === 'welcome') this.replica.site.epoch = message.epoch;
+    else if (message.type === 'delivery') this.deliveries.push(message);
+  }
+
+  fail(error: RockpoolError): void {
+    this.failure = error;
+    this.database.leave(this);
+  }
+
+  leave(): void {
+    this.database.leave(this);
+  }
+
+  push(from: number, to: number, nowMs: number): void {
+    const { changelog, hashes, clockAheadMs } = this.replica.site;
+    const previousHash = hashes[from - 1];
+    if (previousHash === undefined || to < from) return;
+    this.database.push(
+      this,
+      { type: 'push', clientNowMs: nowMs + clockAheadMs, previousHash, changesets: changelog.slice(from - 1, to) },
+      { principal: this.site.slice(0, 4), clientNowMs: nowMs + clockAheadMs, receivedMs: nowMs },
+      (refusal) => {
+        if (refusal !== null) this.fail(refusal);
+      },
+    );
+  }
+
+  applyOne(): void {
+    const delivery = this.deliveries.shift();
+    if (delivery !== undefined) this.replica.apply(delivery);
+  }
+
+  applyAll(): void {
+    while (this.deliveries.length > 0) this.applyOne();
+  }
+
+  confirm(): void {
+    this.database.confirm(this, this.replica.site.cursor, this.replica.site.decidedUpTo);
+  }
+}
