@@ -95,6 +95,7 @@ const refused = [
     'no-restricted-imports',
   ],
   ...everyFolder.flatMap((folder) => edgesOf(folder)),
+  ['a test enters no package by a path', 'packages/client/src/a.test.ts', "import '../../shared/src/clock/stamp.ts';", 'no-restricted-imports'],
   ['a library writes nothing to the console', 'packages/client/src/c.ts', "console.log('');", 'no-console'],
   [
     'two modules never need each other',
@@ -154,7 +155,7 @@ const allowed = [
   ['packages/sync-server/src/cli.ts', "console.log('http://127.0.0.1'); import '@rockpool/shared';"],
   ['apps/demo-budget/src/ok.ts', "import '@rockpool/client/react'; import './money/parse.ts';"],
   ['apps/demo-budget/server/serve.ts', "import '@rockpool/sync-server';"],
-  ['packages/client/src/tabs.browser.test.ts', "import './index.ts'; import './schema/index.ts';"],
+  ['packages/client/src/react/ok.browser.test.tsx', "import '../index.ts'; import '../testing/browser-tabs.ts';"],
   ['tests/convergence/ok.ts', "import '../../packages/client/src/worker/entry.ts'; import '../../packages/shared/src/index.ts';"],
 ];
 
