@@ -1,10 +1,11 @@
 import type { RockpoolError, Schema } from '@rockpool/shared';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
-import type { SqlParam, SqlRow } from './rpc/sql-value.ts';
-import type { SyncStatus } from './rpc/sync-status.ts';
+import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
+import type { SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
 import type { Durability } from './rpc/worker-api.ts';
 
 // The whole public interface. create-client.ts wires what is declared here.
+export type { Durability, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, SyncState, SyncStatus, TabRole };
 
 export interface ClientOptions {
   /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64. */
@@ -17,7 +18,7 @@ export interface ClientOptions {
   readonly durability?: Durability;
   /** Default `opfs`. `memory` keeps nothing when the tab closes and shares nothing between tabs; Rockpool never falls back to it by itself. */
   readonly storage?: 'opfs' | 'memory';
-  /** Called with failures that no call is waiting for, for example of a background task. Default: `console.error`. */
+  /** Called with failures that no call is waiting for, for example of a background task. Default: the page's `error` event, as for any error that nobody caught. */
   readonly onError?: (error: RockpoolError) => void;
 }
 
@@ -45,7 +46,10 @@ export interface Client {
   /** Runs all statements in one atomic transaction: all of them take effect or none. Results come in the order of the statements. */
   batch(statements: readonly SqlStatement[]): Promise<StatementResult[]>;
 
-  /** A query that stays current. It runs while somebody is subscribed; the same statement with the same parameters is run once per tab. */
+  /**
+   * A query that stays current. It runs while somebody is subscribed. Asking again for the same statement with the same parameters gives the same
+   * object for as long as somebody holds it, so it may be asked for wherever it is needed.
+   */
   live<Row extends object = SqlRow>(statement: SqlStatement): LiveQuery<Row>;
   live<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): LiveQuery<Row>;
 

@@ -1,9 +1,9 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { proxy, type Remote } from 'comlink';
 import type { Client, ClientOptions } from './client.ts';
+import { newId } from './new-id.ts';
 import { checkOptions } from './tab/check-options.ts';
 import { createLiveQueries } from './tab/live-queries.ts';
-import { newId } from './tab/new-id.ts';
 import { followPageLifecycle } from './tab/page-lifecycle.ts';
 import { toStatement } from './tab/sql.ts';
 import { startWorker } from './tab/start-worker.ts';
@@ -30,7 +30,7 @@ const CLOSE_DEADLINE_MS = 3_000;
  */
 export async function createClient(options: ClientOptions): Promise<Client> {
   checkOptions(options);
-  const { name, schema, sync = null, durability = 'relaxed', storage = 'opfs', onError = console.error } = options;
+  const { name, schema, sync = null, durability = 'relaxed', storage = 'opfs', onError = reportError } = options;
 
   const connection = connectWorker(startWorker(), onError);
   const live = createLiveQueries({

@@ -1,10 +1,21 @@
 export { RockpoolError } from '@rockpool/shared';
 export type { ErrorCode, ErrorData, ErrorFields, Recovery, Schema } from '@rockpool/shared';
-export type { Client, ClientOptions, LiveQuery, LiveState, SyncOptions } from './client.ts';
+export type {
+  Client,
+  ClientOptions,
+  Durability,
+  LiveQuery,
+  LiveState,
+  SqlParam,
+  SqlRow,
+  SqlStatement,
+  SqlValue,
+  StatementResult,
+  SyncOptions,
+  SyncState,
+  SyncStatus,
+  TabRole,
+} from './client.ts';
 export { createClient } from './create-client.ts';
-export type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
-export type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
-export type { SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
-export type { Durability } from './rpc/worker-api.ts';
-export { newId } from './tab/new-id.ts';
+export { newId } from './new-id.ts';
 export { sql } from './tab/sql.ts';

@@ -153,9 +153,9 @@ describe('a page', () => {
 it('five tabs open a fresh database at once', async () => {
   const name = freshName();
   const clients = await Promise.all(upTo(5).map(() => openClient(name)));
-  expect(clients.map(({ status }) => status.role).sort()).toEqual(['follower', 'follower', 'follower', 'follower', 'leader']);
+  expect(clients.filter(({ status }) => status.role === 'leader')).toHaveLength(1);
   await Promise.all(clients.map((client, number) => insert(client, number)));
-  for (const client of clients) expect((await numbersIn(client)).sort()).toEqual(upTo(5));
+  for (const client of clients) expect((await numbersIn(client)).sort((a, b) => a - b)).toEqual(upTo(5));
 });
 
 it('where the browser lacks what storage needs, opening fails with a code and says what', async () => {

@@ -1,4 +1,4 @@
-import { RockpoolError } from '@rockpool/shared';
+import type { RockpoolError } from '@rockpool/shared';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { FakeBrowser, settle, statement, type FakeTab } from '../testing/fake-tabs.ts';

@@ -47,7 +47,7 @@ describe('tabs that share a database', () => {
     const browser = new FakeBrowser();
     const tabs = Array.from({ length: 5 }, () => browser.tab());
     await Promise.all(tabs.map(({ membership }) => membership.open()));
-    expect(tabs.map(({ role }) => role).sort()).toEqual(['follower', 'follower', 'follower', 'follower', 'leader']);
+    expect(tabs.filter(({ role }) => role === 'leader')).toHaveLength(1);
   });
 
   it('write through the leader, whoever writes', async () => {

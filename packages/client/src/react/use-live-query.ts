@@ -1,8 +1,5 @@
-import { useMemo, useSyncExternalStore } from 'react';
-import type { LiveState } from '../client.ts';
-import type { SqlStatement } from '../rpc/sql-statement.ts';
-import type { SqlParam, SqlRow } from '../rpc/sql-value.ts';
-import { statementKey, toStatement } from '../tab/sql.ts';
+import { useSyncExternalStore } from 'react';
+import type { LiveState, SqlParam, SqlRow, SqlStatement } from '../client.ts';
 import { useClient } from './client-context.ts';
 
 /**
@@ -16,9 +13,8 @@ import { useClient } from './client-context.ts';
  */
 export function useLiveQuery<Row extends object = SqlRow>(statement: SqlStatement | string, params?: readonly SqlParam[]): LiveState<Row> {
   const client = useClient();
-  const given = toStatement(statement, params);
-  const key = statementKey(given);
-  // The key stands for the statement: equal keys mean equal statements.
-  const live = useMemo(() => client.live<Row>(given), [client, key]);
-  return useSyncExternalStore(live.subscribe, () => live.current, () => live.current);
+  // The same object for equal statements, so drawing again does not subscribe again.
+  const live = typeof statement === 'string' ? client.live<Row>(statement, params) : client.live<Row>(statement);
+  const read = (): LiveState<Row> => live.current;
+  return useSyncExternalStore(live.subscribe, read, read);
 }

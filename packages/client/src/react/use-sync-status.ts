@@ -1,5 +1,5 @@
 import { useCallback, useSyncExternalStore } from 'react';
-import type { SyncStatus } from '../rpc/sync-status.ts';
+import type { SyncStatus } from '../client.ts';
 import { useClient } from './client-context.ts';
 
 /** The status of sync; the component draws again when it changes. */

@@ -46,7 +46,7 @@ export interface WorkerApi {
 
 /** What a worker asks of its page. */
 export interface TabApi {
-  onEvent(event: WorkerEvent): void;
+  onEvent(event: WorkerEvent): void | Promise<void>;
   token(): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
 // The schema without anything of the browser: an app's build step loads it in Node to write the server's schema file.
 export { decodeSchema, encodeSchema, type Schema } from '@rockpool/shared';
-export { newId } from '../tab/new-id.ts';
+export { newId } from '../new-id.ts';
 export { defineSchema, type DefineSchemaOptions } from './define-schema.ts';

@@ -123,3 +123,10 @@ describe('live queries of a page', () => {
     expect(calls).toEqual(['watch 1 a']);
   });
 });
+
+it('equal statements are the same object, different ones are not', () => {
+  const { queries } = createWorld();
+  const ask = (sql: string, ...params: number[]): unknown => queries.live({ sql, params });
+  expect(ask('a', 1)).toBe(ask('a', 1));
+  expect(ask('a', 1)).not.toBe(ask('a', 2));
+});

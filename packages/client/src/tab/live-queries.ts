@@ -42,6 +42,10 @@ interface Watched {
 export function createLiveQueries(source: LiveSource): LiveQueries {
   const watchedByKey = new Map<string, Watched>();
   const watchedById = new Map<number, Watched>();
+  const handles = new Map<string, WeakRef<LiveQuery<SqlRow>>>();
+  const forgottenHandles = new FinalizationRegistry<string>((key) => {
+    if (handles.get(key)?.deref() === undefined) handles.delete(key);
+  });
   let nextQueryId = 1;
   let ended: RockpoolError | null = null;
 
@@ -84,18 +88,27 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
     };
   }
 
+  /** What an app holds. Equal statements share it while anybody does, so that a view may ask for it whenever it draws. */
+  function createHandle(key: string, given: SqlStatement): LiveQuery<SqlRow> {
+    // The caller may reuse its array and its bytes.
+    const statement = structuredClone({ sql: given.sql, params: given.params });
+    const handle: LiveQuery<SqlRow> = {
+      get current() {
+        return watchedByKey.get(key)?.state ?? LOADING;
+      },
+      subscribe: (listener) => subscribe(key, statement, listener),
+    };
+    handles.set(key, new WeakRef(handle));
+    forgottenHandles.register(handle, key);
+    return handle;
+  }
+
   return {
-    live<Row>(given: SqlStatement) {
-      // The caller may reuse its array and its bytes.
-      const statement = structuredClone({ sql: given.sql, params: given.params });
-      const key = statementKey(statement);
-      return {
-        get current() {
-          return (watchedByKey.get(key)?.state ?? LOADING) as LiveState<Row>;
-        },
-        // What type the rows have only the caller knows.
-        subscribe: (listener) => subscribe(key, statement, listener as (state: LiveState<SqlRow>) => void),
-      };
+    live<Row>(given: SqlStatement): LiveQuery<Row> {
+      const key = statementKey(given);
+      const held = handles.get(key)?.deref() ?? createHandle(key, given);
+      // What type the rows have only the caller knows.
+      return held as unknown as LiveQuery<Row>;
     },
 
     onEvent(event) {

@@ -1,5 +1,5 @@
 import type { Client, ClientOptions } from '../client.ts';
-import { newId } from '../tab/new-id.ts';
+import { newId } from '../new-id.ts';
 import type { TabWindow } from './tab-page.ts';
 
 /** A client in a page of its own, as in another tab of the same browser. */

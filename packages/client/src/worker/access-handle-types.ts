@@ -8,7 +8,6 @@ declare global {
     flush(): void;
     close(): void;
   }
-  // eslint-disable-next-line no-var -- only `var` declares a property of the global object
   var FileSystemSyncAccessHandle: { readonly prototype: FileSystemSyncAccessHandle };
   interface FileSystemFileHandle {
     createSyncAccessHandle(): Promise<FileSystemSyncAccessHandle>;

@@ -7,7 +7,7 @@ import { Membership } from '../leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
-import { newId } from '../tab/new-id.ts';
+import { newId } from '../new-id.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { createLocalOpener } from './open-local.ts';
@@ -92,10 +92,8 @@ const NO_WORK: LeaderWork = { onLocalCommit: () => undefined, stop: () => Promis
 
 async function sendToTab(tab: TabApi, event: WorkerEvent): Promise<void> {
   try {
-    // Across the threads this is a promise, whatever the page's function gives.
     await tab.onEvent(event);
   } catch (thrown) {
-    // The page's own fault, in the page's own console too: nobody else can be told.
-    console.error(toRockpoolError(thrown));
+    reportError(toRockpoolError(thrown));
   }
 }

@@ -1,12 +1,12 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { StrictMode, type ReactElement } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
-import { afterEach, it } from 'vitest';
-import type { Client } from '../client.ts';
-import { createClient, sql } from '../index.ts';
-import { defineSchema } from '../schema/index.ts';
-import { freshName, until } from '../testing/browser-tabs.ts';
-import { RockpoolProvider, useClient, useLiveQuery, useSyncStatus } from './index.ts';
+import { afterEach, expect, it } from 'vitest';
+import type { Client } from './client.ts';
+import { createClient, sql } from './index.ts';
+import { defineSchema } from './schema/index.ts';
+import { freshName } from './testing/browser-tabs.ts';
+import { RockpoolProvider, useClient, useLiveQuery, useSyncStatus } from './react/index.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull() });
 const schema = defineSchema({ note });
@@ -57,11 +57,11 @@ it('draws rows and draws again when they change, under StrictMode', async () => 
       <AddButton />
     </RockpoolProvider>,
   );
-  await until(() => page.querySelector('p')?.textContent === '');
+  await expect.poll(() => page.querySelector('p')?.textContent).toBe('');
   await opened.execute(sql`INSERT INTO note VALUES ('1', 'a one'), ('2', 'b two')`);
-  await until(() => page.querySelector('p')?.textContent === 'a one');
+  await expect.poll(() => page.querySelector('p')?.textContent).toBe('a one');
   page.querySelector('button')?.click();
-  await until(() => page.querySelector('p')?.textContent === 'a from the button a one');
+  await expect.poll(() => page.querySelector('p')?.textContent).toBe('a from the button a one');
 });
 
 it('runs another query when a value of the statement changes', async () => {
@@ -72,7 +72,7 @@ it('runs another query when a value of the statement changes', async () => {
       <Notes prefix="a" />
     </RockpoolProvider>,
   );
-  await until(() => page.textContent === 'a one');
+  await expect.poll(() => page.textContent).toBe('a one');
   root?.render(
     <StrictMode>
       <RockpoolProvider client={opened}>
@@ -80,7 +80,7 @@ it('runs another query when a value of the statement changes', async () => {
       </RockpoolProvider>
     </StrictMode>,
   );
-  await until(() => page.textContent === 'b two');
+  await expect.poll(() => page.textContent).toBe('b two');
 });
 
 it('shows the status of sync', async () => {
@@ -90,5 +90,5 @@ it('shows the status of sync', async () => {
       <Badge />
     </RockpoolProvider>,
   );
-  await until(() => page.textContent === 'offline leader');
+  await expect.poll(() => page.textContent).toBe('offline leader');
 });
