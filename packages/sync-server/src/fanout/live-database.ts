@@ -77,7 +77,7 @@ export class LiveDatabase {
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
     subscriber.send(encodeMessage(welcome));
-    this.deliver(subscription, null);
+    this.deliver(subscription, null, true);
   }
 
   leave(subscriber: Subscriber): void {
@@ -114,7 +114,7 @@ export class LiveDatabase {
     const encodedGroups = new Map<string, Uint8Array>();
     for (const subscription of [...this.subscriptions.values()]) {
       try {
-        this.deliver(subscription, authors.has(subscription.subscriber.site) ? null : encodedGroups);
+        this.deliver(subscription, authors.has(subscription.subscriber.site) ? null : encodedGroups, false);
       } catch (error) {
         subscription.subscriber.fail(error instanceof RockpoolError ? error : new RockpoolError('internal', {}, { cause: error }));
       }
@@ -122,7 +122,7 @@ export class LiveDatabase {
   }
 
   /** `shared` is null for a reader with outcomes or cells of their own to consider. */
-  private deliver(subscription: Subscription, shared: Map<string, Uint8Array> | null): void {
+  private deliver(subscription: Subscription, shared: Map<string, Uint8Array> | null, isFirst: boolean): void {
     const { subscriber, cursor: from } = subscription;
     const to = this.file.log.watermark;
     if (shared !== null) {
@@ -131,6 +131,7 @@ export class LiveDatabase {
     }
     subscription.siteNumber ??= this.file.sites.get(subscriber.site)?.number ?? null;
     const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.decidedUpTo);
+    if (!isFirst && to === from && decided.length === 0) return; // a push that was decided, and answered, before
     const groups = deliveredGroups(this.file, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
     this.send(subscription, to, decided.map(({ outcome }) => outcome), encodeDeliveryGroups(groups));
   }

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Failure, Hello } from '@rockpool/shared';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestSite } from '../testing/test-client.ts';
+
+const tested = serverUnderTest();
+
+/** A site with two decided changesets, one of them confirmed, says hello with something changed. */
+async function refusal(changes: Partial<Hello>): Promise<Failure> {
+  const site = new TestSite();
+  const a = await tested.server.open(site);
+  for (const key of ['x', 'y']) await a.commit([insert('accounts', key, { name: key })]);
+  a.send({ type: 'confirm', cursor: 1, decidedUpTo: 1 });
+  await a.roundTrip();
+  await a.close();
+  await tested.restart();
+  const b = await tested.server.connect(site);
+  b.hello(await tested.server.token(), 'household', changes);
+  return b.failure();
+}
+
+describe('a hello', () => {
+  it('of another log has to start over', async () => {
+    expect(await refusal({ epoch: randomBytes(16) })).toMatchObject({ code: 'epoch-changed' });
+  });
+
+  it('that is ahead of the log is refused', async () => {
+    expect(await refusal({ cursor: 3 })).toMatchObject({ code: 'cursor-ahead', fields: { cursor: 3, watermark: 2 } });
+    expect(await refusal({ decidedUpTo: 3, lastSequence: 3 })).toMatchObject({ code: 'cursor-ahead' });
+  });
+
+  it('of a file that is behind its own site is a copy’s', async () => {
+    expect(await refusal({ lastSequence: 1, decidedUpTo: 1 })).toMatchObject({ code: 'site-copied' });
+    expect(await refusal({ decidedUpTo: 0 })).toMatchObject({ code: 'site-copied' });
+  });
+
+  it('with another schema or protocol is refused, with the versions', async () => {
+    expect(await refusal({ schemaHash: '0'.repeat(32) })).toMatchObject({ code: 'schema-mismatch' });
+    expect(await refusal({ protocolVersion: 99 })).toMatchObject({ code: 'protocol-version', fields: { received: 99, floor: 1, newest: 1 } });
+    expect(await refusal({ protocolVersion: 0 })).toMatchObject({ code: 'protocol-version' });
+  });
+
+  it('under the server’s own site id is refused', async () => {
+    expect(await refusal({ siteId: new Uint8Array(16) })).toMatchObject({ code: 'frame-invalid' });
+  });
+
+  it('that starts over is told everything again, its own writes too', async () => {
+    const site = new TestSite();
+    const a = await tested.server.open(site);
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    await a.close();
+    const b = await tested.server.connect(site);
+    b.hello(await tested.server.token(), 'household', { epoch: null, cursor: 0 });
+    await b.next('welcome');
+    const first = await b.next('delivery');
+    expect(first).toMatchObject({ from: 0, to: 1, outcomes: [], groups: [{ kind: 'insert', keys: [['x']] }] });
+  });
+});
