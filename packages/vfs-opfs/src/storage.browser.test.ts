@@ -1,0 +1,159 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { StorageErrorFields } from './index.ts';
+import type { TestCommands } from './testing/tab.worker.ts';
+
+type Failure = { readonly code: string; readonly fields: StorageErrorFields };
+
+/** A worker as another tab has one. Methods are those of `TestCommands`; failures are rejected as `{ code, fields }`. */
+class TestTab {
+  readonly #worker = new Worker(new URL('./testing/tab.worker.ts', import.meta.url), { type: 'module' });
+  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (failure: Failure) => void }>();
+  #count = 0;
+
+  constructor() {
+    this.#worker.addEventListener('message', (event: MessageEvent<[number, never, Failure | undefined]>) => {
+      const [id, value, failure] = event.data;
+      const call = this.#waiting.get(id)!;
+      this.#waiting.delete(id);
+      if (failure === undefined) call.resolve(value);
+      else call.reject(failure);
+    });
+  }
+
+  call<K extends keyof TestCommands>(command: K, ...parameters: Parameters<TestCommands[K]>): ReturnType<TestCommands[K]> {
+    this.#count += 1;
+    const id = this.#count;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage([id, command, parameters]);
+    }) as ReturnType<TestCommands[K]>;
+  }
+
+  terminate(): void {
+    this.#worker.terminate();
+  }
+}
+
+let tabs: TestTab[] = [];
+let nameCount = 0;
+
+function newTab(): TestTab {
+  const tab = new TestTab();
+  tabs.push(tab);
+  return tab;
+}
+
+function newName(): string {
+  nameCount += 1;
+  return `browser-test-${Date.now()}-${nameCount}`;
+}
+
+afterEach(() => {
+  for (const tab of tabs) tab.terminate();
+  tabs = [];
+});
+
+const CREATE = 'CREATE TABLE entry(id INTEGER PRIMARY KEY, content TEXT)';
+const INSERT = "INSERT INTO entry(content) VALUES ('x')";
+const COUNT = 'SELECT count(*) FROM entry';
+
+describe('a database in OPFS', () => {
+  it('is there again after closing, as a plain SQLite file', async () => {
+    const name = newName();
+    const tab = newTab();
+    await tab.call('open', name, 'writer', 3000);
+    await tab.call('run', CREATE);
+    for (let count = 0; count < 20; count += 1) await tab.call('run', INSERT);
+    await tab.call('close');
+    expect(await tab.call('names')).toContain(name);
+    expect(await tab.call('databaseBytes', name)).toBe(16384);
+    const other = newTab();
+    await other.call('open', name, 'writer', 3000);
+    expect(await other.call('run', COUNT)).toEqual([[20]]);
+    expect(await other.call('run', 'PRAGMA integrity_check')).toEqual([['ok']]);
+    await other.call('close');
+    await other.call('remove', name);
+    expect(await other.call('names')).not.toContain(name);
+  });
+
+  it('keeps what was committed when the worker is terminated, and the next one takes over', async () => {
+    const name = newName();
+    let committed = 0;
+    for (let round = 0; round < 5; round += 1) {
+      const tab = newTab();
+      // A terminated worker may hold its lock for about two seconds more.
+      await tab.call('open', name, 'writer', 10_000);
+      if (round === 0) await tab.call('run', CREATE);
+      expect(await tab.call('run', COUNT)).toEqual([[committed]]);
+      for (let count = 0; count < 10; count += 1) await tab.call('run', INSERT);
+      committed += 10;
+      tab.terminate();
+    }
+  });
+
+  it('shows every commit of the writer to two readers in other workers', async () => {
+    const name = newName();
+    const [writer, first, second] = [newTab(), newTab(), newTab()];
+    await writer.call('open', name, 'writer', 3000);
+    await writer.call('run', CREATE);
+    await Promise.all([first.call('open', name, 'reader', 3000), second.call('open', name, 'reader', 3000)]);
+    for (let count = 1; count <= 100; count += 1) {
+      await writer.call('run', INSERT);
+      expect(await Promise.all([first.call('run', COUNT), second.call('run', COUNT)])).toEqual([[[count]], [[count]]]);
+    }
+    expect(await writer.call('checkpoint')).toBe(true);
+    expect(await first.call('run', `${COUNT}; PRAGMA integrity_check`)).toEqual([['ok']]);
+  });
+
+  it('never goes backwards for readers while a writer commits and its log goes round', async () => {
+    const name = newName();
+    const [writer, first, second] = [newTab(), newTab(), newTab()];
+    await writer.call('open', name, 'writer', 3000);
+    await writer.call('run', CREATE);
+    await Promise.all([first.call('open', name, 'reader', 3000), second.call('open', name, 'reader', 3000)]);
+    const watching = [first.call('watch', COUNT, 2000), second.call('watch', COUNT, 2000)];
+    let count = 0;
+    const end = performance.now() + 1800;
+    while (performance.now() < end) {
+      await writer.call('run', INSERT);
+      count += 1;
+    }
+    for (const result of await Promise.all(watching)) {
+      expect(result.backwards).toBe(0);
+      expect(result.reads).toBeGreaterThan(100);
+    }
+    for (const reader of [first, second]) {
+      expect(await reader.call('run', COUNT)).toEqual([[count]]);
+      expect(await reader.call('run', 'PRAGMA integrity_check')).toEqual([['ok']]);
+      expect(await reader.call('lastError')).toBeUndefined();
+    }
+    expect(await writer.call('lastError')).toBeUndefined();
+  });
+});
+
+describe('opening in OPFS', () => {
+  it('as a second writer fails with storage-busy', async () => {
+    const name = newName();
+    const [first, second] = [newTab(), newTab()];
+    await first.call('open', name, 'writer', 3000);
+    await expect(second.call('open', name, 'writer', 50)).rejects.toMatchObject({ code: 'storage-busy' });
+  });
+
+  it('as a reader of nothing fails with storage-missing and creates nothing', async () => {
+    const name = newName();
+    const tab = newTab();
+    await expect(tab.call('open', name, 'reader', 50)).rejects.toMatchObject({ code: 'storage-missing' });
+    expect(await tab.call('names')).not.toContain(name);
+  });
+
+  it('without what it needs fails with storage-unsupported and says what is missing', async () => {
+    await expect(newTab().call('openWithout', 'modes')).rejects.toMatchObject({
+      code: 'storage-unsupported',
+      fields: { missing: ['readwrite-unsafe access handles'] },
+    });
+    await expect(newTab().call('openWithout', 'opfs')).rejects.toMatchObject({
+      code: 'storage-unsupported',
+      fields: { missing: ['origin-private file system'] },
+    });
+  });
+});
