@@ -1,0 +1,222 @@
+import { columnIdOf, tableIdOf, type CellValue, type Delivery } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { insert, remove, update } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import type { TestConnection } from '../testing/test-client.ts';
+
+const tested = serverUnderTest();
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+
+/** Two people with one entry that both have seen. */
+async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
+  const a = await tested.server.open(undefined, { principal: 'ann' });
+  const b = await tested.server.open(undefined, { principal: 'ben' });
+  await a.commit([insert('entries', 'e', { amount: 1n, note: 'start' })]);
+  await b.delivery();
+  return { a, b };
+}
+
+function entry(): readonly CellValue[] | undefined {
+  return tested.server.query(`SELECT amount, note FROM entries WHERE id = 'e'`)[0];
+}
+
+function ledger(): readonly (readonly CellValue[])[] {
+  return tested.server.query('SELECT table_name, row_key, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY id');
+}
+
+/** What a delivery says about one table, by names. */
+function told({ groups }: Delivery, table: string): unknown[] {
+  return groups
+    .filter(({ tableId }) => tableId === tableIdOf(table))
+    .flatMap(({ kind, rowCount, keys, columnIds, values }) =>
+      Array.from({ length: rowCount }, (_, r) => ({ kind, key: keys.map((part) => part[r]), cells: new Map(columnIds.map((id, c) => [id, values[c]?.[r]])) })),
+    );
+}
+
+const cells = (row: Record<string, CellValue>): Map<number, CellValue> => new Map(Object.entries(row).map(([name, value]) => [columnIdOf(name), value]));
+
+describe('writes of different columns', () => {
+  it('are both kept, without a conflict', async () => {
+    const { a, b } = await two();
+    a.site.write([update('entries', 'e', { amount: 5n })]);
+    b.site.write([update('entries', 'e', { note: 'ben' })]);
+    a.push();
+    await a.delivery();
+    b.push();
+    const delivery = await b.decided(1);
+    expect(entry()).toEqual([5n, 'ben']);
+    expect(ledger()).toEqual([]);
+    expect(delivery.outcomes).toMatchObject([{ kind: 'admitted', lossCount: 0 }]);
+  });
+});
+
+describe('concurrent writes of one column', () => {
+  it.each([
+    ['the earlier write arrives first', 60_000, 0],
+    ['the later write arrives first', 0, 60_000],
+  ])('end with the later one when %s, and the other is in the ledger', async (_, firstAgeMs, secondAgeMs) => {
+    const { a, b } = await two();
+    a.site.clockAheadMs = YEAR_MS;
+    b.site.clockAheadMs = -YEAR_MS;
+    a.site.write([update('entries', 'e', { note: 'ann' })], { ageMs: firstAgeMs });
+    b.site.write([update('entries', 'e', { note: 'ben' })], { ageMs: secondAgeMs });
+    a.push();
+    await a.decided(2);
+    b.push();
+    const bens = await b.decided(1);
+    const later = firstAgeMs < secondAgeMs ? 'ann' : 'ben';
+    const earlier = later === 'ann' ? 'ben' : 'ann';
+    expect(entry()).toEqual([1n, later]);
+    expect(ledger()).toEqual([['entries', '["e"]', 'note', 'lww', earlier, later, earlier, later]]);
+    expect(bens.outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(told(bens, 'rockpool_conflict')).toHaveLength(1);
+    const anns = await a.delivery();
+    expect(told(anns, 'rockpool_conflict')).toHaveLength(1);
+    expect(told(anns, 'entries')).toEqual(later === 'ben' ? [{ kind: 'update', key: ['e'], cells: cells({ note: 'ben' }) }] : []);
+  });
+
+  it('are no conflict when the values are equal', async () => {
+    const { a, b } = await two();
+    for (const one of [a, b]) one.site.write([update('entries', 'e', { note: 'same' })]);
+    a.push();
+    await a.decided(2);
+    b.push();
+    await b.decided(1);
+    expect(entry()).toEqual([1n, 'same']);
+    expect(ledger()).toEqual([]);
+  });
+
+  it('correct an author who lost, however old the value is that won', async () => {
+    const { a, b } = await two();
+    b.site.write([update('entries', 'e', { note: 'old' })], { ageMs: 3_600_000 });
+    await a.commit([update('entries', 'e', { note: 'ann' })]);
+    await b.delivery();
+    await a.commit([update('entries', 'e', { amount: 9n })]);
+    await b.delivery();
+    // Ann's value is below Ben's cursor by now.
+    b.push();
+    const delivery = await b.decided(1);
+    expect(delivery.from).toBe(3);
+    expect(told(delivery, 'entries')).toEqual([{ kind: 'update', key: ['e'], cells: cells({ note: 'ann' }) }]);
+  });
+});
+
+describe('a write whose author had seen the other', () => {
+  it('follows it, although its clock says that it is earlier', async () => {
+    const { a, b } = await two();
+    await a.commit([update('entries', 'e', { note: 'ann' })]);
+    await b.delivery();
+    b.site.clockAheadMs = -YEAR_MS;
+    await b.commit([update('entries', 'e', { note: 'ben' })], { ageMs: YEAR_MS });
+    expect(entry()).toEqual([1n, 'ben']);
+    expect(ledger()).toEqual([]);
+  });
+
+  it('is concurrent where an earlier pending write had hidden the other from it', async () => {
+    const { a, b } = await two();
+    const base = b.site.cursor;
+    b.site.write([update('entries', 'e', { note: 'ben 1' })], { ageMs: 60_000 });
+    await a.commit([update('entries', 'e', { note: 'ann' })], { ageMs: 30_000 });
+    await b.delivery();
+    b.site.write([update('entries', 'e', { note: 'ben 2' })], { hiddenBases: [{ tableId: tableIdOf('entries'), key: ['e'], columnId: columnIdOf('note'), base }] });
+    b.push(1, 2);
+    await b.decided(2);
+    expect(entry()).toEqual([1n, 'ben 2']);
+    expect(ledger().map((row) => row.slice(3, 6))).toEqual([
+      ['lww', 'ben 1', 'ann'],
+      ['lww', 'ann', 'ben 2'],
+    ]);
+  });
+});
+
+describe('a deleted row', () => {
+  it('stays deleted against a concurrent update, whose value is in the ledger and whose author is told', async () => {
+    const { a, b } = await two();
+    a.site.write([remove('entries', 'e')]);
+    b.site.write([update('entries', 'e', { note: 'ben' })]);
+    a.push();
+    await a.decided(2);
+    b.push();
+    const delivery = await b.decided(1);
+    expect(entry()).toBeUndefined();
+    expect(ledger()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
+    expect(told(delivery, 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
+  });
+
+  it('takes a concurrent update with it that arrived before, into the ledger', async () => {
+    const { a, b } = await two();
+    a.site.write([remove('entries', 'e')]);
+    await b.commit([update('entries', 'e', { note: 'ben' })]);
+    a.push();
+    await a.decided(2);
+    expect(entry()).toBeUndefined();
+    expect(ledger()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
+    expect(told(await b.delivery(), 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
+  });
+
+  it('comes back as a new row when it is inserted again', async () => {
+    const { a, b } = await two();
+    await a.commit([remove('entries', 'e')]);
+    await b.delivery();
+    await b.commit([insert('entries', 'e', { amount: 2n, note: 'again' })]);
+    expect(entry()).toEqual([2n, 'again']);
+    expect(told(await a.delivery(), 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
+  });
+
+  it('that came and went while its author was away is not told to a site that never had it', async () => {
+    const { a } = await two();
+    await a.commit([insert('entries', 'f', {  amount: 1n })]);
+    await a.commit([remove('entries', 'f')]);
+    const c = await tested.server.connect();
+    const { first } = await c.open(await tested.server.token(), 'household');
+    expect(told(first, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
+  });
+
+  it('is told to its first author, whose own insert and somebody’s delete it learns of at once', async () => {
+    const { a, b } = await two();
+    a.site.write([insert('entries', 'f', { amount: 1n })]);
+    a.push();
+    await b.delivery();
+    a.cut();
+    await b.commit([remove('entries', 'f')]);
+    const again = await tested.server.connect(a.site);
+    const { first } = await again.open(await tested.server.token(), 'household');
+    expect(first.outcomes).toHaveLength(1);
+    expect(told(first, 'entries')).toMatchObject([{ kind: 'delete', key: ['f'] }]);
+  });
+});
+
+describe('two inserts of one key', () => {
+  it('end with one whole row, and the loser’s cells are in the ledger', async () => {
+    const { a, b } = await two();
+    a.site.write([insert('entries', 'n', { amount: 1n, note: 'ann' })], { ageMs: 60_000 });
+    b.site.write([insert('entries', 'n', { amount: 2n, note: 'ben' })]);
+    b.push();
+    await b.decided(1);
+    a.push();
+    const delivery = await a.decided(2);
+    expect(tested.server.query(`SELECT amount, note FROM entries WHERE id = 'n'`)).toEqual([[2n, 'ben']]);
+    expect(ledger().map((row) => row.slice(2, 6))).toEqual([
+      ['amount', 'one-insert-wins', 1n, 2n],
+      ['note', 'one-insert-wins', 'ann', 'ben'],
+    ]);
+    expect(told(delivery, 'entries')).toMatchObject([{ kind: 'insert', key: ['n'] }]);
+  });
+
+  it('keep the ledger’s values exactly as they were: real, integer, blob, text and NULL', async () => {
+    const { a, b } = await two();
+    const blob = Uint8Array.from([0, 255]);
+    a.site.write([update('entries', 'e', { weight: 1, receipt: blob, note: null, amount: 2n ** 40n - 2n ** 39n - 2n ** 39n + 7n })], { ageMs: 60_000 });
+    b.site.write([update('entries', 'e', { weight: 2, receipt: null, note: 'x', amount: 8n })]);
+    b.push();
+    await b.decided(1);
+    a.push();
+    await a.decided(2);
+    expect(tested.server.query('SELECT column_name, lost_value, typeof(lost_value), won_value FROM rockpool_conflict ORDER BY column_name')).toEqual([
+      ['amount', 7n, 'integer', 8n],
+      ['note', null, 'null', 'x'],
+      ['receipt', blob, 'blob', null],
+      ['weight', 1, 'real', 2],
+    ]);
+  });
+});
