@@ -29,7 +29,7 @@ const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.constantFrom('', '\uFEFFmark', '\u0000', 'é', '😀', 'x'.repeat(200)),
 );
-const number = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double({ noNaN: true }));
+const number = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double({ noNaN: true }), fc.constant(-0));
 const big = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((value) => !Number.isSafeInteger(Number(value)));
 const blob = fc.uint8Array({ maxLength: 60 });
 
@@ -46,9 +46,6 @@ const column: fc.Arbitrary<fc.Arbitrary<SqlValue>> = fc.constantFrom<fc.Arbitrar
 );
 const table = column.chain((first) => column.chain((second) => fc.array(fc.tuple(first, second), { maxLength: 40 })));
 
-// A REAL -0 is 0 once it is stored.
-const asStored = (value: SqlValue): SqlValue => (Object.is(value, -0) ? 0 : value);
-
 describe('a result that crosses threads', () => {
   it('is the same rows as reading value by value', () => {
     fc.assert(
@@ -58,7 +55,7 @@ describe('a result that crosses threads', () => {
         const decoded = decodeRows(transfer(encode('SELECT a, b FROM t ORDER BY n')));
         const plain = connection.rows('SELECT a, b FROM t ORDER BY n').map(([a, b]): SqlRow => ({ a: a as SqlValue, b: b as SqlValue }));
         expect(decoded).toStrictEqual(plain);
-        expect(decoded).toStrictEqual(rows.map(([a, b]) => ({ a: asStored(a), b: asStored(b) })));
+        expect(decoded).toStrictEqual(rows.map(([a, b]) => ({ a, b })));
       }),
       { numRuns: 300 },
     );
