@@ -205,6 +205,7 @@ export class Session implements Subscriber {
       requireDatabase(grant, this.databaseId);
       if (grant.principal !== this.grant?.principal) throw new RockpoolError('auth-token-invalid', { problem: 'another principal' });
       this.grant = grant;
+      this.context.log('token-renewed', { database: this.databaseId, site: this.site });
     });
   }
 

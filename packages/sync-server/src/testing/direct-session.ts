@@ -1,4 +1,4 @@
-import { decodeServerMessage, PROTOCOL_VERSION, RockpoolError, type Delivery } from '@rockpool/shared';
+import { decodeServerMessage, PROTOCOL_VERSION, type Delivery, type RockpoolError } from '@rockpool/shared';
 import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
 import type { Replica } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';

@@ -173,12 +173,17 @@ export class TestConnection {
     return this.closed as { code: number; reason: string };
   }
 
-  /** Everything the server had sent before this answer has arrived after it. */
+  /**
+   * What the server does about all that was sent before has happened, and its answers have arrived. Twice: the first pong may
+   * overtake a push, which waits for the end of the server's tick.
+   */
   async roundTrip(): Promise<void> {
-    this.send({ type: 'ping' });
-    await this.until(() => this.inbox.some(({ type }) => type === 'pong') || this.closed !== null);
-    const at = this.inbox.findIndex(({ type }) => type === 'pong');
-    if (at >= 0) this.inbox.splice(at, 1);
+    for (let round = 0; round < 2 && this.closed === null; round++) {
+      this.send({ type: 'ping' });
+      await this.until(() => this.inbox.some(({ type }) => type === 'pong') || this.closed !== null);
+      const at = this.inbox.findIndex(({ type }) => type === 'pong');
+      if (at >= 0) this.inbox.splice(at, 1);
+    }
   }
 
   async close(): Promise<void> {

@@ -62,6 +62,11 @@ export class TestServer {
     return connection;
   }
 
+  /** Resolves once the server has logged the event. */
+  async logged(event: string): Promise<void> {
+    while (!this.events.some((logged) => logged.event === event)) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Reads the database's file beside the server, as a backend would. */
   query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
     const file = new SqliteFile(join(this.dataDir, 'databases', databaseFileName(databaseId)));

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { DATABASE } from '../testing/test-server.ts';
+import { isOriginAllowed, originProblem } from './origin.ts';
+
+const HOST = 'sync.example.org';
+const LISTED = ['https://app.example.org'];
+
+describe('an origin', () => {
+  it.each([
+    [undefined, true],
+    ['https://sync.example.org', true],
+    ['https://app.example.org', true],
+    ['https://example.org', false],
+    ['https://app.example.org.evil.test', false],
+    ['https://evil-app.example.org', false],
+    ['http://app.example.org', false],
+    ['https://sync.example.org:8443', false],
+    ['null', false],
+    ['', false],
+    ['file://sync.example.org', false],
+    ['not a url', false],
+  ])('%s is allowed: %s', (origin, allowed) => {
+    expect(isOriginAllowed(origin, HOST, LISTED)).toBe(allowed);
+  });
+
+  it('is not allowed by a missing Host', () => {
+    expect(isOriginAllowed('https://sync.example.org', undefined, LISTED)).toBe(false);
+  });
+
+  it('on the list has to be one as browsers send it', () => {
+    expect(originProblem('https://app.example.org')).toBeNull();
+    expect(originProblem('https://app.example.org/')).toContain('did you mean https://app.example.org');
+    expect(originProblem('app.example.org')).toContain('is not');
+  });
+});
+
+describe('a WebSocket of a page', () => {
+  const tested = serverUnderTest({ origins: LISTED });
+
+  it('of a foreign origin is refused before the upgrade', async () => {
+    await expect(tested.server.connect(undefined, { origin: 'https://evil.test' })).rejects.toThrow('403');
+    await expect(tested.server.connect(undefined, { origin: 'null' })).rejects.toThrow('403');
+  });
+
+  it('of the server’s own or a listed origin is taken', async () => {
+    for (const origin of [`http://${tested.server.host}`, 'https://app.example.org']) {
+      const connection = await tested.server.connect(undefined, { origin });
+      expect((await connection.open(await tested.server.token(), DATABASE)).welcome.canWrite).toBe(true);
+      await connection.close();
+    }
+  });
+});

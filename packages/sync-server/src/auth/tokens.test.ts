@@ -1,0 +1,147 @@
+import { SignJWT, UnsecuredJWT, generateKeyPair, type JWTPayload } from 'jose';
+import { describe, expect, it } from 'vitest';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
+
+// The wall clock of the server under test; jose and the sessions both use it.
+let aheadMs = 0;
+const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
+const secret = new TextEncoder().encode(TEST_SECRET);
+
+const nowS = (): number => Math.floor(Date.now() / 1000);
+const claims = (): JWTPayload => ({ sub: 'ann', iss: 'rockpool-server', aud: 'rockpool', nbf: nowS(), exp: nowS() + 60, databases: [DATABASE], access: 'write' });
+
+function sign(changes: Record<string, unknown>, alg = 'HS256', key: Parameters<SignJWT['sign']>[0] = secret): Promise<string> {
+  const payload: Record<string, unknown> = { ...claims(), ...changes };
+  for (const name of Object.keys(payload)) if (payload[name] === undefined) delete payload[name];
+  return new SignJWT(payload).setProtectedHeader({ alg }).sign(key);
+}
+
+async function refusal(token: string, databaseId = DATABASE): Promise<unknown> {
+  const connection = await tested.server.connect();
+  connection.hello(token, databaseId);
+  const { code, fields } = await connection.failure();
+  await connection.closes();
+  return { code, fields };
+}
+
+describe('a token', () => {
+  it('that is in order opens its database', async () => {
+    const connection = await tested.server.connect();
+    const { welcome } = await connection.open(await sign({}), DATABASE);
+    expect(welcome.canWrite).toBe(true);
+  });
+
+  it.each<[string, () => Promise<string> | string, string]>([
+    ['is missing', () => '', 'auth-token-invalid'],
+    ['is noise', () => 'a.b.c', 'auth-token-invalid'],
+    ['has expired', () => sign({ exp: nowS() - 1 }), 'auth-token-expired'],
+    ['is not valid yet', () => sign({ nbf: nowS() + 60 }), 'auth-token-invalid'],
+    ['never expires', () => sign({ exp: undefined }), 'auth-token-invalid'],
+    ['does not say from when it holds', () => sign({ nbf: undefined }), 'auth-token-invalid'],
+    ['is for another audience', () => sign({ aud: 'elsewhere' }), 'auth-token-invalid'],
+    ['has no audience', () => sign({ aud: undefined }), 'auth-token-invalid'],
+    ['is by another issuer', () => sign({ iss: 'elsewhere' }), 'auth-token-invalid'],
+    ['has no issuer', () => sign({ iss: undefined }), 'auth-token-invalid'],
+    ['names no principal', () => sign({ sub: undefined }), 'auth-token-invalid'],
+    ['lists no databases', () => sign({ databases: undefined }), 'auth-token-invalid'],
+    ['lists databases in another shape', () => sign({ databases: DATABASE }), 'auth-token-invalid'],
+    ['asks for another kind of access', () => sign({ access: 'admin' }), 'auth-token-invalid'],
+    ['is signed with another secret', () => sign({}, 'HS256', new TextEncoder().encode('another secret of more than 32 bytes')), 'auth-token-invalid'],
+    ['is signed with another length of HMAC', () => sign({}, 'HS512', new TextEncoder().encode(`${TEST_SECRET}${TEST_SECRET}`)), 'auth-token-invalid'],
+    ['is signed with a key pair', async () => sign({}, 'ES256', (await generateKeyPair('ES256')).privateKey), 'auth-token-invalid'],
+    ['is not signed at all', () => new UnsecuredJWT(claims()).encode(), 'auth-token-invalid'],
+    ['lost its signature', async () => `${(await sign({})).split('.').slice(0, 2).join('.')}.`, 'auth-token-invalid'],
+  ])('that %s is refused', async (_, token, code) => {
+    expect(await refusal(await token())).toMatchObject({ code });
+  });
+
+  it('gives one answer for a database that is foreign, absent, or no database at all', async () => {
+    await (await tested.server.open(undefined, { databaseId: 'foreign' })).close();
+    const token = await sign({ databases: [DATABASE, '../household', ''] });
+    const answers = await Promise.all(['foreign', 'absent', '../household', '', 'household\u0000', 'HOUSEHOLD'].map((id) => refusal(token, id)));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(new Set([JSON.stringify({ code: 'auth-database-forbidden', fields: {} })]));
+  });
+
+  it('for reading only reads', async () => {
+    const writer = await tested.server.open();
+    await writer.commit([insert('accounts', 'x', { name: 'x' })]);
+    const reader = await tested.server.connect();
+    const { welcome, first } = await reader.open(await tested.server.token('read'), DATABASE);
+    expect(welcome.canWrite).toBe(false);
+    expect(first.groups).toHaveLength(1);
+    reader.site.write([insert('accounts', 'y', { name: 'y' })]);
+    reader.push();
+    expect(await reader.failure()).toMatchObject({ code: 'auth-forbidden' });
+    expect(tested.server.query('SELECT id FROM accounts')).toEqual([['x']]);
+  });
+
+  it('never appears in what is logged', async () => {
+    const token = await sign({ exp: nowS() - 1 });
+    await refusal(token);
+    expect(JSON.stringify(tested.server.events)).not.toContain(token.slice(0, 40));
+    expect(JSON.stringify(tested.server.events)).toContain('auth-token-expired');
+  });
+});
+
+describe('a session whose token expires', () => {
+  it('ends, also when nothing is sent', async () => {
+    const connection = await tested.server.connect();
+    await connection.open(await sign({ exp: nowS() + 1 }), DATABASE);
+    expect(await connection.failure()).toMatchObject({ code: 'auth-token-expired' });
+  });
+
+  it('ends before anything more is done for it', async () => {
+    const connection = await tested.server.open();
+    connection.site.write([insert('accounts', 'x', { name: 'x' })]);
+    try {
+      aheadMs = 61_000;
+      connection.push();
+      expect(await connection.failure()).toMatchObject({ code: 'auth-token-expired' });
+    } finally {
+      aheadMs = 0;
+    }
+    expect(tested.server.query('SELECT id FROM accounts')).toEqual([]);
+  });
+
+  it('goes on with a fresh token of the same principal', async () => {
+    const connection = await tested.server.connect();
+    await connection.open(await sign({ exp: nowS() + 30 }), DATABASE);
+    try {
+      connection.send({ type: 'renew-token', token: await sign({ exp: nowS() + 300 }) });
+      await tested.server.logged('token-renewed');
+      aheadMs = 31_000;
+      expect(await connection.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
+    } finally {
+      aheadMs = 0;
+    }
+  });
+
+  it.each([
+    ['of another principal', () => sign({ sub: 'ben' }), 'auth-token-invalid'],
+    ['for another database', () => sign({ databases: ['other'] }), 'auth-database-forbidden'],
+    ['that is none', () => 'noise', 'auth-token-invalid'],
+  ])('ends with a token %s', async (_, token, code) => {
+    const connection = await tested.server.open();
+    connection.send({ type: 'renew-token', token: await token() });
+    expect(await connection.failure()).toMatchObject({ code });
+  });
+});
+
+describe('a host with its own authentication', () => {
+  const own = serverUnderTest({
+    authenticate: (token) => {
+      if (token !== 'letmein') throw new Error(`no such session: ${token}`);
+      return Promise.resolve({ principal: 'ann', databases: [DATABASE], access: 'write' as const, expiresAtMs: Infinity });
+    },
+  });
+
+  it('decides for itself, and what it throws is not told', async () => {
+    await (await own.server.connect()).open('letmein', DATABASE);
+    const stranger = await own.server.connect();
+    stranger.hello('s3cr3t', DATABASE);
+    expect(await stranger.failure()).toEqual({ type: 'failure', code: 'auth-token-invalid', fields: {} });
+    expect(JSON.stringify(own.server.events)).not.toContain('s3cr3t');
+  });
+});

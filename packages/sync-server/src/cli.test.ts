@@ -1,0 +1,98 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { insert } from './testing/changeset.ts';
+import { runCommand, ServerProcess, serverFlags } from './testing/server-process.ts';
+import { TestConnection } from './testing/test-client.ts';
+import { DATABASE, temporaryFolder } from './testing/test-server.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+afterEach(() => folder.remove());
+
+describe('rockpool-server', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('serves until %s, and leaves cleanly', async (signal) => {
+    const server = await ServerProcess.start(folder.path);
+    const health = await fetch(server.url.replace('ws:', 'http:').replace('/sync', '/health'));
+    expect(await health.json()).toEqual({ status: 'ok' });
+    const connection = await TestConnection.connect(server.url);
+    await connection.open(await server.token(), DATABASE);
+    await connection.commit([insert('accounts', 'x', { name: 'a private name' })]);
+    const { code, stderr } = await server.signal(signal);
+    expect(code).toBe(0);
+    expect(await connection.closes()).toMatchObject({ code: 1001 });
+    // One JSON object a line, and neither values nor tokens in it.
+    const events = stderr.trim().split('\n').map((line) => (JSON.parse(line) as { event: string }).event);
+    expect(events).toEqual(['session-opened']);
+    expect(stderr).not.toContain('private');
+  });
+
+  it('refuses a directory that another server uses', async () => {
+    const server = await ServerProcess.start(folder.path);
+    const second = await runCommand(serverFlags(folder.path));
+    expect(second).toMatchObject({ code: 1, stdout: '' });
+    expect(second.stderr).toContain('another server uses this data directory');
+    // The lock does not outlive its holder, however it ends.
+    await server.signal('SIGKILL');
+    const third = await ServerProcess.start(folder.path);
+    expect(await third.signal('SIGTERM')).toMatchObject({ code: 0 });
+  });
+
+  it('reports all that is wrong with its configuration at once', async () => {
+    const weak = join(folder.path, 'weak');
+    writeFileSync(weak, 'short');
+    const schema = join(folder.path, 'schema.json');
+    writeFileSync(schema, '{"tables": []}');
+    const { code, stderr } = await runCommand(['--schema', schema, '--port', '99999', '--secret-file', weak, '--origin', 'example.org', '--verbose', 'extra']);
+    expect(code).toBe(1);
+    expect(stderr.split('\n').filter((line) => line !== '')).toEqual([
+      'config-invalid:',
+      '--verbose is not known',
+      'extra is not known',
+      '--data is missing',
+      '--schema: this is not a Rockpool schema file',
+      '--port takes a number from 0 to 65535',
+      '--secret-file: the secret has 5 bytes, and at least 32 are needed',
+      'example.org is not a URL',
+    ]);
+  });
+
+  it('refuses a secret that only looks long', async () => {
+    const weak = join(folder.path, 'weak');
+    writeFileSync(weak, 'a'.repeat(64));
+    const { code, stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), weak]);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('repeats a few characters') as string });
+  });
+
+  it('says how it is used', async () => {
+    expect(await runCommand([])).toMatchObject({ code: 1, stdout: expect.stringContaining('--secret-file') as string });
+    expect(await runCommand(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('rockpool-server token') as string });
+  });
+});
+
+describe('rockpool-server token', () => {
+  it('prints a token that opens one database', async () => {
+    const server = await ServerProcess.start(folder.path);
+    const secret = join(folder.path, 'secret');
+    const { code, stdout } = await runCommand(['token', '--database', 'shared-budget', '--secret-file', secret, '--ttl', '1h', '--read-only', '--principal', 'ben']);
+    expect(code).toBe(0);
+    const connection = await TestConnection.connect(server.url);
+    const { welcome } = await connection.open(stdout.trim(), 'shared-budget');
+    expect(welcome.canWrite).toBe(false);
+    await connection.close();
+    await server.signal('SIGTERM');
+  });
+
+  it('reports all that is wrong at once', async () => {
+    const { code, stderr } = await runCommand(['token', '--database', '../x', '--ttl', 'soon']);
+    expect(code).toBe(1);
+    expect(stderr.trim().split('\n')).toEqual([
+      'config-invalid:',
+      '--database takes up to 64 letters, digits, _ and -',
+      '--secret-file is missing',
+      '--ttl takes a number and s, m, h or d, such as 12h',
+    ]);
+  });
+});

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames } from '@rockpool/shared';
+import { clientMessage } from '@rockpool/shared/testing';
+import { describe, expect, it } from 'vitest';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { DATABASE } from '../testing/test-server.ts';
+import type { TestConnection } from '../testing/test-client.ts';
+
+const tested = serverUnderTest();
+
+/** The server still serves others. */
+async function expectServerGoesOn(): Promise<void> {
+  const honest = await tested.server.open();
+  const key = crypto.randomUUID();
+  expect(await honest.commit([insert('accounts', key, { name: key })])).toMatchObject({ kind: 'admitted' });
+  await honest.close();
+  expect(tested.server.events.filter(({ event }) => event === 'session-error' || event === 'push-failed')).toEqual([]);
+}
+
+async function failureCodeAfter(connection: TestConnection, send: () => void): Promise<string> {
+  send();
+  const { reason } = await connection.closes();
+  return reason;
+}
+
+describe('frames that are noise', () => {
+  it('before the hello end the session with a typed failure, and no other', { timeout: 30_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (noise) => {
+        const connection = await tested.server.connect();
+        const reason = await failureCodeAfter(connection, () => {
+          connection.socketForAbuse.send(noise);
+          connection.socketForAbuse.send(Uint8Array.from([9])); // never a frame
+        });
+        expect(reason).toMatch(/^frame-/);
+      }),
+      { numRuns: 150 },
+    );
+    await expectServerGoesOn();
+  });
+
+  it('in an open session end it with a typed failure, and no other', { timeout: 30_000 }, async () => {
+    const token = await tested.server.token();
+    const damaged = fc.tuple(clientMessage, fc.nat(), fc.integer({ min: 1, max: 255 })).map(([message, at, flip]) => {
+      const bytes = encodeMessage(message);
+      const place = at % bytes.length;
+      bytes[place] = (bytes[place] as number) ^ flip;
+      return messageToFrames(bytes);
+    });
+    const intact = clientMessage.map((message) => messageToFrames(encodeMessage(message)));
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(damaged, intact, fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 4 })), async (frames) => {
+        const connection = await tested.server.connect();
+        await connection.open(token, DATABASE);
+        const reason = await failureCodeAfter(connection, () => {
+          for (const frame of frames) connection.socketForAbuse.send(frame);
+          connection.socketForAbuse.send(Uint8Array.from([9]));
+        });
+        expect(reason).toMatch(/^(frame-(invalid|too-large|unexpected)|changeset-chain-broken|cursor-ahead|site-copied|auth-token-invalid|key-invalid)$/);
+      }),
+      { numRuns: 250 },
+    );
+    await expectServerGoesOn();
+  });
+
+  it('as text are noise too', async () => {
+    const connection = await tested.server.connect();
+    expect(await failureCodeAfter(connection, () => connection.socketForAbuse.send('hello'))).toBe('frame-invalid');
+    await expectServerGoesOn();
+  });
+});
+
+describe('messages out of place', () => {
+  it('before the hello or a second hello end the session', async () => {
+    const early = await tested.server.connect();
+    expect(await failureCodeAfter(early, () => early.send({ type: 'ping' }))).toBe('frame-unexpected');
+    const twice = await tested.server.open();
+    const token = await tested.server.token();
+    expect(await failureCodeAfter(twice, () => twice.hello(token, DATABASE))).toBe('frame-unexpected');
+  });
+
+  it('sent right behind the hello wait for the welcome', async () => {
+    const connection = await tested.server.connect();
+    connection.site.write([insert('accounts', 'x', { name: 'x' })]);
+    connection.hello(await tested.server.token(), DATABASE);
+    connection.push();
+    await connection.next('welcome');
+    expect((await connection.decided(1)).outcomes).toHaveLength(1);
+  });
+});
+
+describe('frames that are too large', () => {
+  it('are refused by the WebSocket before they are read', async () => {
+    const connection = await tested.server.connect();
+    connection.socketForAbuse.send(new Uint8Array(MAX_FRAME_BYTES + 1));
+    expect(await connection.closes()).toMatchObject({ code: 1009 });
+    await expectServerGoesOn();
+  });
+
+  it('are refused sooner before the hello', async () => {
+    const connection = await tested.server.connect();
+    expect(await failureCodeAfter(connection, () => connection.socketForAbuse.send(new Uint8Array(MAX_HELLO_BYTES + 2)))).toBe('frame-too-large');
+    await expectServerGoesOn();
+  });
+});
+
+describe('a client that says nothing', () => {
+  const impatient = serverUnderTest({ limits: { helloDeadlineMs: 0, silenceLimitMs: 0 } });
+
+  it('is cut, before its hello and after', async () => {
+    const connection = await impatient.server.connect();
+    expect(await connection.closes()).toMatchObject({ code: 1006 });
+    const open = await impatient.server.open();
+    expect(await open.closes()).toMatchObject({ code: 1006 });
+    expect(impatient.server.events.filter(({ event }) => event === 'session-silent')).toHaveLength(2);
+  });
+});
+
+describe('a client that does not read', () => {
+  it('is cut when too much lies unread, and catches up by its cursor', { timeout: 30_000 }, async () => {
+    const slow = await tested.server.open();
+    const writer = await tested.server.open();
+    slow.socketForAbuse.pause();
+    const note = 'x'.repeat(500_000);
+    let count = 0;
+    const isCut = (): boolean => tested.server.events.some(({ event, fields }) => event === 'session-failed' && 'code' in fields && fields.code === 'slow-consumer');
+    while (!isCut() && count < 200) await writer.commit([insert('entries', `e${++count}`, { amount: 1n, note })]);
+    expect(isCut()).toBe(true);
+    expect(count).toBeGreaterThan(4); // what fits is not refused
+    slow.socketForAbuse.resume();
+    const { reason } = await slow.closes();
+    expect(reason).toBe('slow-consumer');
+    const again = await tested.server.connect(slow.site);
+    const { first } = await again.open(await tested.server.token(), DATABASE);
+    expect(first).toMatchObject({ from: 0, to: count });
+    expect(first.groups).toMatchObject([{ kind: 'insert', rowCount: count }]);
+  });
+});

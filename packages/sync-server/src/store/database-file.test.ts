@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import { buildSchema, type CellValue, type Schema, type TableSchema } from '@rockpool/shared';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../testing/test-server.ts';
+import { ACCOUNTS, column, ENTRIES, LABELS, table, TEST_SCHEMA } from '../testing/test-schema.ts';
+import { openDatabaseFile } from './database-file.ts';
+import { SqliteFile } from './sqlite-file.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, 'a.sqlite');
+});
+afterEach(() => folder.remove());
+
+function open(schema: Schema): Uint8Array {
+  const file = openDatabaseFile(path, schema);
+  file.sql.close();
+  return file.epoch;
+}
+
+function query(sql: string): readonly (readonly CellValue[])[] {
+  const file = new SqliteFile(path);
+  try {
+    return file.all(sql);
+  } finally {
+    file.close();
+  }
+}
+
+const withAccounts = (changes: Partial<TableSchema>): Schema => buildSchema([{ ...ACCOUNTS, ...changes }, ENTRIES, LABELS]);
+
+describe('a database file', () => {
+  it('keeps its epoch, and has a durable log', () => {
+    const epoch = open(TEST_SCHEMA);
+    expect(open(TEST_SCHEMA)).toEqual(epoch);
+    expect(query('PRAGMA journal_mode')).toEqual([['wal']]);
+    const file = new SqliteFile(path);
+    expect(file.get('PRAGMA synchronous')).toEqual([2n]); // FULL
+    file.close();
+  });
+
+  it('has an index for each foreign key, for nothing is slower than a parent’s deletion without one', () => {
+    open(TEST_SCHEMA);
+    expect(query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`)).toEqual([[1n]]);
+  });
+
+  it('of another program is left alone', () => {
+    const other = new SqliteFile(path);
+    other.exec('CREATE TABLE theirs (x)');
+    other.close();
+    expect(() => open(TEST_SCHEMA)).toThrow(expect.objectContaining({ code: 'database-unavailable' }));
+    expect(query('SELECT name FROM sqlite_schema')).toEqual([['theirs']]);
+  });
+
+  it('of a later storage format is left alone', () => {
+    open(TEST_SCHEMA);
+    const file = new SqliteFile(path);
+    file.exec(`UPDATE rockpool_meta SET value = '2' WHERE name = 'storage_format'`);
+    file.close();
+    expect(() => open(TEST_SCHEMA)).toThrow(expect.objectContaining({ code: 'database-unavailable' }));
+  });
+});
+
+describe('a newer schema', () => {
+  it('adds tables, columns and plain indexes to what is stored', () => {
+    open(TEST_SCHEMA);
+    const file = new SqliteFile(path);
+    file.exec(`INSERT INTO accounts (id, name) VALUES ('x', 'x')`);
+    file.close();
+    open(
+      buildSchema([
+        { ...ACCOUNTS, columns: [...ACCOUNTS.columns, column('closed', 'integer', { notNull: true, defaultSql: '0' }), column('iban', 'text')] },
+        { ...ENTRIES, indexes: [{ name: 'entries_by_amount', unique: false, expressions: ['amount'], whereSql: null }] },
+        LABELS,
+        table('tags', [column('id', 'text', { notNull: true })]),
+      ]),
+    );
+    expect(query('SELECT id, closed, iban FROM accounts')).toEqual([['x', 0n, null]]);
+    expect(query(`SELECT name FROM sqlite_schema WHERE name IN ('tags', 'entries_by_note', 'entries_by_amount') ORDER BY name`)).toEqual([['entries_by_amount'], ['tags']]);
+  });
+
+  it.each<[string, Schema]>([
+    ['drops a table', buildSchema([ACCOUNTS, ENTRIES])],
+    ['drops a column', withAccounts({ columns: ACCOUNTS.columns.slice(0, 2) })],
+    ['changes a type', withAccounts({ columns: ACCOUNTS.columns.map((one) => (one.name === 'rank' ? { ...one, type: 'text' as const } : one)) })],
+    ['changes the key', withAccounts({ primaryKey: ['id', 'name'] })],
+    ['adds a required column', withAccounts({ columns: [...ACCOUNTS.columns, column('iban', 'text', { notNull: true })] })],
+    ['adds a UNIQUE', withAccounts({ uniques: [['name'], ['rank']] })],
+    ['adds a unique index', withAccounts({ indexes: [{ name: 'one_rank', unique: true, expressions: ['rank'], whereSql: null }] })],
+    ['adds a CHECK', withAccounts({ checks: [{ name: null, sql: 'rank > 0' }] })],
+    ['has a default that SQLite cannot give to stored rows', withAccounts({ columns: [...ACCOUNTS.columns, column('seed', 'integer', { notNull: true, defaultSql: 'random()' })] })],
+  ])('that %s is refused, and nothing is changed', (_, schema) => {
+    open(TEST_SCHEMA);
+    const file = new SqliteFile(path);
+    file.exec(`INSERT INTO accounts (id, name) VALUES ('x', 'x')`);
+    const before = file.all('SELECT sql FROM sqlite_schema ORDER BY name');
+    file.close();
+    expect(() => open(schema)).toThrow(expect.objectContaining({ code: 'schema-incompatible' }));
+    expect(query('SELECT sql FROM sqlite_schema ORDER BY name')).toEqual(before);
+    open(TEST_SCHEMA);
+  });
+});

@@ -1,0 +1,39 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeRowVersions, encodeRowVersions, type RowVersions, type StoredVersion } from './row-version-codec.ts';
+
+// A watermark is of one changeset, so it has one stamp and one site.
+const version: fc.Arbitrary<StoredVersion> = fc.nat({ max: 8 }).map((watermark) => ({ watermark, stampUs: 2 ** 50 + watermark, siteNumber: watermark % 3 }));
+const columnId = fc.integer({ min: 1, max: 0xffff_ffff });
+const rowVersions: fc.Arbitrary<RowVersions> = fc.record(
+  {
+    bornAt: fc.maxSafeNat(),
+    inserted: version,
+    deleted: fc.option(version),
+    cells: fc.uniqueArray(fc.tuple(columnId, version), { selector: ([id]) => id }).map((cells) => new Map(cells)),
+  },
+  { noNullPrototype: true },
+);
+
+describe('packed versions', () => {
+  it('come back as they were', () => {
+    fc.assert(fc.property(rowVersions, (versions) => void expect(decodeRowVersions(encodeRowVersions(versions))).toEqual(versions)));
+  });
+
+  it('of a row that was never changed take less than 20 bytes', () => {
+    const bytes = encodeRowVersions({ bornAt: 100_000, inserted: { watermark: 100_000, stampUs: 1_800_000_000_000_000, siteNumber: 7 }, deleted: null, cells: new Map() });
+    expect(bytes.length).toBeLessThan(20);
+  });
+
+  it('that are damaged give a typed error and nothing else', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        try {
+          decodeRowVersions(bytes);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'storage-corrupt' });
+        }
+      }),
+    );
+  });
+});
