@@ -106,6 +106,15 @@ describe('a client', () => {
     expect(one.status).toMatchObject({ persistence: 'memory', role: 'leader' });
   });
 
+  it('in memory keeps its rows while its page is away', async () => {
+    const client = await openClient(freshName(), { storage: 'memory' });
+    await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
+    window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+    const asked = client.query('SELECT body FROM note');
+    window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    expect(await asked).toEqual([{ body: 'kept' }]);
+  });
+
   it('without sync is offline for no reason', async () => {
     const client = await openClient(freshName());
     await until(() => client.status.state !== 'opening');

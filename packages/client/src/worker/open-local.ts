@@ -5,6 +5,7 @@ import type { OpenedDatabase } from '../leader/membership.ts';
 import type { Durability } from '../rpc/worker-api.ts';
 import { openDatabase, type OpenDatabase } from './database/open-database.ts';
 import { loadSqlite } from './sqlite/load-sqlite.ts';
+import { withReadAgain } from './read-again.ts';
 import { storageFailure } from './storage-failure.ts';
 
 export interface LocalOptions {
@@ -49,7 +50,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
         storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
       });
       return {
-        database,
+        database: role === 'reader' ? withReadAgain(database) : database,
         close: async () => {
           database.close();
           await storage.close();
