@@ -9,7 +9,14 @@ import { hashOf, placeOfHash } from './shell/navigation.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/layout.css';
-import './styles/features.css';
+import './styles/tables.css';
+import './accounts/accounts.css';
+import './entries/entries.css';
+import './import/import.css';
+import './reports/reports.css';
+import './categories/categories.css';
+import './sync/sync.css';
+import './share/share.css';
 
 const element = document.getElementById('root');
 if (element === null) throw new Error('index.html has no element with the id root');
