@@ -70,6 +70,7 @@ export class LiveDatabase {
       watermark: this.file.log.watermark,
       decidedUpTo,
       decidedHash,
+      reload: false,
       serverNowMs: access.nowMs,
       canWrite: access.canWrite,
     };
@@ -149,7 +150,7 @@ export class LiveDatabase {
   private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], groups: Uint8Array): void {
     const { subscriber, cursor: from } = subscription;
     const decidedUpTo = outcomes.at(-1)?.sequence ?? subscription.decidedUpTo;
-    const message = encodeDelivery({ type: 'delivery', from, to, decidedUpTo, outcomes }, groups);
+    const message = encodeDelivery({ type: 'delivery', whole: false, from, to, decidedUpTo, outcomes }, groups);
     if (message.length > MAX_MESSAGE_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes: message.length, limitBytes: MAX_MESSAGE_BYTES });
     subscription.cursor = to;
     subscription.decidedUpTo = decidedUpTo;

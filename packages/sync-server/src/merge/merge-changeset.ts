@@ -26,7 +26,7 @@ export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], 
   let lossCount = 0;
   for (const write of writes) {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
-    const merge = mergeRow(before?.row, { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base) });
+    const merge = mergeRow(before?.row, { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base) }, write.table.rules);
     rows.push({
       write,
       before,

@@ -7,11 +7,11 @@ import type { TestConnection } from '../testing/test-client.ts';
 const tested = serverUnderTest();
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-/** Two people with one entry that both have seen. */
+/** Two people with one entry, of two hours ago, that both have seen. */
 async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   const a = await tested.server.open(undefined, { principal: 'ann' });
   const b = await tested.server.open(undefined, { principal: 'ben' });
-  await a.commit([insert('entries', 'e', { amount: 1n, note: 'start' })]);
+  await a.commit([insert('entries', 'e', { amount: 1n, note: 'start' })], { ageMs: 7_200_000 });
   await b.delivery();
   return { a, b };
 }
@@ -165,7 +165,7 @@ describe('a deleted row', () => {
 
   it('that came and went while its author was away is not told to a site that never had it', async () => {
     const { a } = await two();
-    await a.commit([insert('entries', 'f', {  amount: 1n })]);
+    await a.commit([insert('entries', 'f', { amount: 1n })]);
     await a.commit([remove('entries', 'f')]);
     const c = await tested.server.connect();
     const { first } = await c.open(await tested.server.token(), 'household');

@@ -28,14 +28,14 @@ export type RowDelivery =
 export function rowDelivery(versions: RowVersions | undefined, columnIds: readonly number[], reader: Reader, corrected: readonly number[]): RowDelivery {
   const wholeRow = corrected.includes(EXISTENCE_COLUMN_ID);
   if (versions === undefined) return wholeRow ? { kind: 'delete' } : null;
-  const { bornAt, inserted, deleted, cells } = versions;
+  const { bornAt, inserted, revived, deleted, cells } = versions;
   if (deleted !== null) {
     if (corrected.length > 0) return { kind: 'delete' };
     // A site that has never written had only what was delivered: it needs not hear that a row is gone which it never got.
     const mayHaveIt = bornAt <= reader.from || reader.siteNumber !== null;
     return isNews(deleted, reader) && mayHaveIt ? { kind: 'delete' } : null;
   }
-  if (wholeRow || isNews(inserted, reader)) return { kind: 'insert' };
+  if (wholeRow || isNews(inserted, reader) || (revived !== null && isNews(revived, reader))) return { kind: 'insert' };
   const told = columnIds.filter((columnId) => {
     const version = cells.get(columnId);
     return corrected.includes(columnId) || (version !== undefined && isNews(version, reader));

@@ -10,10 +10,9 @@ import { writeKnownRow } from '../store/row-store.ts';
 import type { LinkedChangeset } from './chain.ts';
 import { readChangeset } from './read-changeset.ts';
 
-/** Who sent a changeset, and when by both clocks. */
+/** Who sent a changeset, and when it came. */
 export interface Sender {
   readonly principal: string;
-  readonly clientNowMs: number;
   readonly receivedMs: number;
 }
 
@@ -24,8 +23,7 @@ export interface Sender {
 export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, site: SiteState, { changeset, hash }: LinkedChangeset, sender: Sender): SiteState {
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
-    stampUs: changeset.stampUs,
-    clientNowMs: sender.clientNowMs,
+    ageUs: changeset.ageUs,
     receivedMs: sender.receivedMs,
     lastOfSiteUs: site.lastStampUs,
     seenUs: file.log.maxStampUsAt(changeset.base),

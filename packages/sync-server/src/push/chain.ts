@@ -1,8 +1,8 @@
-import { changesetHash, RockpoolError, type Changeset, type Push } from '@rockpool/shared';
+import { changesetHash, RockpoolError, type Push, type PushedChangeset } from '@rockpool/shared';
 import type { SiteState } from '../log/sites.ts';
 
 export interface LinkedChangeset {
-  readonly changeset: Changeset;
+  readonly changeset: PushedChangeset;
   readonly hash: Uint8Array;
 }
 

@@ -47,8 +47,8 @@ function pushOf(site: number, name = `account ${site}`): WaitingPush {
   const changesets = [toChangeset(1, 5, 0, [insert('accounts', `k${site}`, { name })])];
   return {
     site: site.toString(16).padStart(32, '0'),
-    push: { type: 'push', clientNowMs: 1000, previousHash: FIRST_PREVIOUS_HASH, changesets },
-    sender: { principal: 'ann', clientNowMs: 1000, receivedMs: 1000 },
+    push: { type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: withAges(changesets, 1000) },
+    sender: { principal: 'ann', receivedMs: 1000 },
   };
 }
 

@@ -190,7 +190,7 @@ export class Session implements Subscriber {
     for (const { body } of push.changesets) sizeBytes += body.length;
     this.waitingPushBytes += sizeBytes;
     if (this.waitingPushBytes > MAX_WAITING_PUSH_BYTES) this.socket.pause();
-    database.push(this, push, { principal: grant.principal, clientNowMs: push.clientNowMs, receivedMs: this.lastHeardMs }, (refusal) => {
+    database.push(this, push, { principal: grant.principal, receivedMs: this.lastHeardMs }, (refusal) => {
       this.waitingPushBytes -= sizeBytes;
       if (refusal !== null) this.fail(refusal);
       else if (this.isOpen() && this.waitingPushBytes <= MAX_WAITING_PUSH_BYTES) this.socket.resume();

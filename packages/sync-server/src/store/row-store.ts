@@ -13,7 +13,7 @@ export interface KnownRow {
 export function readKnownRow(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], keyBytes: Uint8Array): KnownRow | undefined {
   const stored = file.sql.get(`SELECT versions, image FROM rockpool_row_version WHERE table_id = ? AND key = ?`, BigInt(table.schema.id), keyBytes);
   if (stored === undefined) return undefined;
-  const { bornAt, inserted, deleted, cells } = decodeRowVersions(stored[0] as Uint8Array);
+  const { bornAt, inserted, revived, updated, deleted, cells } = decodeRowVersions(stored[0] as Uint8Array);
   const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({ watermark, stampUs, site: file.sites.siteOf(siteNumber) });
   const insertedVersion = toVersion(inserted);
   const values = deleted === null ? readRowValues(file, table, key) : readImage(stored[1] as Uint8Array);
@@ -22,7 +22,14 @@ export function readKnownRow(file: DatabaseFile, table: StoredTable, key: readon
     const version = cells.get(columnId);
     rowCells.set(columnId, { value, version: version === undefined ? insertedVersion : toVersion(version) });
   }
-  return { row: { inserted: insertedVersion, deleted: deleted === null ? null : toVersion(deleted), cells: rowCells }, bornAt };
+  const row: StoredRow = {
+    inserted: insertedVersion,
+    revived: revived === null ? null : toVersion(revived),
+    updated: new Map(updated.map(toVersion).map((version) => [version.site, version])),
+    deleted: deleted === null ? null : toVersion(deleted),
+    cells: rowCells,
+  };
+  return { row, bornAt };
 }
 
 /** The cells of a row that is there, by column id in schema order. */
@@ -39,7 +46,7 @@ export function readRowValues(file: DatabaseFile, table: StoredTable, key: reado
 export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array, { row, bornAt }: KnownRow): void {
   const toStored = ({ watermark, stampUs, site }: Version): StoredVersion => ({ watermark, stampUs, siteNumber: file.sites.numberOf(site) });
   const inserted = toStored(row.inserted);
-  let highest = Math.max(inserted.watermark, row.deleted?.watermark ?? 0);
+  let highest = Math.max(inserted.watermark, row.revived?.watermark ?? 0, row.deleted?.watermark ?? 0);
   const cells = new Map<number, StoredVersion>();
   for (const [columnId, { version }] of row.cells) {
     if (version.watermark === inserted.watermark) continue;
@@ -52,7 +59,14 @@ export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: 
     BigInt(table.schema.id),
     keyBytes,
     BigInt(highest),
-    encodeRowVersions({ bornAt, inserted, deleted: row.deleted === null ? null : toStored(row.deleted), cells }),
+    encodeRowVersions({
+      bornAt,
+      inserted,
+      revived: row.revived === null ? null : toStored(row.revived),
+      updated: [...row.updated.values()].map(toStored),
+      deleted: row.deleted === null ? null : toStored(row.deleted),
+      cells,
+    }),
     row.deleted === null ? null : encodeImage(row.cells),
   );
 }

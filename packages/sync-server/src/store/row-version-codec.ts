@@ -11,6 +11,10 @@ export interface RowVersions {
   /** Watermark of the first insert ever of this key: whoever is at an earlier watermark has never had such a row. */
   readonly bornAt: number;
   readonly inserted: StoredVersion;
+  /** The update that brought the row back last, under `update-wins`. */
+  readonly revived: StoredVersion | null;
+  /** The last update of each site; only under `update-wins`. */
+  readonly updated: readonly StoredVersion[];
   readonly deleted: StoredVersion | null;
   /** Cells that were written after the insert. Every other cell has the version of the insert. */
   readonly cells: ReadonlyMap<number, StoredVersion>;
@@ -20,10 +24,11 @@ export interface RowVersions {
  * Packed versions of one row (varints as in ByteWriter): most rows were written by one changeset, so distinct versions stand once.
  *   varint  bornAt
  *   varint  number of distinct versions; each: varint watermark, varint stampUs, varint site number
- *   varint  which is `inserted`;  varint  which is `deleted` + 1, 0: none
+ *   varint  which is `inserted`;  varint  which is `deleted` + 1, 0: none;  varint  which is `revived` + 1, 0: none
+ *   varint  number of `updated`; varint which, each
  *   varint  number of cells; each: u32 column id, varint which
  */
-export function encodeRowVersions({ bornAt, inserted, deleted, cells }: RowVersions): Uint8Array<ArrayBuffer> {
+export function encodeRowVersions({ bornAt, inserted, revived, updated, deleted, cells }: RowVersions): Uint8Array<ArrayBuffer> {
   const distinct: StoredVersion[] = [];
   const indexOf = (version: StoredVersion): number => {
     const at = distinct.findIndex((other) => other.watermark === version.watermark);
@@ -31,6 +36,8 @@ export function encodeRowVersions({ bornAt, inserted, deleted, cells }: RowVersi
   };
   const insertedAt = indexOf(inserted);
   const deletedAt = deleted === null ? 0 : indexOf(deleted) + 1;
+  const revivedAt = revived === null ? 0 : indexOf(revived) + 1;
+  const updatedAt = updated.map(indexOf);
   const cellsAt = [...cells].map(([columnId, version]) => [columnId, indexOf(version)] as const);
   const writer = new ByteWriter();
   writer.varint(bornAt);
@@ -42,6 +49,9 @@ export function encodeRowVersions({ bornAt, inserted, deleted, cells }: RowVersi
   }
   writer.varint(insertedAt);
   writer.varint(deletedAt);
+  writer.varint(revivedAt);
+  writer.varint(updatedAt.length);
+  for (const index of updatedAt) writer.varint(index);
   writer.varint(cellsAt.length);
   for (const [columnId, at] of cellsAt) {
     writer.u32(columnId);
@@ -60,9 +70,13 @@ export function decodeRowVersions(bytes: Uint8Array): RowVersions {
   const at = (index: number): StoredVersion => distinct[index] ?? reader.fail('version index beyond the end');
   const inserted = at(reader.varint());
   const deletedAt = reader.varint();
+  const revivedAt = reader.varint();
+  const updated: StoredVersion[] = [];
+  const updatedCount = reader.count(1);
+  for (let i = 0; i < updatedCount; i++) updated.push(at(reader.varint()));
   const cells = new Map<number, StoredVersion>();
   const cellCount = reader.count(5);
   for (let i = 0; i < cellCount; i++) cells.set(reader.u32(), at(reader.varint()));
   reader.expectEnd();
-  return { bornAt, inserted, deleted: deletedAt === 0 ? null : at(deletedAt - 1), cells };
+  return { bornAt, inserted, revived: revivedAt === 0 ? null : at(revivedAt - 1), updated, deleted: deletedAt === 0 ? null : at(deletedAt - 1), cells };
 }

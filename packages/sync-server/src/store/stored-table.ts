@@ -1,4 +1,4 @@
-import { createIndexSql, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type ForeignKeySchema, type IndexSchema, type TableSchema } from '@rockpool/shared';
+import { counterColumnIds, createIndexSql, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type ForeignKeySchema, type IndexSchema, type RowRules, type TableSchema } from '@rockpool/shared';
 
 /** A synced table with the SQL that admission and delivery use. Names come from the schema alone, never from a frame. */
 export interface StoredTable {
@@ -14,6 +14,7 @@ export interface StoredTable {
   readonly whereKey: string;
   /** Columns whose new value can collide with another row; null: any column may. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
+  readonly rules: RowRules;
 }
 
 export function toStoredTable(schema: TableSchema, system: boolean): StoredTable {
@@ -32,6 +33,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
     whereKey,
     uniqueColumnIds: uniqueColumnIds(schema, values),
+    rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema) },
   };
 }
 

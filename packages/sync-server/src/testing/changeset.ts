@@ -1,4 +1,4 @@
-import { columnIdOf, encodeChangesetBody, tableIdOf, valueColumns, type CellValue, type ChangeGroup, type Changeset, type HiddenBase } from '@rockpool/shared';
+import { ageOfStampUs, columnIdOf, encodeChangesetBody, tableIdOf, valueColumns, type CellValue, type ChangeGroup, type Changeset, type HiddenBase, type PushedChangeset } from '@rockpool/shared';
 import { TEST_SCHEMA } from './test-schema.ts';
 
 export type Row = Readonly<Record<string, CellValue>>;
@@ -44,9 +44,14 @@ export function toGroup(change: Change): ChangeGroup {
 }
 
 export function toBody(changes: readonly Change[], hiddenBases: readonly HiddenBase[] = []): Uint8Array {
-  return encodeChangesetBody({ groups: changes.map(toGroup), hiddenBases });
+  return encodeChangesetBody({ atomic: false, groups: changes.map(toGroup), hiddenBases });
 }
 
 export function toChangeset(sequence: number, stampUs: number, base: number, changes: readonly Change[], hiddenBases: readonly HiddenBase[] = []): Changeset {
   return { sequence, stampUs, base, body: toBody(changes, hiddenBases) };
+}
+
+/** As a client sends them when its clock says `nowMs`. */
+export function withAges(changesets: readonly Changeset[], nowMs: number): PushedChangeset[] {
+  return changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, nowMs) }));
 }

@@ -46,8 +46,8 @@ export class DirectSession implements Subscriber {
     if (previousHash === undefined || to < from) return;
     this.database.push(
       this,
-      { type: 'push', clientNowMs: nowMs + clockAheadMs, previousHash, changesets: changelog.slice(from - 1, to) },
-      { principal: this.site.slice(0, 4), clientNowMs: nowMs + clockAheadMs, receivedMs: nowMs },
+      { type: 'push', previousHash, olderEpochUpTo: 0, changesets: withAges(changelog.slice(from - 1, to), nowMs + clockAheadMs) },
+      { principal: this.site.slice(0, 4), receivedMs: nowMs },
       (refusal) => {
         if (refusal !== null) this.fail(refusal);
       },

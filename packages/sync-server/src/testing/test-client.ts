@@ -122,9 +122,9 @@ export class TestConnection {
   push(from: number = this.site.decidedUpTo + 1, to: number = this.site.changelog.length): void {
     this.send({
       type: 'push',
-      clientNowMs: this.site.nowMs(),
       previousHash: this.site.hashes[from - 1] as Uint8Array,
-      changesets: this.site.changelog.slice(from - 1, to),
+      olderEpochUpTo: 0,
+      changesets: withAges(this.site.changelog.slice(from - 1, to), this.site.nowMs()),
     });
   }
 

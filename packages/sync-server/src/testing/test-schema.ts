@@ -1,11 +1,11 @@
-import { buildSchema, columnIdOf, tableIdOf, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, columnIdOf, DEFAULT_MERGE_RULES, tableIdOf, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '@rockpool/shared';
 
 export function column(name: string, type: ColumnType, options: Partial<ColumnSchema> = {}): ColumnSchema {
   return { id: columnIdOf(name), name, type, notNull: false, defaultSql: null, generated: null, ...options };
 }
 
 export function table(name: string, columns: readonly ColumnSchema[], options: Partial<TableSchema> = {}): TableSchema {
-  return { id: tableIdOf(name), name, columns, primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], synced: true, ...options };
+  return { id: tableIdOf(name), name, columns, primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], merge: DEFAULT_MERGE_RULES, synced: true, ...options };
 }
 
 const id: ColumnSchema = column('id', 'text', { notNull: true });
