@@ -7,7 +7,7 @@ import { SimulatedDisk } from './testing/simulated-disk.ts';
 // In a file of its own, since the replacement holds for the whole file.
 vi.mock('./log/checksum.ts', () => ({ checksum: () => 1 }));
 
-it('the crash images notice a checksum that checks nothing', async () => {
+it('the crash images notice a checksum that checks nothing', { timeout: 60_000 }, async () => {
   const module = await loadNodeSqlite();
   const disk = new SimulatedDisk({ keepCalls: true });
   const workload = await runWorkload(disk, module, 'relaxed', 25);
@@ -15,6 +15,7 @@ it('the crash images notice a checksum that checks nothing', async () => {
   for (const image of crashImages(disk, seededRandom(1), 6)) {
     const fault = await findFault(image, workload, module, false).catch((error: unknown) => String(error));
     if (fault !== undefined) faults.push(fault);
+    if (faults.length > 0) break;
   }
   expect(faults).not.toEqual([]);
 });

@@ -23,15 +23,15 @@ async function faultsWithout(isForgotten: (call: DiskCall) => boolean): Promise<
 }
 
 describe('the crash images notice', () => {
-  it('nothing as long as every flush is kept', async () => {
+  it('nothing as long as every flush is kept', { timeout: 60_000 }, async () => {
     expect(await faultsWithout(() => false)).toEqual([]);
   });
 
-  it('a segment that is used again before the database file was flushed', async () => {
+  it('a segment that is used again before the database file was flushed', { timeout: 60_000 }, async () => {
     expect(await faultsWithout((call) => call.file === 'crash.sqlite')).not.toEqual([]);
   });
 
-  it('a commit that is acknowledged before its segment was flushed', async () => {
+  it('a commit that is acknowledged before its segment was flushed', { timeout: 60_000 }, async () => {
     expect(await faultsWithout((call) => call.file !== 'crash.sqlite')).not.toEqual([]);
   });
 });

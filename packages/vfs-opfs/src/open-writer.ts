@@ -100,9 +100,8 @@ function checkDatabase(view: PageView): number | undefined {
   return sqlitePageSize(header);
 }
 
-/** After a kill: what was half written disappears behind an end mark, and readers still there find their way. */
+/** After a kill between two calls, readers still there find their way: to the end, and from a complete generation to the next. */
 function mendTail(log: LogWriter, recovered: RecoveredLog, active: Generation): void {
-  if (recovered.hasOrphan) log.takeBackNext(active);
   log.markEnd(active);
   if (recovered.sealed !== undefined) log.markSealed(recovered.sealed);
 }

@@ -1,20 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { openStorage } from './open-storage.ts';
-import type { Role, Storage } from './storage.ts';
-import { SMALL_TUNING } from './testing/crash-workload.ts';
+import type { Role } from './storage.ts';
 import { newNodeSqlite } from './testing/node-sqlite.ts';
 import { SimulatedDisk } from './testing/simulated-disk.ts';
-import type { SimulatedMedium } from './testing/simulated-disk.ts';
-import { TestConnection, TestSqliteError } from './testing/test-connection.ts';
+import { TestSqliteError } from './testing/test-connection.ts';
 import type { TestModule } from './testing/test-connection.ts';
+import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from './testing/test-worker.ts';
+import type { TestWorker } from './testing/test-worker.ts';
 import type { Tuning } from './tuning.ts';
-
-/** One tab's worker: its own SQLite, its own handles, its own locks. */
-interface TestWorker {
-  readonly medium: SimulatedMedium;
-  readonly storage: Storage;
-  readonly connection: TestConnection;
-}
 
 let modules: TestModule[] = [];
 
@@ -22,31 +14,8 @@ beforeAll(async () => {
   modules = await Promise.all([newNodeSqlite(), newNodeSqlite(), newNodeSqlite()]);
 });
 
-async function openWorker(disk: SimulatedDisk, role: Role, moduleIndex: number, tuning: Partial<Tuning> = {}): Promise<TestWorker> {
-  const medium = disk.medium();
-  const storage = await openStorage({
-    name: 'shared',
-    medium,
-    role,
-    pageSizeBytes: 1024,
-    timeoutMs: 200,
-    tuning: { ...SMALL_TUNING, ...tuning },
-  });
-  const connection = new TestConnection(modules[moduleIndex]!, storage);
-  return { medium, storage, connection };
-}
-
-async function closeWorker(worker: TestWorker): Promise<void> {
-  worker.connection.close();
-  await worker.storage.close();
-}
-
-const CREATE = 'CREATE TABLE entry(id INTEGER PRIMARY KEY, content TEXT)';
-const INSERT = "INSERT INTO entry(content) VALUES (printf('%.*c', 300, 'x'))";
-const COUNT = 'SELECT count(*) FROM entry';
-
-function fill(connection: TestConnection, rows: number): void {
-  connection.run(`INSERT INTO entry(content) SELECT printf('%.*c', 300, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n)`);
+function openWorker(disk: SimulatedDisk, role: Role, moduleIndex: number, tuning: Partial<Tuning> = {}): Promise<TestWorker> {
+  return openTestWorker(disk, role, modules[moduleIndex]!, tuning);
 }
 
 describe('readers beside a writer', () => {

@@ -20,7 +20,10 @@ export interface OpenStorageOptions {
   readonly role: Role;
   /** Only for the writer. Default `relaxed`. */
   readonly durability?: Durability;
-  /** Page size of a new database, a power of two from 512 to 8192 (SQLite's own limit for a default). Default 8192. */
+  /**
+   * Page size of a new database: 8192 (default) or 4096. A smaller power of two from 512 on is taken too, but SQLite must then be
+   * told as well, by PRAGMA page_size. An existing database keeps its own.
+   */
   readonly pageSizeBytes?: number;
   /** How long to wait for the writer's lock, or as a reader for a writer to create the database. Default 3000. */
   readonly timeoutMs?: number;

@@ -147,15 +147,6 @@ export class LogWriter {
     this.#segments[generation.segment]!.write(buffer.bytes, 0);
   }
 
-  /** Takes back, durably, the generation after `generation`: its segment again holds the one before, which is done. */
-  takeBackNext(generation: Generation): void {
-    const buffer = wordBuffer(SEGMENT_HEADER_BYTES);
-    writeSegmentHeader(buffer, { ...this.#headerOf(generation, 'done'), generation: generation.number - 1 });
-    const segment = this.#segments[1 - generation.segment]!;
-    segment.write(buffer.bytes, 0);
-    segment.flush();
-  }
-
   /** Gives back what a huge transaction took; the segment's first bytes stay for reuse. */
   shrink(segment: number, sizeBytes: number): void {
     if (this.#lengths[segment]! <= sizeBytes) return;

@@ -13,8 +13,6 @@ export interface RecoveredLog {
   readonly active: Generation | undefined;
   /** The one before, complete, when it is not yet (surely) in the database file. */
   readonly sealed: Generation | undefined;
-  /** The other segment holds a generation after `active` whose base is gone; it must be taken back before anything is appended. */
-  readonly hasOrphan: boolean;
   /** Number of the newest generation that any header names. */
   readonly newest: number;
   readonly lastTransactionId: number;
@@ -38,11 +36,10 @@ export function readLog(segments: readonly [GuardedFile, GuardedFile]): Recovere
   headers.sort((left, right) => left.generation - right.generation);
   const newest = headers.at(-1);
   if (newest === undefined) return undefined;
-  const result = (active: Generation | undefined, sealed?: Generation, hasOrphan = false): RecoveredLog => ({
+  const result = (active: Generation | undefined, sealed?: Generation): RecoveredLog => ({
     pageSizeBytes: newest.pageSizeBytes,
     active,
     sealed,
-    hasOrphan,
     newest: newest.generation,
     lastTransactionId: active?.lastTransactionId ?? newest.baseTransactionId,
   });
@@ -51,7 +48,9 @@ export function readLog(segments: readonly [GuardedFile, GuardedFile]): Recovere
   if (newer === undefined) return hasBase(older, headers) ? result(scan(segments, older)) : result(undefined);
   const first = scan(segments, older);
   const continues = first.lastTransactionId === newer.baseTransactionId && first.lastChecksum === newer.baseChecksum;
-  return continues ? result(scan(segments, newer), first) : result(first, undefined, true);
+  // If the older one ends elsewhere, the newer one continues from something that is gone. It stays without effect, since no later
+  // record of the older one can have the checksum that it names, and the next swap writes over it.
+  return continues ? result(scan(segments, newer), first) : result(first);
 }
 
 /** The generations that may count, older first: not `done`, nor before one that is, nor before one that starts afresh. */

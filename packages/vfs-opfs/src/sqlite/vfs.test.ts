@@ -63,7 +63,15 @@ describe('a transaction larger than the page cache', () => {
     opened.connection.run(`BEGIN; ${ROWS(800)} UPDATE t SET content = 'gone'; DELETE FROM t WHERE id > 50; ROLLBACK;`);
     expect(opened.disk.callCount).toBe(callsBefore);
     expect(opened.connection.run("SELECT count(*), sum(content = 'gone') FROM t")).toEqual([[100, 0]]);
+    let writtenBytes = 0;
+    opened.disk.fault = (call) => {
+      writtenBytes += call.sizeBytes;
+      return undefined;
+    };
     opened.connection.run(ROWS(1));
+    // Three pages and their record, growth of the segment and a swap; not the 300 KB that were rolled back.
+    expect(writtenBytes).toBeLessThan(32 * 1024);
+    opened.disk.fault = undefined;
     expect(await valueAfterReopening(opened, COUNT)).toBe(101);
   });
 

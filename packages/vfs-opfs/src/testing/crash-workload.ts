@@ -16,6 +16,7 @@ export const SMALL_TUNING: Partial<Tuning> = {
 };
 
 const NAME = 'crash';
+const LOG_PAGE_SIZE_BYTES = 1024;
 const ACCOUNTS = 12;
 const TOTAL = ACCOUNTS * 1000;
 
@@ -33,15 +34,24 @@ export interface Workload {
   readonly flushes: readonly { readonly calls: number; readonly number: number }[];
 }
 
-/** Runs transactions of many shapes on a disk, one writer, WAL checkpoints in between, and notes what was acknowledged when. */
-export async function runWorkload(disk: SimulatedDisk, module: TestModule, durability: Durability, count: number): Promise<Workload> {
+/**
+ * Runs transactions of many shapes on a disk, one writer, WAL checkpoints in between, and notes what was
+ * acknowledged when. SQLite's pages may be larger than the log's, as they are after a VACUUM that changes them.
+ */
+export async function runWorkload(
+  disk: SimulatedDisk,
+  module: TestModule,
+  durability: Durability,
+  count: number,
+  pageSizeBytes: number = LOG_PAGE_SIZE_BYTES,
+): Promise<Workload> {
   const storage = await openCrashStorage(disk, durability);
   const connection = new TestConnection(module, storage);
   const transactions: Acknowledged[] = [];
   const flushes: { calls: number; number: number }[] = [];
   for (let number = 1; number <= count; number += 1) {
     const from = disk.callCount;
-    connection.run(transactionSql(number));
+    connection.run(transactionSql(number, pageSizeBytes));
     transactions.push({ number, from, to: disk.callCount });
     if (number % 7 === 3) {
       storage.flush();
@@ -57,7 +67,7 @@ export async function runWorkload(disk: SimulatedDisk, module: TestModule, durab
 }
 
 export function openCrashStorage(disk: SimulatedDisk, durability: Durability): Promise<Storage> {
-  return openStorage({ name: NAME, medium: disk.medium(), role: 'writer', durability, pageSizeBytes: 1024, tuning: SMALL_TUNING });
+  return openStorage({ name: NAME, medium: disk.medium(), role: 'writer', durability, pageSizeBytes: LOG_PAGE_SIZE_BYTES, tuning: SMALL_TUNING });
 }
 
 /**
@@ -84,7 +94,7 @@ export async function findFaultOnDisk(
     if (fault !== undefined || !goesOn) return fault;
     // What is written after a recovery must survive the next one.
     const recovered = lastTransaction(connection);
-    for (const number of [recovered + 1, recovered + 2]) connection.run(transactionSql(number));
+    for (const number of [recovered + 1, recovered + 2]) connection.run(transactionSql(number, LOG_PAGE_SIZE_BYTES));
     connection.close();
     await storage.close();
     const again = await openCrashStorage(disk, workload.durability);
@@ -136,10 +146,10 @@ function fillerAfter(number: number): number {
 }
 
 /** The SQL of transaction `number`; its content depends on the number alone. */
-function transactionSql(number: number): string {
+function transactionSql(number: number, pageSizeBytes: number): string {
   const schema =
     number === 1
-      ? `PRAGMA auto_vacuum = FULL; BEGIN;
+      ? `PRAGMA page_size = ${pageSizeBytes}; PRAGMA auto_vacuum = FULL; BEGIN;
          CREATE TABLE history(number INTEGER PRIMARY KEY, payload TEXT);
          CREATE TABLE account(id INTEGER PRIMARY KEY, amount INTEGER);
          CREATE TABLE filler(id INTEGER PRIMARY KEY, content TEXT);

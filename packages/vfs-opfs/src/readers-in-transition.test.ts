@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { newNodeSqlite } from './testing/node-sqlite.ts';
+import { SimulatedDisk } from './testing/simulated-disk.ts';
+import type { TestModule } from './testing/test-connection.ts';
+import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from './testing/test-worker.ts';
+
+// Moments between two states, each staged on purpose because chance seldom finds them.
+
+let modules: TestModule[] = [];
+
+beforeAll(async () => {
+  modules = await Promise.all([newNodeSqlite(), newNodeSqlite()]);
+});
+
+describe('a reader', () => {
+  it('reads on from the database file when the sealed segment of its snapshot is used again', async () => {
+    const disk = new SimulatedDisk();
+    const writer = await openTestWorker(disk, 'writer', modules[0]!);
+    writer.connection.run(CREATE);
+    await writer.storage.checkpoint();
+    const reader = await openTestWorker(disk, 'reader', modules[1]!);
+    reader.connection.run('PRAGMA cache_size = 5');
+    // Sealed by its own commit; what copies it runs only after the reader has begun, with a snapshot that ends in the next generation.
+    fill(writer.connection, 3000);
+    const statement = reader.connection.prepare('SELECT id, length(content) FROM entry ORDER BY id');
+    expect(statement.step()).toEqual([1, 300]);
+    expect(await writer.storage.checkpoint(1000)).toBe(true);
+    expect(disk.file('shared.sqlite')!.sizeBytes).toBeGreaterThan(900_000);
+    writer.connection.run("UPDATE entry SET content = 'overwritten'");
+    writer.connection.run("UPDATE entry SET content = 'overwritten again, with other bytes at the places of the old ones'");
+    let rows = 1;
+    for (let row = statement.step(); row !== undefined; row = statement.step()) {
+      rows += 1;
+      expect(row).toEqual([rows, 300]);
+    }
+    statement.finalize();
+    expect(rows).toBe(3000);
+    expect(reader.storage.lastError).toBeUndefined();
+    for (const worker of [reader, writer]) await closeWorker(worker);
+  });
+
+  it('finds its way when the writer dies between beginning a generation and sealing the one before', async () => {
+    const disk = new SimulatedDisk();
+    let writer = await openTestWorker(disk, 'writer', modules[0]!);
+    writer.connection.run(CREATE);
+    const reader = await openTestWorker(disk, 'reader', modules[1]!);
+    disk.fault = (call) => {
+      // A header with an end mark behind it, and nothing else, is what begins a generation. This call still takes effect.
+      if (call.kind === 'write' && call.sizeBytes === 4096 + 64) writer.medium.kill();
+      return undefined;
+    };
+    fill(writer.connection, 300);
+    expect(writer.storage.lastError?.code).toBe('storage-lost');
+    disk.fault = undefined;
+    writer.connection.close();
+    expect(reader.connection.value(COUNT)).toBe(300);
+    writer = await openTestWorker(disk, 'writer', modules[0]!);
+    writer.connection.run(INSERT);
+    expect(writer.connection.value(COUNT)).toBe(301);
+    expect(reader.connection.value(COUNT)).toBe(301);
+    for (const worker of [reader, writer]) await closeWorker(worker);
+  });
+
+  it('forgets a transaction that was fully visible for a moment and then failed', async () => {
+    const disk = new SimulatedDisk();
+    const writer = await openTestWorker(disk, 'writer', modules[0]!, { checkpointAfterBytes: 1024 * 1024, recordSizeBytes: 64 * 1024 });
+    const reader = await openTestWorker(disk, 'reader', modules[1]!);
+    writer.connection.run("CREATE TABLE note(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO note VALUES (1, 'first')");
+    const content = "SELECT content FROM note WHERE id = 1";
+    expect(reader.connection.value(content)).toBe('first');
+    const seen: unknown[] = [];
+    let failures = 1;
+    disk.fault = () => {
+      failures -= 1;
+      return failures === 0 ? 'negative-after-write' : undefined;
+    };
+    disk.observer = () => {
+      seen.push(reader.connection.value(content));
+    };
+    expect(() => writer.connection.run("UPDATE note SET content = 'never' WHERE id = 1")).toThrow(/full/);
+    disk.observer = undefined;
+    disk.fault = undefined;
+    expect(seen).toContain('never');
+    writer.connection.run("UPDATE note SET content = 'second' WHERE id = 1");
+    expect(reader.connection.value(content)).toBe('second');
+    for (const worker of [reader, writer]) await closeWorker(worker);
+  });
+});
