@@ -42,6 +42,7 @@ export function ImportSummary({ complete, open, plan, onSkipTroubled, onImport, 
 }
 
 function planWords({ entries, duplicateCount, skippedCount }: ImportPlan): string {
+  if (entries.length === 0 && duplicateCount > 0 && skippedCount === 0) return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount} rows are`} there already.`;
   const words = [entries.length === 1 ? '1 new entry' : `${entries.length} new entries`];
   if (duplicateCount > 0) words.push(duplicateCount === 1 ? '1 is there already' : `${duplicateCount} are there already`);
   if (skippedCount > 0) words.push(`${skippedCount} skipped`);

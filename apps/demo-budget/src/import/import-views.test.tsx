@@ -42,7 +42,7 @@ describe('the summary of an import', () => {
 
   it('says when there is nothing new', () => {
     const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [], duplicateCount: 2000, skippedCount: 0 } }} />);
-    expect(html).toContain('0 new entries, 2000 are there already.');
+    expect(html).toContain('Nothing new: all 2000 rows are there already.');
     expect(html).toContain('disabled=""');
   });
 
