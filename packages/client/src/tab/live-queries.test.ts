@@ -122,6 +122,14 @@ describe('live queries of a page', () => {
     expect(live('b').current.error?.code).toBe('client-closed');
     expect(calls).toEqual(['watch 1 a']);
   });
+
+  it('that nobody listens to any more end with the client without a call', () => {
+    const { queries, live, calls } = createWorld();
+    live('a').subscribe(() => undefined)();
+    queries.end(new RockpoolError('client-closed'));
+    vi.advanceTimersByTime(10_000);
+    expect(calls).toEqual(['watch 1 a']);
+  });
 });
 
 it('equal statements are the same object, different ones are not', () => {

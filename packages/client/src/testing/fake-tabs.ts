@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { LeaderStatus } from '../leader/channel-message.ts';
+import type { ChannelMessage, LeaderStatus } from '../leader/channel-message.ts';
 import type { Touched } from '../leader/commit-notice.ts';
 import type { Locks } from '../leader/election.ts';
 import type { WritableDatabase, WriteRequest } from '../leader/leadership.ts';
@@ -66,6 +66,8 @@ export class FakeBrowser {
   private readonly lockQueues = new Map<string, FakeCandidate[]>();
   /** Decides how often a message arrives: 0 loses it. Default: once. */
   deliveries: () => number = () => 1;
+  /** Loses messages by what they are. Default: none. */
+  isLost: (message: ChannelMessage) => boolean = () => false;
 
   tab(options: FakeTabOptions = {}): FakeTab {
     const life = { isAlive: true };
@@ -170,7 +172,8 @@ export class FakeBrowser {
       return { results, touchedTables: ['t'], repeated: false };
     };
     const close = async (): Promise<void> => {
-      await Promise.resolve();
+      // Long enough for another tab to open it, if it were let in too early.
+      await new Promise((resolve) => setTimeout(resolve));
       if (isOpen && role === 'writer') file.writers--;
       isOpen = false;
     };
@@ -188,6 +191,7 @@ export class FakeBrowser {
       postMessage: (message) => {
         if (!life.isAlive) return;
         const data = structuredClone(message);
+        if (this.isLost((data as { message: ChannelMessage }).message)) return;
         for (const other of this.ports) {
           if (other !== port) for (let times = this.deliveries(); times > 0; times--) other.deliver(data);
         }

@@ -26,8 +26,11 @@ class FakeDatabase implements QueryableDatabase {
     return { names: ['n'], columns: [{ kind: 'number', values: new Float64Array(values), nulls: null }], rowCount: values.length };
   }
 
+  /** What a view stands for. */
+  view: readonly string[] = [];
+
   tablesRead(sql: string): readonly string[] {
-    return sql.split(' ');
+    return [...sql.split(' '), ...this.view];
   }
 }
 
@@ -124,6 +127,18 @@ describe('a live query', () => {
     runner.touch('all');
     await tick();
     expect(database.ran).toHaveLength(2);
+  });
+
+  it('asks anew what it reads when the schema may have changed', async () => {
+    const { runner, tick, database } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    database.view = ['b'];
+    runner.touch('all');
+    await tick();
+    runner.touch(['b']);
+    await tick();
+    expect(database.ran).toHaveLength(3);
   });
 
   it('sends an error as a value, once, and rows again when it works again', async () => {
