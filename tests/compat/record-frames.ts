@@ -33,20 +33,21 @@ const groups: ChangeGroup[] = [
   { tableId: tableIdOf('entry'), kind: 'update', rowCount: 1, keys: [['e1']], columnIds: [columnIdOf('note')], values: [[Uint8Array.of(0, 255)]] },
   { tableId: tableIdOf('rate'), kind: 'delete', rowCount: 1, keys: [['2026-11'], [7n]], columnIds: [], values: [] },
 ];
-const body = encodeChangesetBody({ groups, hiddenBases: [{ tableId: tableIdOf('entry'), key: ['e1'], columnId: 0, base: 300 }] });
+const body = encodeChangesetBody({ atomic: true, groups, hiddenBases: [{ tableId: tableIdOf('entry'), key: ['e1'], columnId: 0, base: 300 }] });
 
 const fromClient: ClientMessage[] = [
   { type: 'hello', protocolVersion: 1, token: 'a.b.c', databaseId: 'budget-1', siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, decidedUpTo: 0, lastSequence: 0 },
   { type: 'hello', protocolVersion: 1, token: '', databaseId: 'b', siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, decidedUpTo: 129, lastSequence: 130 },
-  { type: 'push', clientNowMs: 1_763_683_200_000, previousHash: id, changesets: [{ sequence: 130, stampUs: 1_763_683_200_000_123, base: 12, body }] },
+  { type: 'push', previousHash: id, olderEpochUpTo: 0, changesets: [{ sequence: 130, stampUs: 1_763_683_200_000_123, ageUs: 1500, base: 12, body }] },
   { type: 'confirm', cursor: 13, decidedUpTo: 130 },
   { type: 'renew-token', token: 'd.e.f' },
   { type: 'ping' },
 ];
 const fromServer: ServerMessage[] = [
-  { type: 'welcome', protocolVersion: 1, epoch: id, watermark: 12, decidedUpTo: 129, decidedHash: id, serverNowMs: 1_763_683_200_000, canWrite: true },
+  { type: 'welcome', protocolVersion: 1, epoch: id, watermark: 12, decidedUpTo: 129, decidedHash: id, reload: false, serverNowMs: 1_763_683_200_000, canWrite: true },
   {
     type: 'delivery',
+    whole: false,
     from: 12,
     to: 14,
     decidedUpTo: 131,

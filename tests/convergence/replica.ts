@@ -1,4 +1,4 @@
-import { decodeServerMessage, encodeMessage, decodeClientMessage, PROTOCOL_VERSION, RockpoolError, type Delivery, type Hello, type Push, type ServerMessage } from '../../packages/shared/src/index.ts';
+import { ageOfStampUs, decodeServerMessage, encodeMessage, decodeClientMessage, PROTOCOL_VERSION, RockpoolError, type Delivery, type Hello, type Push, type ServerMessage } from '../../packages/shared/src/index.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
@@ -89,7 +89,7 @@ export class Replica {
       if (welcome?.type !== 'welcome' || !applyInbox()) return;
       const batch = this.sync.nextPush(welcome.decidedUpTo, Infinity);
       if (batch !== null) {
-        const push = decodeClientMessage(encodeMessage({ type: 'push', clientNowMs: this.nowMs(), ...batch })) as Push;
+        const push = decodeClientMessage(encodeMessage({ type: 'push', previousHash: batch.previousHash, olderEpochUpTo: 0, changesets: batch.changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, this.nowMs()) })) })) as Push;
         for (let time = 0; time < (faults.pushTwice ? 2 : 1); time++) await this.send(server, subscriber, push);
         if (faults.loseReply || !applyInbox()) return;
       }
@@ -110,7 +110,7 @@ export class Replica {
 
   private send(server: LiveDatabase, subscriber: Parameters<LiveDatabase['push']>[0], push: Push): Promise<void> {
     return new Promise((resolve, reject) => {
-      const sender = { principal: this.site.slice(0, 4), clientNowMs: push.clientNowMs, receivedMs: this.clock.ms };
+      const sender = { principal: this.site.slice(0, 4), receivedMs: this.clock.ms };
       server.push(subscriber, push, sender, (refusal) => (refusal === null ? resolve() : reject(refusal)));
     });
   }

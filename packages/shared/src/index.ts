@@ -13,11 +13,12 @@ export {
 export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
 export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH } from './change/changeset-hash.ts';
 export { decodeKey, encodeKey, keyToString } from './change/primary-key.ts';
-export { correctStampUs, nextLocalStampUs, stampToMs, type StampCorrection } from './clock/stamp.ts';
+export { ageOfStampUs, correctStampUs, nextLocalStampUs, stampToMs, type StampCorrection } from './clock/stamp.ts';
 export { ERROR_CODES, isErrorCode, messageOf, recoveryOf, type ErrorCode, type Recovery } from './errors/error-codes.ts';
 export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
-export { mergeRow, type Cell, type Loss, type MergeRule, type RowChange, type RowMerge, type StoredRow } from './merge/row.ts';
-export { compareVersions, hasSeen, type Version } from './merge/version.ts';
+export { addToCounter, counterDelta } from './merge/counter.ts';
+export { mergeRow, type Cell, type Loss, type MergeRule, type RowChange, type RowMerge, type RowRules, type StoredRow } from './merge/row.ts';
+export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
 export type { Confirm } from './protocol/confirm.ts';
 export type { Delivery, DeliveryHead } from './protocol/delivery.ts';
 export type { Failure } from './protocol/failure.ts';
@@ -46,7 +47,7 @@ export {
 } from './protocol/message-codec.ts';
 export type { Outcome } from './protocol/outcome.ts';
 export { PROTOCOL_FLOOR, PROTOCOL_VERSION } from './protocol/protocol-version.ts';
-export type { Push } from './protocol/push.ts';
+export type { Push, PushedChangeset } from './protocol/push.ts';
 export type { RenewToken } from './protocol/renew-token.ts';
 export type { Welcome } from './protocol/welcome.ts';
 export { buildSchema } from './schema/build-schema.ts';
@@ -54,14 +55,19 @@ export { columnSql, createIndexSql, createTableSql, quoteName, tableToDdl } from
 export { columnIdOf, schemaHash, tableIdOf } from './schema/identity.ts';
 export { decodeSchema, encodeSchema, SCHEMA_FILE_VERSION } from './schema/schema-codec.ts';
 export {
+  columnGroups,
+  counterColumnIds,
+  DEFAULT_MERGE_RULES,
   keyColumns,
   syncedTables,
   valueColumns,
   type ColumnSchema,
   type ColumnType,
+  type DeleteRule,
   type ForeignKeyAction,
   type ForeignKeySchema,
   type IndexSchema,
+  type MergeRules,
   type Schema,
   type TableSchema,
 } from './schema/schema.ts';

@@ -80,8 +80,8 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
     },
     push(group) {
       const nowMs = Date.now();
-      const body = encodeChangesetBody({ groups: [group], hiddenBases: [] });
-      send({ type: 'push', clientNowMs: nowMs, previousHash: FIRST_PREVIOUS_HASH, changesets: [{ sequence: 1, stampUs: nowMs * 1_000, base: 0, body }] });
+      const body = encodeChangesetBody({ atomic: false, groups: [group], hiddenBases: [] });
+      send({ type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: [{ sequence: 1, stampUs: nowMs * 1_000, ageUs: 0, base: 0, body }] });
     },
     async next() {
       while (heard.length === 0) {

@@ -1,6 +1,6 @@
-import { buildSchema, columnIdOf, encodeSchema, RockpoolError, tableIdOf, type ErrorCode } from '@rockpool/shared';
+import { buildSchema, columnIdOf, DEFAULT_MERGE_RULES, encodeSchema, RockpoolError, tableIdOf, type ErrorCode } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { FAILING_ONCE_SQL, FakeBrowser, settle, statement, type FakeTab } from '../testing/fake-tabs.ts';
+import { FAILING_ONCE_SQL, FAKE_STATUS, FakeBrowser, settle, statement, type FakeTab } from '../testing/fake-tabs.ts';
 import { CHANNEL_PROTOCOL } from './channel-message.ts';
 
 async function openTabs(browser: FakeBrowser, count: number): Promise<FakeTab[]> {
@@ -33,7 +33,7 @@ async function codeOf(promise: Promise<unknown>): Promise<ErrorCode> {
 
 function schemaWith(...columns: string[]): string {
   const column = (name: string) => ({ id: columnIdOf(name), name, type: 'text' as const, notNull: true, defaultSql: null, generated: null });
-  const table = { id: tableIdOf('t'), name: 't', columns: ['id', ...columns].map(column), primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], synced: true };
+  const table = { id: tableIdOf('t'), name: 't', columns: ['id', ...columns].map(column), primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], merge: DEFAULT_MERGE_RULES, synced: true };
   return encodeSchema(buildSchema([table]));
 }
 
@@ -159,6 +159,33 @@ describe('when the leader goes', () => {
     await settle();
     expect(second?.touched).toEqual(['all']);
     expect(third?.touched).toEqual(['all']);
+  });
+});
+
+describe('a leader', () => {
+  it('does not follow one that led before, whose last word comes late', async () => {
+    const browser = new FakeBrowser();
+    const { leader } = await two(browser);
+    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL, message: { kind: 'leader', epoch: 'before', commitNumber: 9, schema: 'schema', status: FAKE_STATUS } });
+    await settle();
+    expect(leader.role).toBe('leader');
+    await write(leader, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('that announces itself again, to a tab that opens, is not asked again', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 0;
+    const failed = write(follower, 'a').catch((error: unknown) => error);
+    await settle();
+    browser.deliveries = () => 1;
+    // Its answers are lost, its announcements are not.
+    const opening = browser.tab();
+    browser.isLost = (message) => ['write', 'written'].includes(message.kind);
+    await opening.membership.open();
+    await browser.advance(10_000);
+    expect(((await failed) as RockpoolError).fields['leadersAsked']).toBe(1);
   });
 });
 

@@ -96,6 +96,20 @@ describe('defineSchema', () => {
     expect(schema.hash).toBe(defineSchema([account]).hash);
   });
 
+  it('reads merge rules, and gives the default to tables without', () => {
+    const page = sqliteTable('page', { id: text().primaryKey(), hits: integer().notNull(), minor: integer().notNull(), currency: text().notNull() });
+    const schema = defineSchema([account, page], { merge: [{ table: page, deleteRule: 'update-wins', counters: [page.hits], groups: [[page.minor, page.currency]] }] });
+    expect(tableOf(schema, 'page').merge).toEqual({ deleteRule: 'update-wins', counters: ['hits'], groups: [['minor', 'currency']] });
+    expect(tableOf(schema, 'account').merge).toEqual({ deleteRule: 'delete-wins', counters: [], groups: [] });
+  });
+
+  it('refuses merge rules that cannot be meant', () => {
+    const problems = problemsOf(() => defineSchema([account], { merge: [{ table: account, groups: [[entry.memo, account.name]] }, { table: account }, { table: entry }] }));
+    expect(problems.filter((line) => line.startsWith('account.memo: '))).not.toEqual([]);
+    expect(problems.filter((line) => line.startsWith('account: '))).not.toEqual([]);
+    expect(problems.filter((line) => line.startsWith('entry: '))).not.toEqual([]);
+  });
+
   it('derives the affinity of custom types as SQLite does', () => {
     const custom = (declared: string) => customType<{ data: string }>({ dataType: () => declared })();
     const odd = sqliteTable('odd', { id: text().primaryKey(), a: custom('bigint'), b: custom('varchar(3)'), c: custom('double'), d: custom('date'), e: custom('') });

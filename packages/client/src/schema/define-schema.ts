@@ -1,17 +1,20 @@
-import { buildSchema, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, DEFAULT_MERGE_RULES, type Schema, type TableSchema } from '@rockpool/shared';
 import { getTableName, is } from 'drizzle-orm';
 import { SQLiteTable, SQLiteView } from 'drizzle-orm/sqlite-core';
 import { drizzleTableToSchema } from './drizzle-table.ts';
+import { readMergeRules, type TableMergeRules } from './merge-rules.ts';
 import { throwProblems, type DeclarationProblem } from './problems.ts';
 
 export interface DefineSchemaOptions {
   /** Tables that stay on this device: they are stored and live queries see them, but nothing of them is sent. Default: none. */
   readonly local?: readonly SQLiteTable[];
+  /** How concurrent writes come together in tables that need more than the default. */
+  readonly merge?: readonly TableMergeRules[];
 }
 
 /**
- * Turns Drizzle tables into the schema of a Rockpool database. Every table is synced unless it is named in `local`; where two devices write
- * the same cell at the same time, the later write stands and the other goes into the conflict ledger.
+ * Turns Drizzle tables into the schema of a Rockpool database. Every table is synced unless it is named in `local`. Where two devices write
+ * the same cell at the same time, the later write stands and the other goes into the conflict ledger; `merge` declares other rules.
  *
  * The tables come as a list or as an object such as `import * as tables`; other things in that object (relations, functions) are passed over.
  *
@@ -27,15 +30,19 @@ export function defineSchema(tables: readonly SQLiteTable[] | Readonly<Record<st
   const problems: DeclarationProblem[] = [];
   const declared: unknown[] = Object.values(tables);
   const localNames = new Set((options.local ?? []).map((table) => getTableName(table)));
+  const rulesByTable = readMergeRules(options.merge ?? [], problems);
   const converted: TableSchema[] = [];
 
   for (const value of declared) {
-    if (is(value, SQLiteTable)) converted.push(drizzleTableToSchema(value, !localNames.has(getTableName(value)), problems));
+    if (is(value, SQLiteTable)) {
+      const name = getTableName(value);
+      converted.push(drizzleTableToSchema(value, { synced: !localNames.has(name), merge: rulesByTable.get(name) ?? DEFAULT_MERGE_RULES }, problems));
+    }
     // Silence here would look like a view that exists.
     else if (is(value, SQLiteView)) problems.push({ table: 'views', column: null, problem: 'Views cannot be declared in the schema; use the SELECT itself.' });
   }
-  for (const name of localNames) {
-    if (!converted.some((table) => table.name === name)) problems.push({ table: name, column: null, problem: 'It is named in `local` but is not among the tables.' });
+  for (const name of new Set([...localNames, ...rulesByTable.keys()])) {
+    if (!converted.some((table) => table.name === name)) problems.push({ table: name, column: null, problem: 'It is named in the options but is not among the tables.' });
   }
   if (converted.length === 0) problems.push({ table: 'schema', column: null, problem: 'There is no Drizzle SQLite table in what was given.' });
 

@@ -8,7 +8,7 @@ import { sqlToText, valueToLiteral } from './sql-text.ts';
 type TableConfig = ReturnType<typeof getTableConfig>;
 
 /** Reads one Drizzle table. What a schema cannot say is reported, never dropped in silence. */
-export function drizzleTableToSchema(table: SQLiteTable, synced: boolean, problems: DeclarationProblem[]): TableSchema {
+export function drizzleTableToSchema(table: SQLiteTable, rules: Pick<TableSchema, 'synced' | 'merge'>, problems: DeclarationProblem[]): TableSchema {
   const config = getTableConfig(table);
   const report = (column: string | null, problem: string): void => void problems.push({ table: config.name, column, problem });
 
@@ -24,7 +24,7 @@ export function drizzleTableToSchema(table: SQLiteTable, synced: boolean, proble
     foreignKeys: config.foreignKeys.map(readForeignKey),
     checks: config.checks.map((check) => ({ name: check.name, sql: readSql(check.value, null, report) })),
     indexes: config.indexes.map((index) => readIndex(index, report)),
-    synced,
+    ...rules,
   };
 }
 

@@ -2,3 +2,4 @@
 export { decodeSchema, encodeSchema, type Schema } from '@rockpool/shared';
 export { newId } from '../new-id.ts';
 export { defineSchema, type DefineSchemaOptions } from './define-schema.ts';
+export type { TableMergeRules } from './merge-rules.ts';

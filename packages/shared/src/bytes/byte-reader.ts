@@ -34,6 +34,13 @@ export class ByteReader {
     return this.buffer[this.position++] as number;
   }
 
+  /** A u8 that is 0 or 1. */
+  flag(): boolean {
+    const value = this.u8();
+    if (value > 1) this.fail('neither 0 nor 1');
+    return value === 1;
+  }
+
   u32(): number {
     this.need(4);
     const value = this.view.getUint32(this.position, true);

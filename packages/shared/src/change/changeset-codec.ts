@@ -8,6 +8,7 @@ import { decodeKey, encodeKey } from './primary-key.ts';
 /*
  * Changeset body, codec version 1 (all integers little-endian, varints as in ByteWriter):
  *   u8      codec version
+ *   u8      flags: 1 atomic
  *   varint  number of groups, then each group
  *   varint  number of hidden bases, then each: u32 table id, key (length-prefixed), u32 column id, varint base
  * Group:
@@ -18,11 +19,13 @@ import { decodeKey, encodeKey } from './primary-key.ts';
  * Tables and columns are named by ids (schema/identity.ts), so a body can be read without any schema and survives added columns.
  */
 const CODEC_VERSION = 1;
+const ATOMIC = 1;
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
 
 export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
   writer.u8(CODEC_VERSION);
+  writer.u8(body.atomic ? ATOMIC : 0);
   writeGroups(writer, body.groups);
   writer.varint(body.hiddenBases.length);
   for (const hidden of body.hiddenBases) {
@@ -38,6 +41,8 @@ export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer
 export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
   const reader = new ByteReader(bytes, 'changeset-invalid');
   if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');
+  const flags = reader.u8();
+  if (flags > ATOMIC) reader.fail('unknown flags');
   const groups = readGroups(reader);
   const hiddenBases: HiddenBase[] = [];
   const hiddenCount = reader.count(10);
@@ -45,7 +50,7 @@ export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
     hiddenBases.push({ tableId: reader.u32(), key: decodeKey(reader.lengthPrefixed()), columnId: reader.u32(), base: reader.varint() });
   }
   reader.expectEnd();
-  return { groups, hiddenBases };
+  return { atomic: flags === ATOMIC, groups, hiddenBases };
 }
 
 export function writeGroups(writer: ByteWriter, groups: readonly ChangeGroup[]): void {

@@ -44,6 +44,8 @@ export interface HiddenBase {
 
 /** What one SQL transaction changed in the synced tables: its net effect, one change per row at most. */
 export interface ChangesetBody {
+  /** Admitted only if nothing of it loses to a concurrent write; otherwise rejected whole, so that nobody ever sees a part of it. */
+  readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
   readonly hiddenBases: readonly HiddenBase[];
 }

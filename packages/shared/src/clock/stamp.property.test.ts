@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { correctStampUs, nextLocalStampUs } from './stamp.ts';
+import { ageOfStampUs, correctStampUs, nextLocalStampUs } from './stamp.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const YEAR_MS = 365 * 24 * 3600 * 1000;
@@ -33,7 +33,8 @@ describe('stamp correction', () => {
     fc.assert(
       fc.property(offset, fc.nat({ max: 10_000_000 }), (offsetMs, ageMs) => {
         const clientNowMs = NOW_MS + offsetMs;
-        const corrected = correctStampUs({ stampUs: (clientNowMs - ageMs) * 1000, clientNowMs, receivedMs: NOW_MS, lastOfSiteUs: 0, seenUs: 0 });
+        const ageUs = ageOfStampUs((clientNowMs - ageMs) * 1000, clientNowMs);
+        const corrected = correctStampUs({ ageUs, receivedMs: NOW_MS, lastOfSiteUs: 0, seenUs: 0 });
         expect(corrected).toBe((NOW_MS - ageMs) * 1000);
       }),
     );
@@ -43,8 +44,7 @@ describe('stamp correction', () => {
     fc.assert(
       fc.property(offset, offset, fc.nat({ max: NOW_MS * 1000 }), fc.nat({ max: NOW_MS * 1000 }), (writtenOffset, sentOffset, lastOfSiteUs, seenUs) => {
         const corrected = correctStampUs({
-          stampUs: (NOW_MS + writtenOffset) * 1000,
-          clientNowMs: NOW_MS + sentOffset,
+          ageUs: ageOfStampUs((NOW_MS + writtenOffset) * 1000, NOW_MS + sentOffset),
           receivedMs: NOW_MS,
           lastOfSiteUs,
           seenUs,

@@ -11,10 +11,8 @@ export function nextLocalStampUs(nowMs: number, lastStampUs: number): number {
 }
 
 export interface StampCorrection {
-  /** The client's own stamp of the changeset. */
-  readonly stampUs: number;
-  /** The client's clock when it sent the push. */
-  readonly clientNowMs: number;
+  /** How long ago it was written when the client sent it. */
+  readonly ageUs: number;
   /** The server's clock when it received the push. */
   readonly receivedMs: number;
   /** The highest corrected stamp of this site so far (0: none). */
@@ -24,15 +22,18 @@ export interface StampCorrection {
 }
 
 /**
- * Corrects a stamp by its age, so that a client's clock setting decides nothing: only how long ago it wrote counts.
+ * The time of writing by the server's clock, so that a client's clock setting decides nothing: only how long ago it wrote counts.
  * Never later than it was received, never before what its author had seen or had written earlier.
- * A clock that jumped between writing and sending gives a wrong age; the bounds keep even that harmless.
  */
 export function correctStampUs(correction: StampCorrection): number {
-  const { stampUs, clientNowMs, receivedMs, lastOfSiteUs, seenUs } = correction;
-  const ageUs = Math.max(0, clientNowMs * US_PER_MS - stampUs);
+  const { ageUs, receivedMs, lastOfSiteUs, seenUs } = correction;
   const writtenUs = Math.max(0, receivedMs * US_PER_MS - ageUs);
   return Math.max(writtenUs, lastOfSiteUs + 1, seenUs + 1);
+}
+
+/** How long ago a stamp was made, by the clock that made it. A stamp that is ahead of its clock counts as made now. */
+export function ageOfStampUs(stampUs: number, nowMs: number): number {
+  return Math.max(0, Math.floor(nowMs * US_PER_MS) - stampUs);
 }
 
 export function stampToMs(stampUs: number): number {

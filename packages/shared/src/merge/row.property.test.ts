@@ -1,9 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CellValue } from '../change/cell-value.ts';
-import { mergeRow, type RowChange, type StoredRow } from './row.ts';
+import { mergeRow, type RowChange, type RowRules, type StoredRow } from './row.ts';
 
 const COLUMNS = [11, 12];
+
+const PLAIN: RowRules = { deleteRule: 'delete-wins', counters: new Set() };
+/** Every rule, alone and together. */
+const ALL_RULES: readonly RowRules[] = [
+  PLAIN,
+  { ...PLAIN, deleteRule: 'update-wins' },
+  { ...PLAIN, counters: new Set([11]) },
+  { deleteRule: 'update-wins', counters: new Set(COLUMNS) },
+];
 
 interface Write {
   readonly site: string;
@@ -39,12 +48,12 @@ const history: fc.Arbitrary<History> = fc
     }),
   }));
 
-function admit(start: StoredRow | undefined, writes: readonly Write[], base: number): { row: StoredRow | undefined; losses: number } {
+function admit(start: StoredRow | undefined, writes: readonly Write[], base: number, rules: RowRules = PLAIN): { row: StoredRow | undefined; losses: number } {
   let row = start;
   let losses = 0;
   let watermark = base;
   for (const { site, stampUs, kind, values } of writes) {
-    const merged = mergeRow(row, { kind, values, version: { stampUs, site, watermark: ++watermark }, baseOf: () => base });
+    const merged = mergeRow(row, { kind, values, version: { stampUs, site, watermark: ++watermark }, baseOf: () => base }, rules);
     row = merged.row;
     losses += merged.losses.length;
   }
@@ -80,13 +89,13 @@ function firstSome<T>(items: Iterable<T>, limit: number): T[] {
 describe('merging concurrent writes of one row', () => {
   it('gives the same row in every order of arrival', () => {
     fc.assert(
-      fc.property(history, ({ startsWithRow, bySite }) => {
+      fc.property(history, fc.constantFrom(...ALL_RULES), ({ startsWithRow, bySite }, rules) => {
         const start = startsWithRow ? firstRow : undefined;
         const base = startsWithRow ? 1 : 0;
-        const results = firstSome(interleavings(bySite), 400).map((order) => JSON.stringify(visible(admit(start, order, base).row), bigintToText));
+        const results = firstSome(interleavings(bySite), 400).map((order) => JSON.stringify(visible(admit(start, order, base, rules).row), bigintToText));
         expect(new Set(results).size).toBe(1);
       }),
-      { numRuns: 400 },
+      { numRuns: 1000 },
     );
   });
 
@@ -120,7 +129,7 @@ describe('merging sequential writes', () => {
           const columns = kind === 'insert' ? COLUMNS : kind === 'update' ? [column] : [];
           const base = watermark;
           const version = { stampUs: 10 + index, site: `site${index % 3}`, watermark: ++watermark };
-          const merged = mergeRow(row, { kind, values: new Map(columns.map((id) => [id, value])), version, baseOf: () => base });
+          const merged = mergeRow(row, { kind, values: new Map(columns.map((id) => [id, value])), version, baseOf: () => base }, PLAIN);
           expect(merged.losses).toEqual([]);
           expect(merged.corrected).toEqual([]);
           row = merged.row;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CellValue } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID } from '../change/changeset.ts';
-import { mergeRow, type RowChange, type StoredRow } from './row.ts';
+import { mergeRow, type RowChange, type RowMerge, type RowRules, type StoredRow } from './row.ts';
 
 const PAYEE = 1;
 const AMOUNT = 2;
@@ -15,13 +15,21 @@ function change(kind: RowChange['kind'], site: string, stampUs: number, watermar
   };
 }
 
-const stored = mergeRow(undefined, change('insert', 'a', 10, 1, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n })).row as StoredRow;
+const RULES: RowRules = { deleteRule: 'delete-wins', counters: new Set() };
+const UPDATE_WINS: RowRules = { ...RULES, deleteRule: 'update-wins' };
+const COUNTING: RowRules = { ...RULES, counters: new Set([AMOUNT]) };
+
+function merge(row: StoredRow | undefined, incoming: RowChange, rules: RowRules = RULES): RowMerge {
+  return mergeRow(row, incoming, rules);
+}
+
+const stored = merge(undefined, change('insert', 'a', 10, 1, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n })).row as StoredRow;
 const valuesOf = (row: StoredRow | undefined): unknown => (row?.deleted === null ? Object.fromEntries([...row.cells].map(([id, cell]) => [id, cell.value])) : null);
 
 describe('mergeRow', () => {
   it('keeps concurrent edits of different columns, and nobody loses', () => {
-    const first = mergeRow(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Market' }));
-    const second = mergeRow(first.row, change('update', 'c', 15, 3, 1, { [AMOUNT]: 200n }));
+    const first = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Market' }));
+    const second = merge(first.row, change('update', 'c', 15, 3, 1, { [AMOUNT]: 200n }));
     expect(valuesOf(second.row)).toEqual({ [PAYEE]: 'Market', [AMOUNT]: 200n });
     expect([...first.losses, ...second.losses]).toEqual([]);
   });
@@ -29,41 +37,41 @@ describe('mergeRow', () => {
   it('lets the later edit of one column win whichever arrives first, and returns the other as a loss', () => {
     const late = change('update', 'b', 20, 2, 1, { [AMOUNT]: 200n });
     const early = (watermark: number): RowChange => change('update', 'c', 15, watermark, 1, { [AMOUNT]: 300n });
-    const lateFirst = mergeRow(mergeRow(stored, late).row, early(3));
+    const lateFirst = merge(merge(stored, late).row, early(3));
     expect(valuesOf(lateFirst.row)).toMatchObject({ [AMOUNT]: 200n });
     expect(lateFirst.losses).toMatchObject([{ columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } }]);
     expect(lateFirst.corrected).toEqual([AMOUNT]);
-    const earlyFirst = mergeRow(mergeRow(stored, early(2)).row, { ...late, version: { ...late.version, watermark: 3 } });
+    const earlyFirst = merge(merge(stored, early(2)).row, { ...late, version: { ...late.version, watermark: 3 } });
     expect(valuesOf(earlyFirst.row)).toMatchObject({ [AMOUNT]: 200n });
     expect(earlyFirst.losses).toMatchObject([{ columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } }]);
     expect(earlyFirst.corrected).toEqual([]);
   });
 
   it('breaks a tie of stamps by the larger site id', () => {
-    const b = mergeRow(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
-    expect(valuesOf(mergeRow(b, change('update', 'c', 20, 3, 1, { [AMOUNT]: 3n })).row)).toMatchObject({ [AMOUNT]: 3n });
-    const c = mergeRow(stored, change('update', 'c', 20, 2, 1, { [AMOUNT]: 3n })).row;
-    expect(valuesOf(mergeRow(c, change('update', 'b', 20, 3, 1, { [AMOUNT]: 2n })).row)).toMatchObject({ [AMOUNT]: 3n });
+    const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
+    expect(valuesOf(merge(b, change('update', 'c', 20, 3, 1, { [AMOUNT]: 3n })).row)).toMatchObject({ [AMOUNT]: 3n });
+    const c = merge(stored, change('update', 'c', 20, 2, 1, { [AMOUNT]: 3n })).row;
+    expect(valuesOf(merge(c, change('update', 'b', 20, 3, 1, { [AMOUNT]: 2n })).row)).toMatchObject({ [AMOUNT]: 3n });
   });
 
   it('counts two writers of the same value as no conflict', () => {
-    const b = mergeRow(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
-    expect(mergeRow(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n })).losses).toEqual([]);
+    const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
+    expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n })).losses).toEqual([]);
   });
 
   it('lets a write follow what its author had seen, and takes an older base for a cell whose value was hidden', () => {
-    const b = mergeRow(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
+    const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const seen = change('update', 'c', 21, 3, 2, { [AMOUNT]: 3n });
-    expect(mergeRow(b, seen).losses).toEqual([]);
+    expect(merge(b, seen).losses).toEqual([]);
     const hidden = { ...seen, baseOf: (columnId: number) => (columnId === AMOUNT ? 1 : 2) };
-    expect(mergeRow(b, hidden).losses).toHaveLength(1);
+    expect(merge(b, hidden).losses).toHaveLength(1);
   });
 
   it('lets a delete win against a concurrent update in both orders, with the update in the losses', () => {
     const update = (watermark: number): RowChange => change('update', 'b', 99, watermark, 1, { [AMOUNT]: 2n });
     const remove = (watermark: number): RowChange => change('delete', 'c', 15, watermark, 1);
-    const updateFirst = mergeRow(mergeRow(stored, update(2)).row, remove(3));
-    const deleteFirst = mergeRow(mergeRow(stored, remove(2)).row, update(3));
+    const updateFirst = merge(merge(stored, update(2)).row, remove(3));
+    const deleteFirst = merge(merge(stored, remove(2)).row, update(3));
     for (const { row, losses } of [updateFirst, deleteFirst]) {
       expect(valuesOf(row)).toBeNull();
       expect(losses).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);
@@ -72,13 +80,13 @@ describe('mergeRow', () => {
   });
 
   it('keeps the image of a deleted row', () => {
-    const { row } = mergeRow(stored, change('delete', 'c', 15, 2, 1));
+    const { row } = merge(stored, change('delete', 'c', 15, 2, 1));
     expect([...(row as StoredRow).cells.values()].map(({ value }) => value)).toEqual(['Shop', 100n]);
   });
 
   it('takes one whole row of two concurrent inserts', () => {
     const other = change('insert', 'b', 5, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
-    const merged = mergeRow(stored, other);
+    const merged = merge(stored, other);
     expect(valuesOf(merged.row)).toEqual({ [PAYEE]: 'Shop', [AMOUNT]: 100n });
     expect(merged.losses.map(({ columnId, rule }) => [columnId, rule])).toEqual([
       [PAYEE, 'one-insert-wins'],
@@ -88,18 +96,72 @@ describe('mergeRow', () => {
   });
 
   it('does not let an update or a delete of one incarnation touch another that its author had not seen', () => {
-    const replaced = mergeRow(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
-    const update = mergeRow(replaced, change('update', 'c', 60, 3, 1, { [AMOUNT]: 7n }));
+    const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
+    const update = merge(replaced, change('update', 'c', 60, 3, 1, { [AMOUNT]: 7n }));
     expect(valuesOf(update.row)).toEqual({ [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
     expect(update.losses).toMatchObject([{ rule: 'one-insert-wins', lost: { value: 7n }, won: { value: 1n } }]);
-    expect(valuesOf(mergeRow(replaced, change('delete', 'c', 60, 3, 1)).row)).not.toBeNull();
+    expect(valuesOf(merge(replaced, change('delete', 'c', 60, 3, 1)).row)).not.toBeNull();
   });
 
   it('never brings a deleted row back by an update, only by a new insert', () => {
-    const gone = mergeRow(stored, change('delete', 'c', 15, 2, 1)).row;
-    expect(valuesOf(mergeRow(gone, change('update', 'b', 99, 3, 1, { [AMOUNT]: 2n })).row)).toBeNull();
-    const again = mergeRow(gone, change('insert', 'b', 99, 3, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
+    const gone = merge(stored, change('delete', 'c', 15, 2, 1)).row;
+    expect(valuesOf(merge(gone, change('update', 'b', 99, 3, 1, { [AMOUNT]: 2n })).row)).toBeNull();
+    const again = merge(gone, change('insert', 'b', 99, 3, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
     expect(valuesOf(again.row)).toEqual({ [PAYEE]: 'New', [AMOUNT]: 5n });
     expect(again.losses).toEqual([]);
+  });
+
+  it('traces what others wrote to a row that a sequential insert replaces', () => {
+    const updated = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
+    const gone = merge(updated, change('delete', 'c', 15, 3, 2)).row;
+    const again = merge(gone, change('insert', 'c', 21, 4, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
+    expect(again.losses).toEqual([]);
+    const unseen = merge(updated, change('insert', 'c', 21, 3, 1, { [PAYEE]: 'New', [AMOUNT]: 5n }));
+    expect(unseen.losses).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 2n }, won: { value: 5n } }]);
+  });
+
+  it('traces an update of a row whose tombstone is gone', () => {
+    const { row, losses } = merge(undefined, change('update', 'b', 20, 9, 1, { [AMOUNT]: 2n }));
+    expect(row).toBeUndefined();
+    expect(losses).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);
+  });
+});
+
+describe('mergeRow under update-wins', () => {
+  const update = (watermark: number): RowChange => change('update', 'b', 15, watermark, 1, { [AMOUNT]: 2n });
+  const remove = (watermark: number): RowChange => change('delete', 'c', 99, watermark, 1);
+
+  it('brings the whole row back in both orders, with the delete in the losses', () => {
+    const updateFirst = merge(merge(stored, update(2), UPDATE_WINS).row, remove(3), UPDATE_WINS);
+    const deleteFirst = merge(merge(stored, remove(2), UPDATE_WINS).row, update(3), UPDATE_WINS);
+    for (const { row, losses } of [updateFirst, deleteFirst]) {
+      expect(valuesOf(row)).toEqual({ [PAYEE]: 'Shop', [AMOUNT]: 2n });
+      expect(losses).toMatchObject([{ columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { version: { site: 'c' } }, won: { version: { site: 'b' } } }]);
+    }
+    expect(updateFirst.corrected).toEqual([EXISTENCE_COLUMN_ID]);
+    expect(deleteFirst.row?.revived).toMatchObject({ site: 'b', watermark: 3 });
+  });
+
+  it('lets a delete that has seen the updates stand', () => {
+    const updated = merge(stored, update(2), UPDATE_WINS).row;
+    expect(valuesOf(merge(updated, change('delete', 'c', 99, 3, 2), UPDATE_WINS).row)).toBeNull();
+  });
+});
+
+describe('mergeRow with a counter', () => {
+  it('adds concurrent changes up in any order, and nobody loses', () => {
+    const plus = (site: string, watermark: number, delta: bigint): RowChange => change('update', site, 20, watermark, 1, { [AMOUNT]: delta });
+    const oneFirst = merge(merge(stored, plus('b', 2, 5n), COUNTING).row, plus('c', 3, -30n), COUNTING);
+    const otherFirst = merge(merge(stored, plus('c', 2, -30n), COUNTING).row, plus('b', 3, 5n), COUNTING);
+    for (const { row, losses } of [oneFirst, otherFirst]) {
+      expect(valuesOf(row)).toMatchObject({ [AMOUNT]: 75n });
+      expect(losses).toEqual([]);
+    }
+    expect(oneFirst.corrected).toEqual([AMOUNT]);
+  });
+
+  it('refuses a change that is not an integer, and a sum beyond 64 bits', () => {
+    expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 'x' }), COUNTING)).toThrow(expect.objectContaining({ code: 'value-invalid' }));
+    expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n ** 63n - 1n }), COUNTING)).toThrow(expect.objectContaining({ code: 'value-invalid' }));
   });
 });

@@ -1,6 +1,8 @@
 import { cellValuesEqual, type CellValue } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID, type ChangeKind } from '../change/changeset.ts';
-import { compareVersions, hasSeen, type Version } from './version.ts';
+import type { DeleteRule } from '../schema/schema.ts';
+import { addToCounter } from './counter.ts';
+import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
 
 export interface Cell {
   readonly value: CellValue;
@@ -15,6 +17,13 @@ export interface Cell {
  */
 export interface StoredRow {
   readonly inserted: Version;
+  /** The update that brought the row back last, under `update-wins`. */
+  readonly revived: Version | null;
+  /**
+   * Under `update-wins` the last update of each site: a delete loses to any that its author had not seen, whether or not the
+   * update's own cells have been overwritten since. Empty under `delete-wins`.
+   */
+  readonly updated: ReadonlyMap<string, Version>;
   /** Null while the row is there. The cells of a deleted row are kept: the tombstone's image. */
   readonly deleted: Version | null;
   readonly cells: ReadonlyMap<number, Cell>;
@@ -23,16 +32,23 @@ export interface StoredRow {
 /** What one changeset does to one row. */
 export interface RowChange {
   readonly kind: ChangeKind;
-  /** insert: every column outside the key; update: those that changed; delete: none. */
+  /** insert: every column outside the key; update: those that changed, counters as what is added; delete: none. */
   readonly values: ReadonlyMap<number, CellValue>;
   readonly version: Version;
   /** The watermark the author had seen, for a column or (EXISTENCE_COLUMN_ID) for the row as a whole. */
   readonly baseOf: (columnId: number) => number;
 }
 
-export type MergeRule = 'lww' | 'delete-wins' | 'one-insert-wins';
+/** The merge rules of the row's table. Groups need none here: their columns always travel together, so each decides like the others. */
+export interface RowRules {
+  readonly deleteRule: DeleteRule;
+  readonly counters: ReadonlySet<number>;
+}
 
-/** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID where a delete or an insert is concerned. */
+/** Why a write lost. `cascade`: its parent was deleted, and the foreign key says that its children go with it. */
+export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins' | 'cascade';
+
+/** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID where a delete lost. */
 export interface Loss {
   readonly columnId: number;
   readonly rule: MergeRule;
@@ -52,22 +68,33 @@ export interface RowMerge {
  * Merges one change into one stored row. Pure, and the same on server and client.
  *
  * 1. A write follows what its author had seen without a comparison of clocks (the corrected stamp is later anyway).
- * 2. Of two concurrent writes of a cell the later corrected stamp wins, ties by site id.
+ * 2. Of two concurrent writes of a cell the later corrected stamp wins, ties by site id. Writes of a counter add up, and none loses.
  * 3. Of two concurrent inserts of one key one whole row wins, by the same order.
- * 4. A delete wins against concurrent updates of the row it deletes (`delete-wins`).
+ * 4. A delete and a concurrent update: the delete wins, or under `update-wins` the whole row comes back.
  * 5. Whatever loses to a concurrent write is returned as a loss; equal values are no loss.
  */
-export function mergeRow(stored: StoredRow | undefined, change: RowChange): RowMerge {
+export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
   if (change.kind === 'insert') return mergeInsert(stored, change);
-  if (stored === undefined) return { row: stored, losses: [], corrected: correctedBy(change) };
-  return change.kind === 'delete' ? mergeDelete(stored, change) : mergeUpdate(stored, change);
+  if (stored === undefined) return missingRow(change);
+  return change.kind === 'delete' ? mergeDelete(stored, change, rules) : mergeUpdate(stored, change, rules);
+}
+
+/** The author had the row, so it was there once: it was deleted so long ago that its tombstone is gone. */
+function missingRow(change: RowChange): RowMerge {
+  const won = { value: null, version: NO_VERSION };
+  const losses = [...change.values].map(([columnId, value]): Loss => ({ columnId, rule: 'delete-wins', lost: { value, version: change.version }, won }));
+  return { row: undefined, losses, corrected: correctedBy(change) };
 }
 
 function mergeInsert(stored: StoredRow | undefined, change: RowChange): RowMerge {
   const incoming = freshRow(change);
   if (stored === undefined) return { row: incoming, losses: [], corrected: [] };
-  const seen = hasSeen(change.baseOf(EXISTENCE_COLUMN_ID), change.version.site, stored.inserted);
-  if (seen) return { row: incoming, losses: [], corrected: [] };
+  const base = change.baseOf(EXISTENCE_COLUMN_ID);
+  if (hasSeen(base, change.version.site, stored.inserted)) {
+    // What others wrote meanwhile to the incarnation that this insert replaces goes with it.
+    const unseen = stored.deleted === null ? wholeRowLosses(stored, incoming).filter(({ lost }) => !hasSeen(base, change.version.site, lost.version)) : [];
+    return { row: incoming, losses: unseen, corrected: [] };
+  }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
   const [winner, loser] = incomingWins ? [incoming, stored] : [stored, incoming];
   return {
@@ -78,38 +105,58 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange): RowMerge
   };
 }
 
-function mergeDelete(stored: StoredRow, change: RowChange): RowMerge {
+function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRules): RowMerge {
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
-  if (!hasSeen(base, change.version.site, stored.inserted)) {
+  const { site } = change.version;
+  if (!hasSeen(base, site, stored.inserted)) {
     // The author deleted an earlier incarnation; this row is another one.
     return { row: stored, losses: [], corrected: correctedBy(change) };
   }
   if (stored.deleted !== null) return { row: stored, losses: [], corrected: [] };
   const won = { value: null, version: change.version };
-  const losses: Loss[] = [];
-  for (const [columnId, cell] of stored.cells) {
-    if (hasSeen(base, change.version.site, cell.version)) continue;
-    losses.push({ columnId, rule: 'delete-wins', lost: cell, won });
+  if (deleteRule === 'delete-wins') {
+    const unseen = [...stored.cells].filter(([, cell]) => !hasSeen(base, site, cell.version));
+    const losses = unseen.map(([columnId, cell]): Loss => ({ columnId, rule: 'delete-wins', lost: cell, won }));
+    return { row: { ...stored, deleted: change.version }, losses, corrected: [] };
   }
-  return { row: { ...stored, deleted: change.version }, losses, corrected: [] };
+  const [latest] = [...stored.updated.values()].filter((version) => !hasSeen(base, site, version)).sort((a, b) => compareVersions(b, a));
+  if (latest === undefined) return { row: { ...stored, deleted: change.version }, losses: [], corrected: [] };
+  const loss: Loss = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: won, won: { value: null, version: latest } };
+  return { row: stored, losses: [loss], corrected: [EXISTENCE_COLUMN_ID] };
 }
 
-function mergeUpdate(stored: StoredRow, change: RowChange): RowMerge {
+function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): RowMerge {
   const { version } = change;
   const rowBase = change.baseOf(EXISTENCE_COLUMN_ID);
   if (!hasSeen(rowBase, version.site, stored.inserted)) {
     return { row: stored, losses: updateLosses(stored, change, 'one-insert-wins', stored.inserted), corrected: correctedBy(change) };
   }
-  if (stored.deleted !== null) {
+  if (stored.deleted === null) return mergeCells(stored, change, rules);
+  if (rules.deleteRule === 'delete-wins') {
     return { row: stored, losses: updateLosses(stored, change, 'delete-wins', stored.deleted), corrected: correctedBy(change) };
   }
+  const { row, losses } = mergeCells({ ...stored, deleted: null, revived: version }, change, rules);
+  const loss: Loss = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { value: null, version: stored.deleted }, won: { value: null, version } };
+  // The author may have been told of the delete in the meantime: it is given the whole row.
+  return { row, losses: [...losses, loss], corrected: correctedBy(change) };
+}
+
+function mergeCells(stored: StoredRow, change: RowChange, { counters, deleteRule }: RowRules): RowMerge {
+  const { version } = change;
+  const updated = deleteRule === 'update-wins' ? new Map(stored.updated).set(version.site, version) : stored.updated;
   const cells = new Map(stored.cells);
   const losses: Loss[] = [];
   const corrected: number[] = [];
   for (const [columnId, value] of change.values) {
     const before = stored.cells.get(columnId);
+    const seen = before === undefined || hasSeen(change.baseOf(columnId), version.site, before.version);
+    if (counters.has(columnId)) {
+      cells.set(columnId, { value: addToCounter(before?.value ?? 0n, value), version });
+      if (!seen) corrected.push(columnId);
+      continue;
+    }
     const incoming: Cell = { value, version };
-    if (before === undefined || hasSeen(change.baseOf(columnId), version.site, before.version)) {
+    if (seen) {
       cells.set(columnId, incoming);
       continue;
     }
@@ -120,13 +167,13 @@ function mergeUpdate(stored: StoredRow, change: RowChange): RowMerge {
       losses.push({ columnId, rule: 'lww', lost: incomingWins ? before : incoming, won: incomingWins ? incoming : before });
     }
   }
-  return { row: { ...stored, cells }, losses, corrected };
+  return { row: { ...stored, updated, cells }, losses, corrected };
 }
 
 function freshRow({ values, version }: RowChange): StoredRow {
   const cells = new Map<number, Cell>();
   for (const [columnId, value] of values) cells.set(columnId, { value, version });
-  return { inserted: version, deleted: null, cells };
+  return { inserted: version, revived: null, updated: new Map(), deleted: null, cells };
 }
 
 /** The author's copy of the whole row, or of the columns it wrote, is no longer what the server has. */

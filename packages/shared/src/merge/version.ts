@@ -8,6 +8,9 @@ export interface Version {
   readonly watermark: number;
 }
 
+/** Of something whose version is no longer known: before everything. */
+export const NO_VERSION: Version = { stampUs: 0, site: '0'.repeat(32), watermark: 0 };
+
 /** The order that decides between concurrent writes: later stamp, then the larger site id. Never 0 for two sites. */
 export function compareVersions(a: Version, b: Version): number {
   if (a.stampUs !== b.stampUs) return a.stampUs - b.stampUs;

@@ -15,6 +15,8 @@ import { readOutcome, writeOutcome, type Outcome } from './outcome.ts';
  */
 export interface Delivery {
   readonly type: 'delivery';
+  /** The groups are everything there is at `to`: a row that is not among them is gone. Then `from` is 0. See Welcome.reload. */
+  readonly whole: boolean;
   readonly from: number;
   readonly to: number;
   readonly decidedUpTo: number;
@@ -31,6 +33,7 @@ export function writeDelivery(writer: ByteWriter, delivery: Delivery): void {
 
 /** What comes before the groups. A server that sends one state to many sessions encodes the groups once. */
 export function writeDeliveryHead(writer: ByteWriter, delivery: DeliveryHead): void {
+  writer.u8(delivery.whole ? 1 : 0);
   writer.varint(delivery.from);
   writer.varint(delivery.to);
   writer.varint(delivery.decidedUpTo);
@@ -39,12 +42,13 @@ export function writeDeliveryHead(writer: ByteWriter, delivery: DeliveryHead): v
 }
 
 export function readDelivery(reader: ByteReader): Delivery {
+  const whole = reader.flag();
   const from = reader.varint();
   const to = reader.varint();
   const decidedUpTo = reader.varint();
-  if (to < from) reader.fail('delivery goes backwards');
+  if (to < from || (whole && from !== 0)) reader.fail('delivery goes backwards');
   const outcomes: Outcome[] = [];
   const outcomeCount = reader.count(4);
   for (let i = 0; i < outcomeCount; i++) outcomes.push(readOutcome(reader));
-  return { type: 'delivery', from, to, decidedUpTo, outcomes, groups: readGroups(reader) };
+  return { type: 'delivery', whole, from, to, decidedUpTo, outcomes, groups: readGroups(reader) };
 }

@@ -44,7 +44,7 @@ export function readHello(reader: ByteReader): Hello {
     databaseId: reader.text(),
     siteId: reader.bytes(ID_BYTES).slice(),
     schemaHash: reader.text(),
-    epoch: reader.u8() === 0 ? null : reader.bytes(ID_BYTES).slice(),
+    epoch: reader.flag() ? reader.bytes(ID_BYTES).slice() : null,
     cursor: reader.varint(),
     decidedUpTo: reader.varint(),
     lastSequence: reader.varint(),

@@ -17,6 +17,11 @@ export interface Welcome {
    * of this number, is a copy: the outcomes that follow are not about its changesets, so it takes a new site id before it applies any.
    */
   readonly decidedHash: Uint8Array;
+  /**
+   * The client's cursor means nothing here: its epoch is another one, or it is below what tombstones are kept for. The first delivery is then the
+   * whole state. The client keeps its site id, its local tables and its changesets; those after `decidedUpTo` are pending (again).
+   */
+  readonly reload: boolean;
   /** The server's wall clock, ms since 1970: lets the client tell a person that the device's clock is wrong. */
   readonly serverNowMs: number;
   /** False: the token allows reading only. */
@@ -29,6 +34,7 @@ export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
   writer.varint(welcome.watermark);
   writer.varint(welcome.decidedUpTo);
   writer.bytes(welcome.decidedHash);
+  writer.u8(welcome.reload ? 1 : 0);
   writer.varint(welcome.serverNowMs);
   writer.u8(welcome.canWrite ? 1 : 0);
 }
@@ -41,7 +47,8 @@ export function readWelcome(reader: ByteReader): Welcome {
     watermark: reader.varint(),
     decidedUpTo: reader.varint(),
     decidedHash: reader.bytes(CHANGESET_HASH_BYTES).slice(),
+    reload: reader.flag(),
     serverNowMs: reader.varint(),
-    canWrite: reader.u8() === 1,
+    canWrite: reader.flag(),
   };
 }

@@ -23,8 +23,8 @@ function nameToId(name: string): number {
 }
 
 /**
- * The identity of what is synced: equal hashes mean that two sides can exchange rows of every synced table and decide
- * constraints alike. Local tables, indexes that are not unique, and the order of columns do not count.
+ * The identity of what is synced: equal hashes mean that two sides can exchange rows of every synced table, and decide
+ * constraints and merges alike. Local tables, indexes that are not unique, and the order of columns do not count.
  */
 export function schemaHash(tables: readonly TableSchema[]): string {
   const synced = tables.filter((table) => table.synced).sort(byName);
@@ -40,6 +40,7 @@ function identityOf(table: TableSchema): unknown {
     table.uniques.map((columns) => JSON.stringify(columns)).sort(),
     table.foreignKeys.map((key) => JSON.stringify([key.columns, key.foreignTable, key.foreignColumns, key.onDelete, key.onUpdate])).sort(),
     table.checks.map(({ sql }) => sql).sort(),
+    [table.merge.deleteRule, [...table.merge.counters].sort(), table.merge.groups.map((columns) => [...columns].sort().join()).sort()],
     table.indexes.filter(({ unique }) => unique).map(({ expressions, whereSql }) => JSON.stringify([expressions, whereSql])).sort(),
   ];
 }

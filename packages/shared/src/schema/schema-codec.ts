@@ -1,7 +1,7 @@
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { buildSchema } from './build-schema.ts';
 import { columnIdOf, tableIdOf } from './identity.ts';
-import type { ColumnSchema, ColumnType, ForeignKeyAction, ForeignKeySchema, IndexSchema, Schema, TableSchema } from './schema.ts';
+import type { ColumnSchema, ColumnType, DeleteRule, ForeignKeyAction, ForeignKeySchema, IndexSchema, MergeRules, Schema, TableSchema } from './schema.ts';
 
 /** The schema file that an app builds and a server reads: JSON, with this version first. */
 export const SCHEMA_FILE_VERSION = 1;
@@ -42,6 +42,7 @@ function readTable(value: unknown): TableSchema {
       return { name: textOrNull(check['name'], 'check name'), sql: text(check['sql'], 'check') };
     }),
     indexes: list(table['indexes'], 'indexes').map(readIndex),
+    merge: readMergeRules(table['merge']),
     synced: flag(table['synced'], 'synced'),
   };
 }
@@ -65,6 +66,15 @@ function readColumnSchema(value: unknown, tableName: string): ColumnSchema {
       generated === null
         ? null
         : { sql: text(generated['sql'], 'generated'), mode: oneOf(generated['mode'], ['stored', 'virtual'], 'generated mode') as 'stored' | 'virtual' },
+  };
+}
+
+function readMergeRules(value: unknown): MergeRules {
+  const rules = object(value, 'merge');
+  return {
+    deleteRule: oneOf(rules['deleteRule'], ['delete-wins', 'update-wins'], 'deleteRule') as DeleteRule,
+    counters: texts(rules['counters'], 'counters'),
+    groups: list(rules['groups'], 'groups').map((columns) => texts(columns, 'groups')),
   };
 }
 

@@ -36,6 +36,21 @@ export interface IndexSchema {
   readonly whereSql: string | null;
 }
 
+/** How concurrent writes of one table come together. What is not named here is last writer wins, per column. */
+export interface MergeRules {
+  /** What becomes of a row that one device deletes while another updates it, neither seeing the other. */
+  readonly deleteRule: DeleteRule;
+  /** INTEGER NOT NULL columns whose changes add up: an update is sent as what it adds. */
+  readonly counters: readonly string[];
+  /** Columns that win or lose together, because only together they mean something. */
+  readonly groups: readonly (readonly string[])[];
+}
+
+/** `delete-wins`: the row stays deleted. `update-wins`: the whole row comes back, with the update. */
+export type DeleteRule = 'delete-wins' | 'update-wins';
+
+export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [] };
+
 export interface TableSchema {
   /** See identity.ts. */
   readonly id: number;
@@ -47,6 +62,7 @@ export interface TableSchema {
   readonly foreignKeys: readonly ForeignKeySchema[];
   readonly checks: readonly { readonly name: string | null; readonly sql: string }[];
   readonly indexes: readonly IndexSchema[];
+  readonly merge: MergeRules;
   /** False: the table stays on its device. */
   readonly synced: boolean;
 }
@@ -69,6 +85,15 @@ export function keyColumns(table: TableSchema): ColumnSchema[] {
 /** The columns that travel beside the key: stored, not generated, in schema order. */
 export function valueColumns(table: TableSchema): ColumnSchema[] {
   return table.columns.filter((column) => column.generated === null && !table.primaryKey.includes(column.name));
+}
+
+export function counterColumnIds(table: TableSchema): ReadonlySet<number> {
+  return new Set(table.columns.filter(({ name }) => table.merge.counters.includes(name)).map(({ id }) => id));
+}
+
+/** Ids of the columns of each group. */
+export function columnGroups(table: TableSchema): number[][] {
+  return table.merge.groups.map((names) => table.columns.filter(({ name }) => names.includes(name)).map(({ id }) => id));
 }
 
 export function syncedTables(schema: Schema): TableSchema[] {

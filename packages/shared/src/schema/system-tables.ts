@@ -1,5 +1,5 @@
 import { columnIdOf, tableIdOf } from './identity.ts';
-import type { ColumnSchema, ColumnType, TableSchema } from './schema.ts';
+import { DEFAULT_MERGE_RULES, type ColumnSchema, type ColumnType, type TableSchema } from './schema.ts';
 
 /** Tables of Rockpool itself, on the client and on the server. Apps may read them, never write them. */
 export const RESERVED_TABLE_PREFIX = 'rockpool_';
@@ -22,7 +22,7 @@ export const CONFLICT_TABLE: TableSchema = {
     column('table_name', 'text', true),
     column('row_key', 'text', true), // JSON array of the key's parts; integers as text, blobs as hex
     column('column_name', 'text', false), // NULL: the row as a whole
-    column('rule', 'text', true), // lww, delete-wins, one-insert-wins
+    column('rule', 'text', true), // a MergeRule of merge/row.ts
     column('lost_value', 'blob', false), // as it was, whatever its type: a column without affinity
     column('won_value', 'blob', false), // NULL also where a delete won
     column('lost_by', 'text', true), // principal of the author
@@ -38,6 +38,7 @@ export const CONFLICT_TABLE: TableSchema = {
   foreignKeys: [],
   checks: [],
   indexes: [{ name: 'rockpool_conflict_row', unique: false, expressions: ['"table_name"', '"row_key"'], whereSql: null }],
+  merge: DEFAULT_MERGE_RULES,
   synced: true,
 };
 

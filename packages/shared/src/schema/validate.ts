@@ -57,9 +57,24 @@ function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, Table
       report(name, 'A single integer key is numbered by SQLite, and two offline devices would give one number to different rows. Use a text key filled by newId().');
     }
   }
+  reportMergeRules(table, report);
   for (const key of table.foreignKeys) {
     const target = tables.get(key.foreignTable.toLowerCase());
     if (target === undefined) report(key.columns[0] ?? null, `A foreign key points to the table ${key.foreignTable}, which the schema does not have.`);
     else if (!target.synced) report(key.columns[0] ?? null, `A foreign key points to ${key.foreignTable}, which is not synced: other devices would not have the row.`);
   }
+}
+
+function reportMergeRules(table: TableSchema, report: Report): void {
+  const { counters, groups } = table.merge;
+  const ruled = new Set<string>();
+  for (const name of [...counters, ...groups.flat()]) {
+    const column = table.columns.find((candidate) => candidate.name === name);
+    if (column === undefined) report(name, 'A merge rule names a column that the table does not have.');
+    else if (column.generated !== null || table.primaryKey.includes(name)) report(name, 'A merge rule is for stored columns outside the key.');
+    else if (ruled.has(name)) report(name, 'Two merge rules name this column.');
+    else if (counters.includes(name) && (column.type !== 'integer' || !column.notNull)) report(name, 'A counter must be INTEGER NOT NULL: only whole numbers add up exactly.');
+    ruled.add(name);
+  }
+  for (const columns of groups) if (columns.length < 2) report(columns[0] ?? null, 'A group of columns needs at least two.');
 }

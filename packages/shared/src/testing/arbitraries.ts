@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { CellValue } from '../change/cell-value.ts';
-import type { ChangeGroup, ChangeKind, Changeset, ChangesetBody } from '../change/changeset.ts';
+import type { ChangeGroup, ChangeKind, ChangesetBody } from '../change/changeset.ts';
 import type { ClientMessage, ServerMessage } from '../protocol/message-codec.ts';
 import type { Outcome } from '../protocol/outcome.ts';
+import type { PushedChangeset } from '../protocol/push.ts';
 
 /** A record with the ordinary prototype: fast-check also makes ones without, which no decoder gives back. */
 function plain<T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
@@ -52,6 +53,7 @@ export const changeGroup: fc.Arbitrary<ChangeGroup> = plain({
   });
 
 export const changesetBody: fc.Arbitrary<ChangesetBody> = plain({
+  atomic: fc.boolean(),
   groups: fc.array(changeGroup, { maxLength: 4 }),
   hiddenBases: fc.array(
     plain({ tableId: columnId, key: fc.array(keyPart, { minLength: 1, maxLength: 3 }), columnId, base: fc.nat() }),
@@ -72,8 +74,8 @@ export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   }),
 );
 
-const changesetRun: fc.Arbitrary<Changeset[]> = fc
-  .tuple(fc.integer({ min: 1, max: 2 ** 40 }), fc.array(plain({ stampUs: safe, base: safe, body: fc.uint8Array() }), { minLength: 1, maxLength: 5 }))
+const changesetRun: fc.Arbitrary<PushedChangeset[]> = fc
+  .tuple(fc.integer({ min: 1, max: 2 ** 40 }), fc.array(plain({ stampUs: safe, ageUs: safe, base: safe, body: fc.uint8Array() }), { minLength: 1, maxLength: 5 }))
   .map(([first, entries]) => entries.map((entry, index) => ({ sequence: first + index, ...entry })));
 
 export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
@@ -90,7 +92,7 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
     lastSequence: safe,
   }),
   changesetRun.chain((changesets) =>
-    plain({ type: fc.constant('push' as const), clientNowMs: safe, previousHash: id, changesets: fc.constant(changesets) }),
+    plain({ type: fc.constant('push' as const), previousHash: id, olderEpochUpTo: safe, changesets: fc.constant(changesets) }),
   ),
   plain({ type: fc.constant('confirm' as const), cursor: safe, decidedUpTo: safe }),
   plain({ type: fc.constant('renew-token' as const), token: fc.string() }),
@@ -106,14 +108,16 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
     decidedUpTo: safe,
     decidedHash: id,
     serverNowMs: safe,
+    reload: fc.boolean(),
     canWrite: fc.boolean(),
   }),
   fc
-    .tuple(fc.nat(), fc.nat())
-    .chain(([from, more]) =>
+    .tuple(fc.nat(), fc.nat(), fc.boolean())
+    .chain(([from, more, whole]) =>
       plain({
         type: fc.constant('delivery' as const),
-        from: fc.constant(from),
+        whole: fc.constant(whole),
+        from: fc.constant(whole ? 0 : from),
         to: fc.constant(from + more),
         decidedUpTo: safe,
         outcomes: fc.array(outcome, { maxLength: 3 }),

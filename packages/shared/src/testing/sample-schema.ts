@@ -1,6 +1,6 @@
 import { buildSchema } from '../schema/build-schema.ts';
 import { columnIdOf, tableIdOf } from '../schema/identity.ts';
-import type { ColumnSchema, ColumnType, Schema, TableSchema } from '../schema/schema.ts';
+import { DEFAULT_MERGE_RULES, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '../schema/schema.ts';
 
 export function sampleColumn(name: string, type: ColumnType, options: Partial<ColumnSchema> = {}): ColumnSchema {
   return { id: columnIdOf(name), name, type, notNull: false, defaultSql: null, generated: null, ...options };
@@ -16,6 +16,7 @@ export function sampleTable(name: string, columns: readonly ColumnSchema[], opti
     foreignKeys: [],
     checks: [],
     indexes: [],
+    merge: DEFAULT_MERGE_RULES,
     synced: true,
     ...options,
   };

@@ -1,3 +1,4 @@
+import { columnIdOf, CONFLICT_TABLE, tableIdOf } from '@rockpool/shared';
 import type { CellValue } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../testing/changeset.ts';
@@ -86,6 +87,10 @@ describe('what follows a rejected changeset', () => {
     a.push(2, 3);
     const { outcomes, groups } = await a.decided(3);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['rejected', 'admitted']);
-    expect(groups).toMatchObject([{ kind: 'delete', keys: [['y']] }]);
+    expect(groups.find(({ tableId }) => tableId === tableIdOf('accounts'))).toMatchObject({ kind: 'delete', keys: [['y']] });
+    // The update went nowhere, and says so in the ledger.
+    const ledger = groups.find(({ tableId }) => tableId === CONFLICT_TABLE.id);
+    expect(ledger).toMatchObject({ kind: 'insert', rowCount: 1 });
+    expect(ledger?.values[ledger.columnIds.indexOf(columnIdOf('lost_value'))]).toEqual([5n]);
   });
 });

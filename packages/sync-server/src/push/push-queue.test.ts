@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
-import { insert, toChangeset } from '../testing/changeset.ts';
+import { insert, toChangeset, withAges } from '../testing/changeset.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import type { WaitingPush } from './admit-pushes.ts';

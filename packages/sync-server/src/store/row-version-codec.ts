@@ -20,12 +20,17 @@ export interface RowVersions {
   readonly cells: ReadonlyMap<number, StoredVersion>;
 }
 
+const DELETED = 1;
+const REVIVED = 2;
+const UPDATED = 4;
+
 /*
  * Packed versions of one row (varints as in ByteWriter): most rows were written by one changeset, so distinct versions stand once.
  *   varint  bornAt
  *   varint  number of distinct versions; each: varint watermark, varint stampUs, varint site number
- *   varint  which is `inserted`;  varint  which is `deleted` + 1, 0: none;  varint  which is `revived` + 1, 0: none
- *   varint  number of `updated`; varint which, each
+ *   varint  which is `inserted`
+ *   u8      flags of what follows: 1 deleted, 2 revived, 4 updated
+ *   varint  which is `deleted`;  varint  which is `revived`;  varint  number of `updated`, and which, each
  *   varint  number of cells; each: u32 column id, varint which
  */
 export function encodeRowVersions({ bornAt, inserted, revived, updated, deleted, cells }: RowVersions): Uint8Array<ArrayBuffer> {
@@ -35,8 +40,8 @@ export function encodeRowVersions({ bornAt, inserted, revived, updated, deleted,
     return at >= 0 ? at : distinct.push(version) - 1;
   };
   const insertedAt = indexOf(inserted);
-  const deletedAt = deleted === null ? 0 : indexOf(deleted) + 1;
-  const revivedAt = revived === null ? 0 : indexOf(revived) + 1;
+  const deletedAt = deleted === null ? null : indexOf(deleted);
+  const revivedAt = revived === null ? null : indexOf(revived);
   const updatedAt = updated.map(indexOf);
   const cellsAt = [...cells].map(([columnId, version]) => [columnId, indexOf(version)] as const);
   const writer = new ByteWriter();
@@ -48,9 +53,10 @@ export function encodeRowVersions({ bornAt, inserted, revived, updated, deleted,
     writer.varint(siteNumber);
   }
   writer.varint(insertedAt);
-  writer.varint(deletedAt);
-  writer.varint(revivedAt);
-  writer.varint(updatedAt.length);
+  writer.u8((deletedAt === null ? 0 : DELETED) | (revivedAt === null ? 0 : REVIVED) | (updatedAt.length === 0 ? 0 : UPDATED));
+  if (deletedAt !== null) writer.varint(deletedAt);
+  if (revivedAt !== null) writer.varint(revivedAt);
+  if (updatedAt.length > 0) writer.varint(updatedAt.length);
   for (const index of updatedAt) writer.varint(index);
   writer.varint(cellsAt.length);
   for (const [columnId, at] of cellsAt) {
@@ -69,14 +75,16 @@ export function decodeRowVersions(bytes: Uint8Array): RowVersions {
   for (let i = 0; i < count; i++) distinct.push({ watermark: reader.varint(), stampUs: reader.varint(), siteNumber: reader.varint() });
   const at = (index: number): StoredVersion => distinct[index] ?? reader.fail('version index beyond the end');
   const inserted = at(reader.varint());
-  const deletedAt = reader.varint();
-  const revivedAt = reader.varint();
+  const flags = reader.u8();
+  if (flags > (DELETED | REVIVED | UPDATED)) reader.fail('unknown flags');
+  const deleted = (flags & DELETED) === 0 ? null : at(reader.varint());
+  const revived = (flags & REVIVED) === 0 ? null : at(reader.varint());
   const updated: StoredVersion[] = [];
-  const updatedCount = reader.count(1);
+  const updatedCount = (flags & UPDATED) === 0 ? 0 : reader.count(1);
   for (let i = 0; i < updatedCount; i++) updated.push(at(reader.varint()));
   const cells = new Map<number, StoredVersion>();
   const cellCount = reader.count(5);
   for (let i = 0; i < cellCount; i++) cells.set(reader.u32(), at(reader.varint()));
   reader.expectEnd();
-  return { bornAt, inserted, revived: revivedAt === 0 ? null : at(revivedAt - 1), updated, deleted: deletedAt === 0 ? null : at(deletedAt - 1), cells };
+  return { bornAt, inserted, revived, updated, deleted, cells };
 }

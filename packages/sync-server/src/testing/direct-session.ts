@@ -1,5 +1,6 @@
 import { decodeServerMessage, PROTOCOL_VERSION, type Delivery, type RockpoolError } from '@rockpool/shared';
 import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
+import { withAges } from './changeset.ts';
 import type { Replica } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 

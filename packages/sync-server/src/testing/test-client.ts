@@ -19,7 +19,7 @@ import {
   type Welcome,
 } from '@rockpool/shared';
 import { WebSocket } from 'ws';
-import { toChangeset, type Change } from './changeset.ts';
+import { toChangeset, withAges, type Change } from './changeset.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
 const PATIENCE_MS = 5_000;

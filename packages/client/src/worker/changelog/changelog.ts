@@ -57,7 +57,7 @@ export class Changelog {
 
   /** Numbers, stamps and stores a changeset; returns its number. Throws `changeset-too-large` for what could never be sent. */
   append(changes: NewChangeset, nowMs: number): number {
-    const body = encodeChangesetBody({ groups: changes.groups, hiddenBases: changes.hiddenBases });
+    const body = encodeChangesetBody({ atomic: false, groups: changes.groups, hiddenBases: changes.hiddenBases });
     if (body.length > MAX_CHANGESET_BYTES) {
       throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, maxBytes: MAX_CHANGESET_BYTES });
     }

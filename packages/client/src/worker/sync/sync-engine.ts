@@ -1,4 +1,4 @@
-import { cellValuesEqual, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
+import { ageOfStampUs, cellValuesEqual, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
 import { INITIAL_STATE, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, Connection } from './web-socket.ts';
@@ -177,7 +177,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       if (batch === null) break;
       // What the server knows of must not vanish here with a power cut: its number would be used again for something else.
       database.flush();
-      connection.send({ type: 'push', clientNowMs: nowMs(), ...batch });
+      const now = nowMs();
+      const changesets = batch.changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, now) }));
+      connection.send({ type: 'push', previousHash: batch.previousHash, olderEpochUpTo: 0, changesets });
       for (const { sequence, body } of batch.changesets) {
         inFlight.set(sequence, body.length);
         sentUpTo = sequence;

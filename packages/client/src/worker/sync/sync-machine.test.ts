@@ -6,8 +6,8 @@ import { syncReport } from './sync-status.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const idle = { pendingCount: 0, parkedCount: 0 };
-const welcome: Welcome = { type: 'welcome', protocolVersion: 1, epoch: new Uint8Array(16), watermark: 5, decidedUpTo: 2, decidedHash: new Uint8Array(16), serverNowMs: NOW_MS - 90, canWrite: true };
-const delivery = (decidedUpTo: number): Delivery => ({ type: 'delivery', from: 5, to: 6, decidedUpTo, outcomes: [], groups: [] });
+const welcome: Welcome = { type: 'welcome', protocolVersion: 1, epoch: new Uint8Array(16), watermark: 5, decidedUpTo: 2, decidedHash: new Uint8Array(16), reload: false, serverNowMs: NOW_MS - 90, canWrite: true };
+const delivery = (decidedUpTo: number): Delivery => ({ type: 'delivery', whole: false, from: 5, to: 6, decidedUpTo, outcomes: [], groups: [] });
 const failure = (code: ErrorCode): MachineEvent => ({ type: 'failed', error: new RockpoolError(code).toData() });
 
 function after(events: readonly (MachineEvent | number)[], from: MachineState = INITIAL_STATE): Step & { nowMs: number } {

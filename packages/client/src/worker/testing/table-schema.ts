@@ -1,4 +1,4 @@
-import { columnIdOf, tableIdOf, type ColumnSchema, type ColumnType, type TableSchema } from '@rockpool/shared';
+import { columnIdOf, DEFAULT_MERGE_RULES, tableIdOf, type ColumnSchema, type ColumnType, type TableSchema } from '@rockpool/shared';
 
 /** `text`, `integer not null`, `real default 1.5`: a column as tests write it. */
 export function testColumn(name: string, declaration: string): ColumnSchema {
@@ -26,6 +26,7 @@ export function testTable(name: string, columns: Readonly<Record<string, string>
     foreignKeys: [],
     checks: [],
     indexes: [],
+    merge: DEFAULT_MERGE_RULES,
     synced: true,
     ...parts,
   };
