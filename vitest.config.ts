@@ -32,6 +32,9 @@ const config: ViteUserConfig = defineConfig({
             'scripts/**/*.test.{ts,mjs}',
           ],
           exclude: [...notOurs, browserTests, deepTests],
+          // Only a hang should end a test: a machine busy with something else is no reason to be red.
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
         },
       },
       {
@@ -58,6 +61,7 @@ const config: ViteUserConfig = defineConfig({
           // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
           fileParallelism: false,
           testTimeout: 30_000,
+          hookTimeout: 30_000,
           browser: {
             enabled: true,
             headless: true,
