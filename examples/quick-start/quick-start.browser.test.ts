@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import readme from '../../README.md?raw';
+
+it('the quick start of the README is this file, byte for byte, and short', async () => {
+  const { default: source } = await import('./quick-start.ts?raw');
+  expect(readme).toContain(`\`\`\`ts\n${source}\`\`\`\n`);
+  expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
+});
+
+it('runs, without a server too', async () => {
+  await import('./quick-start.ts');
+  await expect.poll(() => document.body.textContent).toBe('buy milk');
+});

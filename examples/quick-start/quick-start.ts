@@ -1,0 +1,22 @@
+import { createClient, newId, sql } from '@rockpool/client';
+import { defineSchema } from '@rockpool/client/schema';
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+
+const todo = sqliteTable('todo', {
+  id: text().primaryKey(),
+  title: text().notNull(),
+  done: integer({ mode: 'boolean' }).notNull().default(false),
+});
+
+const client = await createClient({
+  name: 'todos',
+  schema: defineSchema({ todo }),
+  sync: { url: 'ws://localhost:4400/sync', databaseId: 'my-list', token: async () => (await fetch('/token')).text() },
+});
+
+// Called now, and whenever this tab, another tab or another device changes the list.
+client.live<{ title: string }>('SELECT title FROM todo WHERE done = 0 ORDER BY id').subscribe(({ rows }) => {
+  document.body.textContent = rows.map(({ title }) => title).join(', ');
+});
+
+await client.execute(sql`INSERT INTO todo (id, title) VALUES (${newId()}, ${'buy milk'})`);
