@@ -16,9 +16,7 @@ export interface Gateway {
   restore(): void;
   /** The page and its files still load, but the socket of sync does not open, until `restore`. */
   refuseSync(): void;
-  /** Bytes that have gone from the browser to the server over sync's sockets. */
-  readonly syncBytesUp: number;
-  /** Calls once, as soon as that many bytes have gone up, before any more of them do. */
+  /** Calls once, as soon as that many more bytes of sync have gone from the browser to the server; what comes after them stays here. */
   afterSyncBytesUp(byteCount: number, strike: () => void): void;
   /** Sends the browser a whole WebSocket message that the server never sent. Only while the server is silent, or it would land inside one of its frames. */
   injectFrame(payload: Uint8Array): void;
@@ -35,8 +33,18 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
   const sockets = new Set<Socket>();
   const syncSockets = new Set<Duplex>();
   let network: 'whole' | 'without-sync' | 'cut' = 'whole';
-  let syncBytesUp = 0;
-  let watch: { readonly byteCount: number; readonly strike: () => void } | undefined;
+  let watch: { remaining: number; readonly strike: () => void } | undefined;
+
+  const passUp = (chunk: Buffer, serverSide: Socket): void => {
+    if (watch === undefined) return void serverSide.write(chunk);
+    // What goes beyond the mark stays here, so that the stroke falls within a message.
+    serverSide.write(chunk.subarray(0, watch.remaining));
+    watch.remaining -= chunk.length;
+    if (watch.remaining > 0) return;
+    const { strike } = watch;
+    watch = undefined;
+    strike();
+  };
 
   const server: Server = createServer((incoming, answer) => forward(incoming, answer, serverPort, scriptPrefix));
   server.on('connection', (socket: Socket) => {
@@ -49,27 +57,15 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     if (network !== 'whole') return void browserSide.destroy();
     const serverSide = connect(serverPort, '127.0.0.1');
     syncSockets.add(browserSide);
-    const end = (): void => {
+    for (const side of [browserSide, serverSide]) side.on('error', () => side.destroy());
+    serverSide.once('close', () => browserSide.end()); // with what is still on its way
+    browserSide.once('close', () => {
       syncSockets.delete(browserSide);
-      browserSide.destroy();
-      serverSide.destroy();
-    };
-    for (const side of [browserSide, serverSide]) side.on('error', end).once('close', end);
+      serverSide.end();
+    });
     serverSide.write(requestHead(incoming));
     serverSide.write(head);
-    browserSide.on('data', (chunk: Buffer) => {
-      if (watch !== undefined && syncBytesUp + chunk.length >= watch.byteCount) {
-        const { byteCount, strike } = watch;
-        watch = undefined;
-        // The part up to the mark goes through, so that the server is struck within a message.
-        serverSide.write(chunk.subarray(0, Math.max(byteCount - syncBytesUp, 0)));
-        syncBytesUp += chunk.length;
-        strike();
-        return;
-      }
-      syncBytesUp += chunk.length;
-      serverSide.write(chunk);
-    });
+    browserSide.on('data', (chunk: Buffer) => passUp(chunk, serverSide));
     serverSide.pipe(browserSide);
   });
   server.listen(0, '127.0.0.1');
@@ -89,11 +85,8 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
       network = 'without-sync';
       for (const socket of syncSockets) socket.destroy();
     },
-    get syncBytesUp() {
-      return syncBytesUp;
-    },
     afterSyncBytesUp(byteCount, strike) {
-      watch = { byteCount, strike };
+      watch = { remaining: byteCount, strike };
     },
     injectFrame(payload) {
       if (payload.length > 125) throw new Error(`A frame of ${payload.length} bytes needs a longer head than this`);
