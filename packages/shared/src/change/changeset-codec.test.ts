@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { encodeChangesetBody } from './changeset-codec.ts';
+import { ByteWriter } from '../bytes/byte-writer.ts';
+import { MAX_CHANGESET_CELLS } from '../protocol/limits.ts';
+import { decodeChangesetBody, encodeChangesetBody } from './changeset-codec.ts';
 import { changesetHash, FIRST_PREVIOUS_HASH } from './changeset-hash.ts';
 
 const hex = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -17,6 +19,29 @@ describe('changeset bytes', () => {
   // Stored changelogs and other versions depend on these bytes: a change here needs a new codec version.
   it('are these, for ever, in codec version 1', () => {
     expect(hex(body)).toMatchInlineSnapshot(`"0100020104030201020102090000000a00000003010161628102020502000000000000e03f030178030403020101010003016301040302010303016109000000ac02"`);
+  });
+
+  it('cannot ask for more memory than a changeset has: runs of NULL are short however long they are', () => {
+    const rows = 50_000;
+    const columns = 10_000;
+    const bomb = new ByteWriter();
+    for (const byte of [1, 0, 1, 1]) bomb.u8(byte); // version, not atomic, one group, insert
+    bomb.u32(7);
+    for (const count of [rows, 1, columns]) bomb.varint(count);
+    for (let id = 1; id <= columns; id++) bomb.u32(id);
+    bomb.u8(1); // the key: integers
+    for (let row = 0; row < rows; row++) bomb.int64(0n);
+    for (let column = 0; column < columns; column++) bomb.u8(0); // NULL throughout
+    bomb.varint(0);
+    expect(bomb.byteLength).toBeLessThan(101_000);
+    expect(() => decodeChangesetBody(bomb.finish())).toThrow(expect.objectContaining({ code: 'changeset-too-large' }));
+  });
+
+  it('are not written for more cells than can be read', () => {
+    const rowCount = MAX_CHANGESET_CELLS / 2 + 1;
+    const keys = [new Array<string>(rowCount).fill('')];
+    const group = { tableId: 7, kind: 'update' as const, rowCount, keys, columnIds: [9], values: [new Array<null>(rowCount).fill(null)] };
+    expect(() => encodeChangesetBody({ atomic: false, groups: [group], hiddenBases: [] })).toThrow(expect.objectContaining({ code: 'changeset-too-large' }));
   });
 
   it('hash into a chain: number, stamp, base, body and predecessor all count', () => {

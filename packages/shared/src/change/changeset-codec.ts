@@ -1,5 +1,7 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
 import { ByteWriter } from '../bytes/byte-writer.ts';
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import { MAX_CHANGESET_CELLS } from '../protocol/limits.ts';
 import type { CellValue } from './cell-value.ts';
 import type { BeforeGroup, ChangeGroup, ChangeKind, ChangesetBody, HiddenBase } from './changeset.ts';
 import { readColumn, writeColumn } from './column-codec.ts';
@@ -22,7 +24,9 @@ const CODEC_VERSION = 1;
 const ATOMIC = 1;
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
 
+/** Throws `changeset-too-large` for more cells than any reader takes. */
 export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer> {
+  if (body.groups.reduce((cells, group) => cells + cellsOf(group), 0) > MAX_CHANGESET_CELLS) throw tooManyCells();
   const writer = new ByteWriter();
   writer.u8(CODEC_VERSION);
   writer.u8(body.atomic ? ATOMIC : 0);
@@ -37,13 +41,13 @@ export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer
   return writer.finish();
 }
 
-/** Throws `changeset-invalid` for anything that encodeChangesetBody does not write. */
+/** Throws `changeset-invalid` for anything that encodeChangesetBody does not write, and `changeset-too-large` for too many cells. */
 export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
   const reader = new ByteReader(bytes, 'changeset-invalid');
   if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');
   const flags = reader.u8();
   if (flags > ATOMIC) reader.fail('unknown flags');
-  const groups = readGroups(reader);
+  const groups = readGroups(reader, MAX_CHANGESET_CELLS);
   const hiddenBases: HiddenBase[] = [];
   const hiddenCount = reader.count(10);
   for (let i = 0; i < hiddenCount; i++) {
@@ -67,14 +71,19 @@ export function writeGroups(writer: ByteWriter, groups: readonly ChangeGroup[]):
   }
 }
 
-export function readGroups(reader: ByteReader): ChangeGroup[] {
+export function readGroups(reader: ByteReader, maxCells: number = Infinity): ChangeGroup[] {
   const groups: ChangeGroup[] = [];
   const groupCount = reader.count(9);
-  for (let i = 0; i < groupCount; i++) groups.push(readGroup(reader));
+  let cellsLeft = maxCells;
+  for (let i = 0; i < groupCount; i++) {
+    const group = readGroup(reader, cellsLeft);
+    cellsLeft -= cellsOf(group);
+    groups.push(group);
+  }
   return groups;
 }
 
-function readGroup(reader: ByteReader): ChangeGroup {
+function readGroup(reader: ByteReader, maxCells: number): ChangeGroup {
   const kind = KINDS[reader.u8() - 1];
   if (kind === undefined) return reader.fail('unknown kind of change');
   const tableId = reader.u32();
@@ -82,6 +91,7 @@ function readGroup(reader: ByteReader): ChangeGroup {
   const rowCount = reader.count(1);
   const keyCount = reader.count(1);
   const columnCount = reader.count(4);
+  if (rowCount * (keyCount + columnCount) > maxCells) throw tooManyCells();
   if (rowCount === 0 || keyCount === 0) reader.fail('group without rows or key');
   if ((kind === 'delete') !== (columnCount === 0) && kind !== 'insert') reader.fail('columns do not fit the kind of change');
   const columnIds: number[] = [];
@@ -96,6 +106,14 @@ function readGroup(reader: ByteReader): ChangeGroup {
   const values: CellValue[][] = [];
   for (let c = 0; c < columnCount; c++) values.push(readColumn(reader, rowCount));
   return { tableId, kind, rowCount, keys, columnIds, values };
+}
+
+function cellsOf({ rowCount, keys, columnIds }: ChangeGroup): number {
+  return rowCount * (keys.length + columnIds.length);
+}
+
+function tooManyCells(): RockpoolError {
+  return new RockpoolError('changeset-too-large', { limitCells: MAX_CHANGESET_CELLS });
 }
 
 /** Old values, for the site's own changelog: one BeforeGroup per group of the body, in order. */

@@ -9,11 +9,20 @@ export const MAX_FRAME_BYTES: number = 256 * 1024;
 /** One message, put together from its frames. Room for the largest changeset and its header. */
 export const MAX_MESSAGE_BYTES: number = 64 * 1024 * 1024;
 
+/** The changesets of one push: far above what PUSH_BYTES holds, far below what would cost the server its memory. */
+export const MAX_PUSH_CHANGESETS: number = 64 * 1024;
+
 /** What may be sent before the session is authenticated: a token and a few ids. */
 export const MAX_HELLO_BYTES: number = 16 * 1024;
 
 /** The encoded body of one changeset: what one transaction may change. About 400,000 small rows. */
 export const MAX_CHANGESET_BYTES: number = 48 * 1024 * 1024;
+
+/**
+ * The cells of one changeset, keys among them. Bytes do not bound them: a run of NULLs takes one byte for any number of rows, so that
+ * a body of some kilobytes could ask its reader for gigabytes. Far above what MAX_CHANGESET_BYTES holds of rows with content.
+ */
+export const MAX_CHANGESET_CELLS: number = 8 * 1024 * 1024;
 
 /** One text or blob. */
 export const MAX_VALUE_BYTES: number = 8 * 1024 * 1024;

@@ -2,6 +2,7 @@ import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 import type { Changeset } from '../change/changeset.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
+import { MAX_PUSH_CHANGESETS } from './limits.ts';
 
 /** A changeset on its way, with how long ago it was written: clocks are compared by ages alone (clock/stamp.ts). */
 export interface PushedChangeset extends Changeset {
@@ -41,6 +42,7 @@ export function readPush(reader: ByteReader): Push {
   const firstSequence = reader.varint();
   const count = reader.count(4);
   if (count === 0 || firstSequence === 0) reader.fail('push without changesets');
+  if (count > MAX_PUSH_CHANGESETS) reader.fail('too many changesets');
   const changesets: PushedChangeset[] = [];
   for (let i = 0; i < count; i++) {
     changesets.push({ sequence: firstSequence + i, stampUs: reader.varint(), ageUs: reader.varint(), base: reader.varint(), body: reader.lengthPrefixed().slice() });
