@@ -1,8 +1,9 @@
-import { changesetHash } from '@rockpool/shared';
+import { ByteWriter, changesetHash, MAX_VALUE_BYTES } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { insert, toBody, toChangeset, update } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import { TestSite } from '../testing/test-client.ts';
+import { ENTRIES } from '../testing/test-schema.ts';
 
 const tested = serverUnderTest();
 const account = (key: string): ReturnType<typeof insert> => insert('accounts', key, { name: key });
@@ -154,6 +155,32 @@ describe('a changeset that cannot be read', () => {
     const outcome = await push(toBody([insert('accounts', 'x', { name: 'secret\u0000value' })]));
     expect(outcome).toMatchObject({ code: 'value-invalid', fields: { table: 'accounts', column: 'name', problem: 'text-nul' } });
     expect(JSON.stringify(outcome)).not.toContain('secret');
+  });
+});
+
+describe('a changeset with more in it than fits', () => {
+  it('is rejected when a value is too large', async () => {
+    const a = await tested.server.open();
+    const outcome = await a.commit([insert('entries', 'e', { amount: 1n, receipt: new Uint8Array(MAX_VALUE_BYTES + 1) })]);
+    expect(outcome).toMatchObject({ code: 'value-invalid', fields: { table: 'entries', column: 'receipt', problem: 'too-large' } });
+  });
+
+  it('is rejected when a small body stands for more cells than memory holds', async () => {
+    const rows = 50_000;
+    const columns = 10_000;
+    const bomb = new ByteWriter();
+    for (const byte of [1, 0, 1, 1]) bomb.u8(byte); // codec version, not atomic, one group, insert
+    bomb.u32(ENTRIES.id);
+    for (const count of [rows, 1, columns]) bomb.varint(count);
+    for (let id = 1; id <= columns; id++) bomb.u32(id);
+    bomb.u8(1); // the key: integers
+    for (let row = 0; row < rows; row++) bomb.int64(0n);
+    for (let at = 0; at < columns; at++) bomb.u8(0); // NULL throughout
+    bomb.varint(0);
+    const a = await tested.server.open();
+    a.site.changelog.push({ sequence: 1, stampUs: 1, base: 0, body: bomb.finish() });
+    a.push();
+    expect((await a.decided(1)).outcomes).toMatchObject([{ code: 'changeset-too-large' }]);
   });
 });
 

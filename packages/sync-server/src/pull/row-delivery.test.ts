@@ -1,0 +1,78 @@
+import { EXISTENCE_COLUMN_ID } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import type { RowVersions, StoredVersion } from '../store/row-version-codec.ts';
+import { rowDelivery, type Reader, type RowDelivery } from './row-delivery.ts';
+
+const NOTE = 5;
+const AMOUNT = 6;
+const ME = 1;
+const OTHER = 2;
+
+const by = (siteNumber: number, watermark: number): StoredVersion => ({ siteNumber, watermark, stampUs: watermark });
+
+function row(parts: Partial<RowVersions> & { inserted: StoredVersion }): RowVersions {
+  return { bornAt: parts.inserted.watermark, revived: null, updated: [], deleted: null, cells: new Map(), ...parts };
+}
+
+/** I have applied watermark 10, and my changesets up to watermark 8. */
+const me: Reader = { siteNumber: ME, from: 10, ownFrom: 8 };
+const stranger: Reader = { siteNumber: null, from: 10, ownFrom: 0 };
+
+function told(versions: RowVersions | undefined, reader: Reader = me, corrected: readonly number[] = []): RowDelivery {
+  return rowDelivery(versions, [NOTE, AMOUNT], reader, corrected);
+}
+
+describe('a row in a delivery', () => {
+  it('is left out when nothing of it is above the cursor', () => {
+    expect(told(row({ inserted: by(OTHER, 10), cells: new Map([[NOTE, by(OTHER, 10)]]) }))).toBeNull();
+  });
+
+  it('is told whole when it is new, or was brought back', () => {
+    expect(told(row({ inserted: by(OTHER, 11) }))).toEqual({ kind: 'insert' });
+    expect(told(row({ inserted: by(OTHER, 3), revived: by(OTHER, 11) }))).toEqual({ kind: 'insert' });
+  });
+
+  it('is told by the cells that changed otherwise', () => {
+    const cells = new Map([
+      [NOTE, by(OTHER, 11)],
+      [AMOUNT, by(OTHER, 9)],
+    ]);
+    expect(told(row({ inserted: by(OTHER, 3), cells }))).toEqual({ kind: 'update', columnIds: [NOTE] });
+  });
+
+  it('is left out where I wrote it and it stands so', () => {
+    expect(told(row({ inserted: by(ME, 11) }))).toBeNull();
+    expect(told(row({ inserted: by(OTHER, 3), cells: new Map([[NOTE, by(ME, 11)]]) }))).toBeNull();
+    expect(told(row({ inserted: by(OTHER, 3), deleted: by(ME, 11) }))).toBeNull();
+    const cells = new Map([
+      [NOTE, by(ME, 11)],
+      [AMOUNT, by(OTHER, 12)],
+    ]);
+    expect(told(row({ inserted: by(ME, 11), cells }))).toEqual({ kind: 'update', columnIds: [AMOUNT] });
+  });
+
+  it('is told although I wrote it, when I start over', () => {
+    const startsOver: Reader = { siteNumber: ME, from: 0, ownFrom: 8 };
+    expect(told(row({ inserted: by(ME, 7) }), startsOver)).toEqual({ kind: 'insert' });
+    expect(told(row({ inserted: by(ME, 9) }), startsOver)).toBeNull(); // its outcome is still to be told
+  });
+
+  it('is told where I was corrected, however old its versions are', () => {
+    const old = row({ inserted: by(OTHER, 1), cells: new Map([[NOTE, by(OTHER, 2)]]) });
+    expect(told(old, me, [NOTE])).toEqual({ kind: 'update', columnIds: [NOTE] });
+    expect(told(old, me, [EXISTENCE_COLUMN_ID, NOTE])).toEqual({ kind: 'insert' });
+    expect(told({ ...old, deleted: by(OTHER, 3) }, me, [NOTE])).toEqual({ kind: 'delete' });
+    expect(told(undefined, me, [EXISTENCE_COLUMN_ID])).toEqual({ kind: 'delete' });
+    expect(told(undefined, me, [NOTE])).toBeNull();
+  });
+
+  it('that is gone is told to whoever may have it', () => {
+    const seen = row({ inserted: by(OTHER, 9), deleted: by(OTHER, 11) });
+    expect(told(seen)).toEqual({ kind: 'delete' });
+    expect(told(seen, stranger)).toEqual({ kind: 'delete' });
+    // Born above the cursor: I may have made it myself; one who never wrote cannot have it.
+    const unseen = row({ inserted: by(OTHER, 11), deleted: by(OTHER, 12) });
+    expect(told(unseen)).toEqual({ kind: 'delete' });
+    expect(told(unseen, stranger)).toBeNull();
+  });
+});
