@@ -1,12 +1,13 @@
 import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { createAdaptorServer } from '@hono/node-server';
 import { createSyncServer } from '@rockpool/sync-server';
+import { Hono } from 'hono';
 import { schema } from '../src/schema.ts';
 import { answerBudgetRoute } from './budget-routes.ts';
 import { openBudgets } from './budgets.ts';
-import { nodeListener } from './node-listener.ts';
 import { signingSecret } from './signing-secret.ts';
 import { staticFiles } from './static-files.ts';
 
@@ -43,12 +44,11 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
     issueToken: (databaseId: string, principal: string) => sync.issueToken({ principal, databases: [databaseId], ttlMs: tokenTtlMs }),
   };
 
-  const http = createServer(
-    nodeListener(async (request) => {
-      const { pathname } = new URL(request.url);
-      return (await answerBudgetRoute(request, routes)) ?? (await files(pathname)) ?? sync.app.fetch(request);
-    }),
-  );
+  const app = new Hono();
+  app.use(async ({ req }, next) => (await answerBudgetRoute(req.raw, routes)) ?? (await files(req.path)) ?? (await next()));
+  app.route('/', sync.app);
+  // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
+  const http = createAdaptorServer({ fetch: app.fetch }) as Server;
   sync.attach(http);
 
   const stop = async (): Promise<void> => {

@@ -18,9 +18,9 @@ const port = Number(process.env['PORT'] ?? 4400);
 async function main(): Promise<void> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) return giveUp(`PORT is not a port number.`);
   if (!existsSync(distFolder)) return giveUp('The app is not built yet: run its build first, or `npm run demo` in the repository.');
-  // Before anything is opened, so that a signal during the start is not lost.
+  // Before anything is opened, so that a signal during the start is not lost. A terminal may send it more than once.
   const stopped = new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
   });
   const server = await startDemoServer({ distFolder, dataFolder, host, port });
   console.log(`Rockpool demo: http://localhost:${server.port}`);
