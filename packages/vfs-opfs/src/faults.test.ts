@@ -37,6 +37,8 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
   const storage = await open(disk);
   const connection = new TestConnection(module, storage);
   connection.run('CREATE TABLE entry(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE filler(number INTEGER, content TEXT)');
+  // Every other run lets the page cache overflow, so that SQLite writes early and keeps a journal.
+  connection.run(`PRAGMA cache_size = ${failingCall % 2 === 0 ? 5 : 2000}`);
   let calls = 0;
   disk.fault = (call) => {
     if (call.kind === 'flush' && fault !== 'lost') return undefined;

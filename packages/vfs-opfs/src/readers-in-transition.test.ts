@@ -61,28 +61,32 @@ describe('a reader', () => {
     for (const worker of [reader, writer]) await closeWorker(worker);
   });
 
-  it('forgets a transaction that was fully visible for a moment and then failed', async () => {
-    const disk = new SimulatedDisk();
-    const writer = await openTestWorker(disk, 'writer', modules[0]!, { checkpointAfterBytes: 1024 * 1024, recordSizeBytes: 64 * 1024 });
-    const reader = await openTestWorker(disk, 'reader', modules[1]!);
-    writer.connection.run("CREATE TABLE note(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO note VALUES (1, 'first')");
-    const content = "SELECT content FROM note WHERE id = 1";
-    expect(reader.connection.value(content)).toBe('first');
-    const seen: unknown[] = [];
-    let failures = 1;
-    disk.fault = () => {
-      failures -= 1;
-      return failures === 0 ? 'negative-after-write' : undefined;
-    };
-    disk.observer = () => {
-      seen.push(reader.connection.value(content));
-    };
-    expect(() => writer.connection.run("UPDATE note SET content = 'never' WHERE id = 1")).toThrow(/full/);
-    disk.observer = undefined;
-    disk.fault = undefined;
-    expect(seen).toContain('never');
-    writer.connection.run("UPDATE note SET content = 'second' WHERE id = 1");
-    expect(reader.connection.value(content)).toBe('second');
-    for (const worker of [reader, writer]) await closeWorker(worker);
-  });
+  for (const failedLength of [6, 20_000]) {
+    it(`forgets a transaction with a text of ${failedLength} that was fully visible for a moment and then failed`, async () => {
+      const disk = new SimulatedDisk();
+      const writer = await openTestWorker(disk, 'writer', modules[0]!, { checkpointAfterBytes: 1024 * 1024, recordSizeBytes: 64 * 1024 });
+      const reader = await openTestWorker(disk, 'reader', modules[1]!);
+      writer.connection.run("CREATE TABLE note(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO note VALUES (1, 'first')");
+      const initial = 'SELECT substr(content, 1, 1) FROM note WHERE id = 1';
+      expect(reader.connection.value(initial)).toBe('f');
+      const seen: unknown[] = [];
+      let callsLeft = 1;
+      disk.fault = () => {
+        callsLeft -= 1;
+        return callsLeft === 0 ? 'negative-after-write' : undefined;
+      };
+      disk.observer = () => {
+        seen.push(reader.connection.value(initial));
+      };
+      expect(() => writer.connection.run(`UPDATE note SET content = printf('%.*c', ${failedLength}, 'n') WHERE id = 1`)).toThrow(/full/);
+      disk.observer = undefined;
+      disk.fault = undefined;
+      expect(seen).toContain('n');
+      // The same length: the change counter and the size are as SQLite remembers them. A shorter one: the end of the failed record is
+      // still where the reader looks, unless it was cut off.
+      writer.connection.run("UPDATE note SET content = 'second' WHERE id = 1");
+      expect(reader.connection.value(initial)).toBe('s');
+      for (const worker of [reader, writer]) await closeWorker(worker);
+    });
+  }
 });

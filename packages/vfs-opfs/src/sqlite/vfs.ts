@@ -69,6 +69,8 @@ export class Vfs {
   /** Memory files that were opened by name: journals. They stay until SQLite deletes them. */
   readonly #namedFiles = new Map<string, MemoryFile>();
   readonly #deleteOnClose = new Map<number, string>();
+  #heapBytes: Uint8Array = new Uint8Array(0);
+  #heapWords: Int32Array = new Int32Array(0);
   // The database that was used last: mostly there is one.
   #lastFile = 0;
   #lastOpen: OpenDatabase | undefined;
@@ -100,7 +102,7 @@ export class Vfs {
       this.#namedFiles.set(name, memoryFile);
       if ((flags & OPEN_DELETEONCLOSE) !== 0) this.#deleteOnClose.set(file, name);
     }
-    if (outFlags !== 0) this.#module.HEAP32[outFlags >> 2] = flags;
+    if (outFlags !== 0) this.#words()[outFlags >> 2] = flags;
     return SQLITE_OK;
   }
 
@@ -112,12 +114,12 @@ export class Vfs {
   xAccess(_vfs: number, namePointer: number, _flags: number, out: number): number {
     // Asked twice per read transaction (is there a journal? a WAL?), so the usual answer needs no decoding of the name.
     const exists = this.#namedFiles.size > 0 && this.#namedFiles.has(this.#module.UTF8ToString(namePointer));
-    this.#module.HEAP32[out >> 2] = exists ? 1 : 0;
+    this.#words()[out >> 2] = exists ? 1 : 0;
     return SQLITE_OK;
   }
 
   xFullPathname(_vfs: number, namePointer: number, outSizeBytes: number, out: number): number {
-    const heap = this.#module.HEAPU8;
+    const heap = this.#bytes();
     const end = heap.indexOf(0, namePointer);
     if (end - namePointer >= outSizeBytes) return SQLITE_CANTOPEN;
     heap.copyWithin(out, namePointer, end + 1);
@@ -144,7 +146,7 @@ export class Vfs {
 
   xRead(file: number, target: number, length: number, low: number, high: number): number {
     const at = (low >>> 0) + high * 0x1_0000_0000;
-    const heap = this.#module.HEAPU8;
+    const heap = this.#bytes();
     let count: number;
     const open = this.#find(file);
     if (open === undefined) {
@@ -165,11 +167,11 @@ export class Vfs {
     const at = (low >>> 0) + high * 0x1_0000_0000;
     const open = this.#find(file);
     if (open === undefined) {
-      this.#memoryFiles.get(file)!.write(this.#module.HEAPU8, source, length, at);
+      this.#memoryFiles.get(file)!.write(this.#bytes(), source, length, at);
       return SQLITE_OK;
     }
     try {
-      open.store.write(this.#module.HEAPU8, source, length, at);
+      open.store.write(this.#bytes(), source, length, at);
       return SQLITE_OK;
     } catch (error) {
       return report(open, error);
@@ -192,7 +194,7 @@ export class Vfs {
   xFileSize(file: number, out: number): number {
     const open = this.#find(file);
     const sizeBytes = open === undefined ? this.#memoryFiles.get(file)!.sizeBytes : open.store.sizeBytes();
-    const words = this.#module.HEAP32;
+    const words = this.#words();
     words[out >> 2] = sizeBytes | 0;
     words[(out >> 2) + 1] = Math.floor(sizeBytes / 0x1_0000_0000);
     return SQLITE_OK;
@@ -228,7 +230,7 @@ export class Vfs {
 
   /** This storage serves one connection, so nobody else can hold the lock. */
   xCheckReservedLock(_file: number, out: number): number {
-    this.#module.HEAP32[out >> 2] = 0;
+    this.#words()[out >> 2] = 0;
     return SQLITE_OK;
   }
 
@@ -256,6 +258,17 @@ export class Vfs {
 
   xDeviceCharacteristics(file: number): number {
     return this.#find(file) === undefined ? 0 : CAPABILITIES;
+  }
+
+  // A module object has hundreds of properties and is slow to look up; a view that memory growth has detached is empty.
+  #bytes(): Uint8Array {
+    if (this.#heapBytes.length === 0) this.#heapBytes = this.#module.HEAPU8;
+    return this.#heapBytes;
+  }
+
+  #words(): Int32Array {
+    if (this.#heapWords.length === 0) this.#heapWords = this.#module.HEAP32;
+    return this.#heapWords;
   }
 
   #find(file: number): OpenDatabase | undefined {
@@ -289,13 +302,13 @@ export class Vfs {
     database.onOpen();
     if (outFlags !== 0) {
       const access = database.store.isReadOnly ? (flags & ~OPEN_READWRITE) | OPEN_READONLY : flags;
-      this.#module.HEAP32[outFlags >> 2] = access;
+      this.#words()[outFlags >> 2] = access;
     }
     return SQLITE_OK;
   }
 
   #pragma(argument: number): number {
-    const words = this.#module.HEAP32;
+    const words = this.#words();
     const name = this.#module.UTF8ToString(words[(argument >> 2) + 1]!);
     const valuePointer = words[(argument >> 2) + 2]!;
     const refusal = refusedPragma(name, valuePointer === 0 ? undefined : this.#module.UTF8ToString(valuePointer));
@@ -303,7 +316,7 @@ export class Vfs {
     const sizeBytes = this.#module.lengthBytesUTF8(refusal) + 1;
     const pointer = this.#module._sqlite3_malloc(sizeBytes);
     if (pointer !== 0) this.#module.stringToUTF8(refusal, pointer, sizeBytes);
-    this.#module.HEAP32[argument >> 2] = pointer;
+    this.#words()[argument >> 2] = pointer;
     return SQLITE_ERROR;
   }
 }

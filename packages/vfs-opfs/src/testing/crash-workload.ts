@@ -86,25 +86,30 @@ export async function findFaultOnDisk(
   module: TestModule,
   goesOn: boolean,
 ): Promise<string | undefined> {
-  const storage = await openCrashStorage(disk, workload.durability);
-  let connection = new TestConnection(module, storage);
-  try {
-    const [atLeast, atMost] = bounds(image, workload);
-    const fault = contentFault(connection, atLeast, atMost);
-    if (fault !== undefined || !goesOn) return fault;
+  const [atLeast, atMost] = bounds(image, workload);
+  let recovered = 0;
+  const fault = await onStorage(disk, workload.durability, module, (connection) => {
+    const found = contentFault(connection, atLeast, atMost);
+    if (found !== undefined || !goesOn) return found;
     // What is written after a recovery must survive the next one.
-    const recovered = lastTransaction(connection);
+    recovered = lastTransaction(connection);
     for (const number of [recovered + 1, recovered + 2]) connection.run(transactionSql(number, LOG_PAGE_SIZE_BYTES));
-    connection.close();
-    await storage.close();
-    const again = await openCrashStorage(disk, workload.durability);
-    connection = new TestConnection(module, again);
-    const laterFault = contentFault(connection, recovered + 2, recovered + 2);
-    connection.close();
-    await again.close();
-    return laterFault === undefined ? undefined : `after going on: ${laterFault}`;
+    return undefined;
+  });
+  if (fault !== undefined || !goesOn) return fault;
+  const laterFault = await onStorage(disk, workload.durability, module, (connection) => contentFault(connection, recovered + 2, recovered + 2));
+  return laterFault === undefined ? undefined : `after going on: ${laterFault}`;
+}
+
+/** Opens, uses and closes; what stays open would stay in memory, thousands of times. */
+async function onStorage<T>(disk: SimulatedDisk, durability: Durability, module: TestModule, use: (connection: TestConnection) => T): Promise<T> {
+  const storage = await openCrashStorage(disk, durability);
+  const connection = new TestConnection(module, storage);
+  try {
+    return use(connection);
   } finally {
     connection.close();
+    await storage.close();
   }
 }
 
