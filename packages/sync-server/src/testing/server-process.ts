@@ -3,11 +3,19 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeSchema } from '@rockpool/shared';
+import { afterEach } from 'vitest';
 import { issueToken } from '../auth/jwt.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 import { DATABASE, TEST_SECRET } from './test-server.ts';
 
 const BIN = fileURLToPath(new URL('../../bin/rockpool-server.mjs', import.meta.url));
+
+const running = new Set<ChildProcess>();
+
+// A test that fails halfway must not leave its server behind.
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
 
 export interface Finished {
   readonly code: number | null;
@@ -69,5 +77,11 @@ function finished(child: ChildProcess): Promise<Finished> {
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+  running.add(child);
+  return new Promise((resolve) => {
+    child.once('close', (code) => {
+      running.delete(child);
+      resolve({ code, stdout, stderr });
+    });
+  });
 }
