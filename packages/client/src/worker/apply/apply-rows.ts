@@ -59,6 +59,11 @@ export function applyRows(input: ApplyRowsInput): AppliedRows {
   }
 }
 
+/** A constraint, or a counter that would leave 64 bits. */
+function stands({ code }: RockpoolError): boolean {
+  return code.startsWith('constraint-') || code === 'value-invalid';
+}
+
 /** Runs the body; when a constraint stands against it, nothing of it happened and the constraint is returned. */
 function unlessRefused<T>(connection: Connection, body: () => T): T | RockpoolError {
   connection.exec('SAVEPOINT rockpool_rows');
@@ -67,7 +72,7 @@ function unlessRefused<T>(connection: Connection, body: () => T): T | RockpoolEr
     connection.exec('RELEASE rockpool_rows');
     return result;
   } catch (thrown) {
-    if (!(thrown instanceof RockpoolError) || !thrown.code.startsWith('constraint-')) throw thrown;
+    if (!(thrown instanceof RockpoolError) || !stands(thrown)) throw thrown;
     connection.exec('ROLLBACK TO rockpool_rows');
     connection.exec('RELEASE rockpool_rows');
     return thrown;
@@ -114,7 +119,7 @@ class DeliveredRows {
     const { decisions, pending } = this.input;
     const rules: RebaseRules = { decisions, withheldBefore: pending.withheld, withheldAfter };
     const hidden = new Map([...row.hidden].map(([columnId, { value }]) => [columnId, value]));
-    return rebaseRow({ visible: row.before, hidden, pending: pending.changesOf(row.ref) }, row.delivered, rules);
+    return rebaseRow({ visible: row.before, hidden, pending: pending.changesOf(row.ref), counters: row.writer.counters }, row.delivered, rules);
   }
 
   private rowsOf(sequences: readonly number[]): TouchedRow[] {
@@ -165,14 +170,18 @@ function refit({ connection, pending, decisions }: ApplyRowsInput, rows: Deliver
 
   const withheld = new Map<number, RockpoolError | null>();
   for (const sequence of undecided) {
-    const writes = pending.rowsOf(sequence).map((ref) => {
-      const before = current.get(rowId(ref)) as RowState;
-      const change = pending.changesOf(ref).find((candidate) => candidate.sequence === sequence);
-      return { ref, writer: writers.of(ref.tableId), key: ref.key, before, after: change === undefined ? before : withChange(before, change) };
+    const written = unlessRefused(connection, () => {
+      const writes = pending.rowsOf(sequence).map((ref) => {
+        const writer = writers.of(ref.tableId);
+        const before = current.get(rowId(ref)) as RowState;
+        const change = pending.changesOf(ref).find((candidate) => candidate.sequence === sequence);
+        return { ref, writer, key: ref.key, before, after: change === undefined ? before : withChange(before, change, writer.counters) };
+      });
+      writeAfterRemovingAll(writes);
+      return writes;
     });
-    const refused = unlessRefused(connection, () => writeAfterRemovingAll(writes));
-    if (refused instanceof RockpoolError) withheld.set(sequence, pending.withheld.has(sequence) ? null : refused);
-    else for (const { ref, after } of writes) current.set(rowId(ref), after);
+    if (written instanceof RockpoolError) withheld.set(sequence, pending.withheld.has(sequence) ? null : written);
+    else for (const { ref, after } of written) current.set(rowId(ref), after);
   }
 
   const withheldAfter = new Set(withheld.keys());

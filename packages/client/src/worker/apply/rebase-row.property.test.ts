@@ -2,9 +2,11 @@ import type { CellValue } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rebaseRow } from './rebase-row.ts';
-import { fold, NO_ROW, withChange, type DeliveredRow, type PendingRowChange, type RowState } from './row-state.ts';
+import { NO_ROW, type DeliveredRow, type PendingRowChange, type RowState } from './row-state.ts';
 
-const COLUMNS = [1, 2];
+const COUNTER = 3;
+const COLUMNS = [1, 2, COUNTER];
+const counters: ReadonlySet<number> = new Set([COUNTER]);
 const small = fc.bigInt({ min: 0n, max: 4n });
 
 type Step =
@@ -36,6 +38,15 @@ const deliver = fc.record({
   value: small,
 });
 
+/** The rules in plain words: a delivery sets, my own update adds to a counter and sets what else it names. */
+function edited(row: RowState, { kind, values }: Pick<PendingRowChange, 'kind' | 'values'>, by: 'me' | 'server'): RowState {
+  if (kind === 'delete') return NO_ROW;
+  if (kind === 'insert') return { exists: true, values };
+  if (!row.exists) return row;
+  const sum = by === 'me' ? (row.values.get(COUNTER) as bigint) + ((values.get(COUNTER) ?? 0n) as bigint) : undefined;
+  return { exists: true, values: new Map([...row.values, ...values, ...(sum === undefined ? [] : [[COUNTER, sum] as const])]) };
+}
+
 const wholeRow = (value: CellValue): Map<number, CellValue> => new Map(COLUMNS.map((id) => [id, value]));
 
 describe('rebasing one row', () => {
@@ -53,24 +64,24 @@ describe('rebasing one row', () => {
           if (current.act === 'write') {
             const change = localChange(visible, current.wish, current.column, current.value, ++sequence);
             pending = [...pending, change];
-            visible = withChange(visible, change);
+            visible = edited(visible, change, 'me');
           } else {
             const decided = pending.slice(0, current.decide);
             const decisions = new Map(decided.map(({ sequence: number }, index) => [number, current.verdicts[index] === true ? ('admitted' as const) : ('rejected' as const)]));
-            for (const change of decided) if (decisions.get(change.sequence) === 'admitted') modelBase = withChange(modelBase, change);
+            for (const change of decided) if (decisions.get(change.sequence) === 'admitted') modelBase = edited(modelBase, change, 'me');
             const delivered: DeliveredRow[] =
               current.kind === 'none' ? [] : [{ kind: current.kind, values: current.kind === 'insert' ? wholeRow(current.value) : new Map([[current.column, current.value]]) }];
-            for (const change of delivered) modelBase = withChange(modelBase, change);
+            for (const change of delivered) modelBase = edited(modelBase, change, 'server');
             const left = pending.slice(current.decide);
             const withheldAfter = new Set(left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number));
-            const after = rebaseRow({ visible, hidden, pending }, delivered, { decisions, withheldBefore: withheld, withheldAfter });
+            const after = rebaseRow({ visible, hidden, pending, counters }, delivered, { decisions, withheldBefore: withheld, withheldAfter });
             ({ visible, hidden } = after);
             pending = left;
             withheld = withheldAfter;
             expect(after.base).toEqual(modelBase);
           }
           const shown = pending.filter(({ sequence: number }) => !withheld.has(number));
-          expect(visible).toEqual(fold(modelBase, shown));
+          expect(visible).toEqual(shown.reduce((row, change) => edited(row, change, 'me'), modelBase));
           if (shown.length === 0) expect(hidden.size).toBe(0);
         }
       }),

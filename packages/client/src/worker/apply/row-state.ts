@@ -1,4 +1,4 @@
-import { cellValuesEqual, EXISTENCE_COLUMN_ID, type CellValue, type ChangeKind } from '@rockpool/shared';
+import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, type CellValue, type ChangeKind } from '@rockpool/shared';
 
 /** One row as one side sees it. `values` are the columns outside the key, by id; a row that is not there has none. */
 export interface RowState {
@@ -14,6 +14,7 @@ export interface PendingRowChange {
   /** The watermark that its author had seen. */
   readonly base: number;
   readonly kind: ChangeKind;
+  /** Of counters an update holds what it adds. */
   readonly values: ReadonlyMap<number, CellValue>;
   /** update: old values of the same columns; delete: the whole row; insert: none. */
   readonly before: ReadonlyMap<number, CellValue>;
@@ -28,19 +29,48 @@ export interface DeliveredRow {
   readonly values: ReadonlyMap<number, CellValue>;
 }
 
-/** Writes one change on top of a row. An update of a row that is not there does nothing: deletes win. */
-export function withChange(row: RowState, change: DeliveredRow): RowState {
-  if (change.kind === 'delete') return NO_ROW;
-  if (change.kind === 'insert') return { exists: true, values: change.values };
+/** The counter columns of the row's table, by id. */
+export type Counters = ReadonlySet<number>;
+
+/** What a changeset does to one row. */
+export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
+
+/** Writes what a delivery says over a row: values as they are, counters too. An update of a row that is not there does nothing. */
+export function withDelivered(row: RowState, change: DeliveredRow): RowState {
+  return withEdit(row, change, (_columnId, _before, value) => value);
+}
+
+/**
+ * Puts a change of my own on top of a row: counters add up. An update of a row that is not there does nothing.
+ * Throws `value-invalid` where a counter would leave 64 bits.
+ */
+export function withChange(row: RowState, change: RowEdit, counters: Counters): RowState {
+  return withEdit(row, change, (columnId, before, value) => (counters.has(columnId) ? addToCounter(before, value) : value));
+}
+
+/**
+ * The same for a change that the server has admitted. It fitted there, in whatever order; what it adds up to here on the way does not
+ * matter, because a value that came out otherwise is delivered.
+ */
+export function withAdmitted(row: RowState, change: RowEdit, counters: Counters): RowState {
+  return withEdit(row, change, (columnId, before, value) => {
+    if (!counters.has(columnId) || typeof before !== 'bigint' || typeof value !== 'bigint') return value;
+    return BigInt.asIntN(64, before + value);
+  });
+}
+
+function withEdit(row: RowState, { kind, values: written }: RowEdit, valueOf: (columnId: number, before: CellValue, value: CellValue) => CellValue): RowState {
+  if (kind === 'delete') return NO_ROW;
+  if (kind === 'insert') return { exists: true, values: written };
   if (!row.exists) return row;
   const values = new Map(row.values);
-  for (const [columnId, value] of change.values) values.set(columnId, value);
+  for (const [columnId, value] of written) values.set(columnId, valueOf(columnId, values.get(columnId) ?? null, value));
   return { exists: true, values };
 }
 
-/** The visible row: the server's, with the pending changes on top, in order. */
-export function fold(base: RowState, pending: readonly PendingRowChange[]): RowState {
-  return pending.reduce<RowState>(withChange, base);
+/** The visible row: the server's, with the pending changes on top, in order. Throws like withChange. */
+export function fold(base: RowState, pending: readonly RowEdit[], counters: Counters): RowState {
+  return pending.reduce<RowState>((row, change) => withChange(row, change, counters), base);
 }
 
 /**

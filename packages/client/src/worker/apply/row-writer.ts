@@ -1,4 +1,4 @@
-import { keyColumns, quoteName, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { counterColumnIds, keyColumns, quoteName, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { NO_ROW, type RowState } from './row-state.ts';
@@ -6,6 +6,7 @@ import { NO_ROW, type RowState } from './row-state.ts';
 /** Reads and writes rows of one table by exact values. Hold one for one delivery, then `release` it. */
 export class RowWriter {
   readonly table: TableSchema;
+  readonly counters: ReadonlySet<number>;
   private readonly connection: Connection;
   private readonly valueIds: readonly number[];
   private readonly nameOfId: ReadonlyMap<number, string>;
@@ -15,6 +16,7 @@ export class RowWriter {
   constructor(connection: Connection, table: TableSchema) {
     this.connection = connection;
     this.table = table;
+    this.counters = counterColumnIds(table);
     const columns = valueColumns(table);
     this.valueIds = columns.map(({ id }) => id);
     this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));

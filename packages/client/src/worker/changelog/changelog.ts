@@ -24,6 +24,8 @@ export interface ChangelogHead {
 
 /** What a transaction changed, about to become a changeset. */
 export interface NewChangeset {
+  /** All of it or nothing: see ChangesetBody. */
+  readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
   /** One for each group, in the same order. */
   readonly before: readonly BeforeGroup[];
@@ -37,6 +39,7 @@ export interface DecodedChangeset {
   readonly sequence: number;
   readonly stampUs: number;
   readonly base: number;
+  readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
   readonly before: readonly BeforeGroup[];
 }
@@ -57,7 +60,7 @@ export class Changelog {
 
   /** Numbers, stamps and stores a changeset; returns its number. Throws `changeset-too-large` for what could never be sent. */
   append(changes: NewChangeset, nowMs: number): number {
-    const body = encodeChangesetBody({ atomic: false, groups: changes.groups, hiddenBases: changes.hiddenBases });
+    const body = encodeChangesetBody({ atomic: changes.atomic, groups: changes.groups, hiddenBases: changes.hiddenBases });
     if (body.length > MAX_CHANGESET_BYTES) {
       throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, maxBytes: MAX_CHANGESET_BYTES });
     }
@@ -113,6 +116,6 @@ export class Changelog {
 
 function decodeRow(row: readonly unknown[]): DecodedChangeset {
   const [sequence, stampUs, base, body, before] = row as readonly [number, number, number, Uint8Array, Uint8Array];
-  const { groups } = decodeChangesetBody(body);
-  return { sequence, stampUs, base, groups, before: decodeBefore(before, groups) };
+  const { atomic, groups } = decodeChangesetBody(body);
+  return { sequence, stampUs, base, atomic, groups, before: decodeBefore(before, groups) };
 }

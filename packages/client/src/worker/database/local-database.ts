@@ -8,6 +8,8 @@ export interface WriteRequest {
   readonly id: string;
   /** Run in this order, in one transaction. */
   readonly statements: readonly SqlStatement[];
+  /** True: the server admits all of it or refuses all of it, so that nobody ever sees a part. Default false. */
+  readonly atomic?: boolean;
 }
 
 export interface WriteOutcome {

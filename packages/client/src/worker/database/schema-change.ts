@@ -32,13 +32,15 @@ function changeTable(before: TableSchema, after: TableSchema): SchemaStep[] {
   for (const { name } of before.columns) {
     if (!after.columns.some((column) => column.name === name)) throw incompatible(table, name, 'the app no longer has this column');
   }
-  return [...after.columns.flatMap((column) => changeColumn(table, before, column)), ...changeIndexes(before, after)];
+  return [...after.columns.flatMap((column) => changeColumn(after, before, column)), ...changeIndexes(before, after)];
 }
 
-function changeColumn(table: string, before: TableSchema, column: ColumnSchema): SchemaStep[] {
+function changeColumn({ name: table, merge: { counters } }: TableSchema, before: TableSchema, column: ColumnSchema): SchemaStep[] {
   const known = before.columns.find(({ name }) => name === column.name);
   if (known !== undefined) {
     if (!same(known, column)) throw incompatible(table, column.name, 'the column has another type, default or rule');
+    // Changesets that wait say what they add, or what they set.
+    if (before.merge.counters.includes(column.name) !== counters.includes(column.name)) throw incompatible(table, column.name, 'the column has become a counter, or is none any more');
     return [];
   }
   if (column.generated?.mode === 'stored') throw incompatible(table, column.name, 'a stored generated column cannot be added; a virtual one can');

@@ -1,4 +1,5 @@
-import { RockpoolError, type TableSchema } from '@rockpool/shared';
+import { RockpoolError, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { withChange } from '../apply/row-state.ts';
 import { RowWriter } from '../apply/row-writer.ts';
 import type { Parked } from '../changelog/parked.ts';
 import type { WriteOutcome } from '../database/local-database.ts';
@@ -13,22 +14,35 @@ export interface RetryParts {
 }
 
 /**
- * Writes what a parked changeset says once more, on top of the present rows, as a new changeset, and takes it off the list. Updates and
- * deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit; rows that exchanged unique values
+ * Writes what a parked changeset says once more, on top of the present rows, as a new changeset, and takes it off the list. Counters are
+ * added to once more. Updates and deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit; rows that exchanged unique values
  * within it do not fit either, as they are written one after the other.
  */
 export function retryParked({ connection, parked, transaction, tablesById }: RetryParts, sequence: number): WriteOutcome {
-  return transaction.runInternal(() => {
-    for (const group of parked.get(sequence).changeset.groups) {
+  const { groups, atomic } = parked.get(sequence).changeset;
+  const write = (): void => {
+    for (const group of groups) {
       const table = tablesById.get(group.tableId);
       if (table === undefined) throw new RockpoolError('schema-unknown-table', { tableId: group.tableId });
       const writer = new RowWriter(connection, table);
       try {
-        writer.writeGroup(group);
+        writeAgain(writer, group);
       } finally {
         writer.release();
       }
     }
     parked.drop(sequence);
-  });
+  };
+  return transaction.runInternal(write, { atomic });
+}
+
+function writeAgain(writer: RowWriter, group: ChangeGroup): void {
+  const { kind, keys, columnIds } = group;
+  if (kind !== 'update' || !columnIds.some((columnId) => writer.counters.has(columnId))) return writer.writeGroup(group);
+  for (let row = 0; row < group.rowCount; row++) {
+    const key = keys.map((part) => part[row] as CellValue);
+    const values = new Map(columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
+    const after = withChange(writer.read(key), { kind, values }, writer.counters);
+    if (after.exists) writer.patch(key, columnIds, columnIds.map((columnId) => after.values.get(columnId) ?? null));
+  }
 }

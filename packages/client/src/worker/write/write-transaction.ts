@@ -1,6 +1,7 @@
-import { RockpoolError, type Schema } from '@rockpool/shared';
+import { RockpoolError, syncedTables, type Schema } from '@rockpool/shared';
 import type { SqlStatement, StatementResult } from '../../rpc/sql-statement.ts';
 import type { CapturedChanges, Capture } from '../capture/captured-changes.ts';
+import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
 import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
@@ -31,7 +32,7 @@ interface BodyResult {
 /**
  * One local write, from BEGIN to COMMIT:
  *
- *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ changelog ─ request recorded ─ COMMIT
+ *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ merge rules ─ changelog ─ request recorded ─ COMMIT
  *
  * 1. Rows, changeset and request id commit together or not at all: whatever throws on the way rolls everything back.
  * 2. Nothing about the database is kept in memory between two writes, so that there is nothing to put right after a rollback.
@@ -41,12 +42,14 @@ export class WriteTransaction {
   private readonly policy: SqlPolicy;
   private readonly nameOfTable: ReadonlyMap<number, string>;
   private readonly syncedNames: ReadonlySet<string>;
+  private readonly rules: RulesByTable;
 
   constructor(parts: WriteParts) {
     this.parts = parts;
     this.policy = createWritePolicy(parts.schema);
     this.nameOfTable = new Map(parts.schema.tables.map(({ id, name }) => [id, name]));
-    this.syncedNames = new Set(parts.schema.tables.filter(({ synced }) => synced).map(({ name }) => name));
+    this.syncedNames = new Set(syncedTables(parts.schema).map(({ name }) => name));
+    this.rules = rulesByTable(syncedTables(parts.schema));
   }
 
   /** Carries out a request of the app, once. */
@@ -57,19 +60,19 @@ export class WriteTransaction {
       if (known !== null) return known;
       // When a statement has to be compiled anew, because one before it changed the schema, it is judged anew.
       const run = (): BodyResult => this.parts.connection.underPolicy(this.policy, () => this.runStatements(request.statements));
-      const outcome = this.captured(run);
+      const outcome = this.captured(run, request.atomic ?? false);
       requests.record(request.id, outcome, nowMs());
       return outcome;
     });
   }
 
   /** Carries out writes of Rockpool itself that become a changeset like any other. */
-  runInternal(body: () => void): WriteOutcome {
+  runInternal(body: () => void, { atomic = false }: { readonly atomic?: boolean } = {}): WriteOutcome {
     return this.inTransaction(() =>
       this.captured(() => {
         body();
         return { results: [], tablesWritten: new Set() };
-      }),
+      }, atomic),
     );
   }
 
@@ -101,23 +104,24 @@ export class WriteTransaction {
     return { results, tablesWritten };
   }
 
-  private captured(body: () => BodyResult): WriteOutcome {
+  private captured(body: () => BodyResult, atomic: boolean): WriteOutcome {
     const { capture, changelog, connection, meta, nowMs } = this.parts;
     capture.begin();
-    let changes: CapturedChanges;
+    let captured: CapturedChanges;
     let done: BodyResult;
     try {
       done = body();
-      changes = capture.take();
+      captured = capture.take();
     } finally {
       capture.end();
     }
+    const changes = applyMergeRules(connection, this.rules, captured);
     const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
     for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);
     let sequence: number | null = null;
     if (changes.groups.length > 0) {
       const hiddenBases = findHiddenBases(connection, changes.groups);
-      sequence = changelog.append({ ...changes, hiddenBases, base: meta.cursor }, nowMs());
+      sequence = changelog.append({ ...changes, atomic, hiddenBases, base: meta.cursor }, nowMs());
     }
     return { results: done.results, touchedTables: [...touched], sequence, repeated: false };
   }
