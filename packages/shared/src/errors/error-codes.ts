@@ -14,6 +14,7 @@ export type Recovery =
  * A code is never renamed or reused: it is stored in outcomes and shown by apps.
  */
 const ERROR_KINDS = {
+  'atomic-conflict': ['ask-user', 'A part of this atomic transaction lost to a concurrent write, so all of it was refused.'],
   'auth-database-forbidden': ['reauthenticate', 'The token does not open this database.'],
   'auth-forbidden': ['ask-user', 'The token does not allow this operation.'],
   'auth-origin-refused': ['ask-user', 'Web pages of this origin may not connect.'],
@@ -21,9 +22,12 @@ const ERROR_KINDS = {
   'auth-token-invalid': ['reauthenticate', 'The token is missing, malformed or signed by someone else.'],
   'changeset-chain-broken': ['bug', 'A changeset does not follow its predecessor: a number is missing or a hash differs.'],
   'changeset-invalid': ['bug', 'A changeset cannot be decoded.'],
+  'changeset-not-parked': ['ask-user', 'No changeset of this number is parked.'],
   'changeset-too-large': ['ask-user', 'One transaction changed more than can ever be sent.'],
+  'changeset-undecided': ['retry', 'The server has not decided about this changeset yet, so it can be neither tried again nor dropped.'],
   'client-closed': ['bug', 'The client is closed.'],
   'config-invalid': ['ask-user', 'The configuration has problems.'],
+  'conflict-not-restorable': ['ask-user', 'What this entry of the conflict ledger lost cannot be written again.'],
   'constraint-check': ['ask-user', 'A CHECK constraint refuses the change.'],
   'constraint-data-type': ['ask-user', 'A column refuses a value of this type.'],
   'constraint-foreign-key': ['ask-user', 'A foreign key refuses the change.'],
