@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openStorage } from './open-storage.ts';
-import { StorageError } from './storage-error.ts';
+import type { StorageError } from './storage-error.ts';
 import type { Storage } from './storage.ts';
 import { SMALL_TUNING } from './testing/crash-workload.ts';
 import type { DiskFault } from './testing/disk-call.ts';

@@ -3,7 +3,6 @@
 export const SQLITE_OK = 0;
 export const SQLITE_ERROR = 1;
 export const SQLITE_BUSY = 5;
-export const SQLITE_READONLY = 8;
 export const SQLITE_IOERR = 10;
 export const SQLITE_CORRUPT = 11;
 export const SQLITE_NOTFOUND = 12;

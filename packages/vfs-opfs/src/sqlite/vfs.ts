@@ -16,18 +16,15 @@ import {
   OPEN_MAIN_DB,
   OPEN_READONLY,
   OPEN_READWRITE,
-  SQLITE_BUSY,
   SQLITE_CANTOPEN,
-  SQLITE_CORRUPT,
   SQLITE_ERROR,
-  SQLITE_FULL,
-  SQLITE_IOERR,
   SQLITE_IOERR_SHORT_READ,
   SQLITE_NOTFOUND,
   SQLITE_OK,
 } from './codes.ts';
 import { MemoryFile } from './memory-file.ts';
 import { refusedPragma } from './pragmas.ts';
+import { resultCodeOf, storageErrorOf } from './result-code.ts';
 import type { SqliteModule } from './sqlite-module.ts';
 
 /** A database as the VFS knows it: where its pages are, and whom to tell why something failed. */
@@ -332,21 +329,7 @@ function endTransaction(store: DatabaseStore): void {
 
 /** Keeps the typed error for whoever asks, and gives SQLite the nearest of its codes. */
 function report(open: OpenDatabase, error: unknown): number {
-  const known = error instanceof StorageError ? error : new StorageError('storage-failed', { operation: 'vfs', reason: nameOf(error) });
+  const known = storageErrorOf(error);
   open.database.onError(known);
-  switch (known.code) {
-    case 'storage-full':
-      return SQLITE_FULL;
-    case 'storage-snapshot-lost':
-    case 'storage-busy':
-      return SQLITE_BUSY;
-    case 'storage-corrupt':
-      return SQLITE_CORRUPT;
-    default:
-      return SQLITE_IOERR;
-  }
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'unknown';
+  return resultCodeOf(known);
 }
