@@ -1,3 +1,5 @@
+import { utf8Length } from './utf8-length.ts';
+
 const INITIAL_BYTES = 256;
 
 /** Appends numbers, text and bytes to one growing buffer. Little-endian throughout. */
@@ -66,7 +68,22 @@ export class ByteWriter {
   }
 
   text(value: string): void {
-    this.lengthPrefixed(textEncoder.encode(value));
+    const sizeBytes = utf8Length(value);
+    this.varint(sizeBytes);
+    this.utf8(value, sizeBytes);
+  }
+
+  /** The UTF-8 of a text whose length in bytes is known (utf8-length.ts). */
+  utf8(value: string, sizeBytes: number): void {
+    if (sizeBytes !== value.length) {
+      this.bytes(textEncoder.encode(value));
+      return;
+    }
+    this.reserve(sizeBytes);
+    const { buffer } = this;
+    const start = this.length;
+    for (let i = 0; i < sizeBytes; i++) buffer[start + i] = value.charCodeAt(i);
+    this.length = start + sizeBytes;
   }
 
   /** A copy of what was written. */

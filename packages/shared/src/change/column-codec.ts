@@ -1,5 +1,6 @@
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
+import { utf8Length } from '../bytes/utf8-length.ts';
 import type { CellValue } from './cell-value.ts';
 
 /*
@@ -21,8 +22,6 @@ const TEXT = 3;
 const BLOB = 4;
 const MIXED = 5;
 const HAS_NULLS = 0x80;
-
-const textEncoder = new TextEncoder();
 
 function typeOf(value: CellValue): number {
   if (value === null) return NONE;
@@ -46,9 +45,12 @@ export function writeColumn(writer: ByteWriter, values: readonly CellValue[]): v
   if (bitmap) writeNullBitmap(writer, values);
   const present = nulls > 0 ? values.filter((value) => value !== null) : (values as readonly Exclude<CellValue, null>[]);
   if (form === TEXT || form === BLOB) {
-    const parts = present.map((value) => (typeof value === 'string' ? textEncoder.encode(value) : (value as Uint8Array)));
-    for (const part of parts) writer.varint(part.length);
-    for (const part of parts) writer.bytes(part);
+    const sizes = present.map((value) => (typeof value === 'string' ? utf8Length(value) : (value as Uint8Array).length));
+    for (const size of sizes) writer.varint(size);
+    present.forEach((value, i) => {
+      if (typeof value === 'string') writer.utf8(value, sizes[i] as number);
+      else writer.bytes(value as Uint8Array);
+    });
   } else if (form === INTEGER) for (const value of present) writer.int64(value as bigint);
   else if (form === REAL) for (const value of present) writer.f64(value as number);
   else for (const value of present) writeTagged(writer, value);
