@@ -1,4 +1,5 @@
 import { ageOfStampUs, cellValuesEqual, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
+import { createSteadyClock } from './steady-clock.ts';
 import { INITIAL_STATE, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, Connection } from './web-socket.ts';
@@ -71,6 +72,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   const { database, connect, url, databaseId, token } = options;
   const nowMs = options.nowMs ?? Date.now;
+  const steadyMs = createSteadyClock(nowMs, () => performance.now());
   const random = options.random ?? Math.random;
   let state: MachineState = INITIAL_STATE;
   let connection: Connection | null = null;
@@ -82,18 +84,18 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   let attempt = 0;
 
   function dispatch(event: MachineEvent): void {
-    const step = nextStep(state, event, { nowMs: nowMs(), random: random() });
+    const step = nextStep(state, event, { nowMs: steadyMs(), wallMs: nowMs(), random: random() });
     state = step.state;
     for (const effect of step.effects) run(effect);
     clearTimeout(wakeTimer);
     if (state.wakeAtMs !== null) {
-      wakeTimer = setTimeout(() => dispatch({ type: 'wake' }), Math.min(Math.max(0, state.wakeAtMs - nowMs()), LONGEST_TIMER_MS));
+      wakeTimer = setTimeout(() => dispatch({ type: 'wake' }), Math.min(Math.max(0, state.wakeAtMs - steadyMs()), LONGEST_TIMER_MS));
     }
     report();
   }
 
   function report(): void {
-    options.onReport(syncReport(state, database.counts()));
+    options.onReport(syncReport(state, database.counts(), nowMs() - steadyMs()));
   }
 
   function run(effect: Effect): void {

@@ -15,7 +15,7 @@ function after(events: readonly (MachineEvent | number)[], from: MachineState = 
   let step: Step = { state: from, effects: [] };
   for (const event of events) {
     if (typeof event === 'number') nowMs += event;
-    else step = nextStep(step.state, event, { nowMs, random: 0.5 });
+    else step = nextStep(step.state, event, { nowMs, wallMs: nowMs, random: 0.5 });
   }
   return { ...step, nowMs };
 }
@@ -71,7 +71,7 @@ describe('sync machine', () => {
     const waiting = after([{ type: 'start' }, failure('network-unreachable')]);
     expect(after([{ type: 'try-now' }], waiting.state).effects).toEqual([{ type: 'connect' }]);
     expect(after([{ type: 'wake' }], waiting.state).effects).toEqual([]);
-    expect(nextStep(waiting.state, { type: 'wake' }, { nowMs: waiting.state.wakeAtMs ?? 0, random: 0 }).effects).toEqual([{ type: 'connect' }]);
+    expect(nextStep(waiting.state, { type: 'wake' }, { nowMs: waiting.state.wakeAtMs ?? 0, wallMs: 0, random: 0 }).effects).toEqual([{ type: 'connect' }]);
   });
 
   it('asks for a new token at once when the old one expires, and calmly when that is refused too', () => {

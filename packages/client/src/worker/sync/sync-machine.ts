@@ -73,7 +73,10 @@ export interface Step {
 }
 
 export interface Moment {
+  /** Time that never goes back (steady-clock.ts): all deadlines are in it. */
   readonly nowMs: number;
+  /** What the device's clock says, which may be anything. */
+  readonly wallMs: number;
   /** In [0, 1): spreads the retries of many clients. */
   readonly random: number;
 }
@@ -133,7 +136,7 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
       sentUpTo: message.decidedUpTo,
       decidedUpTo: message.decidedUpTo,
       waitingSinceMs: null,
-      clockOffsetMs: moment.nowMs - message.serverNowMs,
+      clockOffsetMs: moment.wallMs - message.serverNowMs,
       canWrite: message.canWrite,
     };
     const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];

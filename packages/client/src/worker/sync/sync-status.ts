@@ -18,13 +18,17 @@ export interface OutboxCounts {
   readonly parkedCount: number;
 }
 
-/** The name of a state for people. `up-to-date` is said only when bytes came, nothing waits here and the outcomes are applied. */
-export function syncReport(machine: MachineState, outbox: OutboxCounts): SyncReport {
+/**
+ * The name of a state for people. `up-to-date` is said only when bytes came, nothing waits here and the outcomes are applied.
+ * `wallAheadMs`: how far the device's clock is ahead of the machine's time.
+ */
+export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAheadMs = 0): SyncReport {
+  const { lastHeardMs } = machine;
   return {
     state: stateName(machine, outbox),
     ...outbox,
-    reason: reasonOf(machine, outbox),
-    lastContactMs: machine.lastHeardMs,
+    reason: reasonOf(machine, outbox, wallAheadMs),
+    lastContactMs: lastHeardMs === null ? null : Math.round(lastHeardMs + wallAheadMs),
     clockOffsetMs: machine.clockOffsetMs,
   };
 }
@@ -40,10 +44,10 @@ function stateName({ phase, trouble, canWrite }: MachineState, { pendingCount }:
   return phase === 'connecting' || phase === 'greeting' ? 'connecting' : 'offline';
 }
 
-function reasonOf({ phase, trouble, canWrite, wakeAtMs }: MachineState, { pendingCount }: OutboxCounts): ErrorData | null {
+function reasonOf({ phase, trouble, canWrite, wakeAtMs }: MachineState, { pendingCount }: OutboxCounts, wallAheadMs: number): ErrorData | null {
   if (phase === 'live') return canWrite || pendingCount === 0 ? null : READ_ONLY;
   if (trouble === null || phase !== 'waiting' || wakeAtMs === null) return trouble;
-  return { ...trouble, fields: { ...trouble.fields, nextAttemptMs: Math.round(wakeAtMs) } };
+  return { ...trouble, fields: { ...trouble.fields, nextAttemptMs: Math.round(wakeAtMs + wallAheadMs) } };
 }
 
 const READ_ONLY: ErrorData = {
