@@ -3,7 +3,7 @@ import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqli
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { budgetSchema } from './budget-schema.ts';
-import { Random } from './random.ts';
+import { Random } from '../simulation/random.ts';
 import { NO_FAULTS, Replica, type Faults } from './replica.ts';
 
 export const runtime: SqliteRuntime = await loadSqlite();

@@ -5,7 +5,7 @@ import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-datab
 import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { budgetSchema } from './budget-schema.ts';
-import type { Random } from './random.ts';
+import type { Random } from '../simulation/random.ts';
 
 /** What goes wrong during one exchange with the server. */
 export interface Faults {

@@ -1,0 +1,119 @@
+import type { Locks } from '../../packages/client/src/leader/election.ts';
+import type { BroadcastPort } from '../../packages/client/src/leader/tab-channel.ts';
+import type { Random } from './random.ts';
+import type { Owner, VirtualTime } from './virtual-time.ts';
+
+// What a message between two tabs may take.
+const LONGEST_MESSAGE_MS = 4;
+
+interface Candidate {
+  readonly owner: Owner;
+  granted: boolean;
+  grant(): void;
+}
+
+/** The part of one browser that its tabs share: locks with a queue, and a broadcast channel. */
+export class Browser {
+  private readonly time: VirtualTime;
+  private readonly random: Random;
+  private readonly queues = new Map<string, Candidate[]>();
+  private readonly ports = new Set<SimulatedPort>();
+
+  constructor(time: VirtualTime, random: Random) {
+    this.time = time;
+    this.random = random;
+  }
+
+  openPort(owner: Owner): BroadcastPort {
+    const port = new SimulatedPort(owner, this.time, {
+      // Ports hear each other in order, each in its own time.
+      post: (data) => {
+        for (const other of this.ports) if (other !== port) other.deliver(data, this.random.below(LONGEST_MESSAGE_MS));
+      },
+      close: () => void this.ports.delete(port),
+    });
+    this.ports.add(port);
+    return port;
+  }
+
+  locks(owner: Owner): Locks {
+    return {
+      request: (name, { ifAvailable = false, signal }, callback) =>
+        new Promise((resolve, reject) => {
+          if (!owner.isAlive) return;
+          const queue = this.queues.get(name) ?? [];
+          this.queues.set(name, queue);
+          if (ifAvailable && queue.length > 0) return queueMicrotask(() => resolve(callback(null)));
+          const candidate: Candidate = {
+            owner,
+            granted: false,
+            grant: () => {
+              candidate.granted = true;
+              this.time.as(owner, () =>
+                queueMicrotask(() => {
+                  if (!owner.isAlive) return;
+                  Promise.resolve(callback({})).then((value) => {
+                    this.leave(queue, candidate);
+                    resolve(value);
+                  }, reject);
+                }),
+              );
+            },
+          };
+          signal?.addEventListener('abort', () => {
+            if (candidate.granted) return;
+            this.leave(queue, candidate);
+            reject(new DOMException('aborted', 'AbortError'));
+          });
+          queue.push(candidate);
+          serve(queue);
+        }),
+    };
+  }
+
+  /** The tab is gone: its locks go to the next, and nobody hears from it any more. */
+  forget(owner: Owner): void {
+    for (const port of this.ports) if (port.owner === owner) this.ports.delete(port);
+    for (const queue of this.queues.values()) {
+      for (const candidate of queue.filter((one) => one.owner === owner)) this.leave(queue, candidate);
+    }
+  }
+
+  private leave(queue: Candidate[], candidate: Candidate): void {
+    const at = queue.indexOf(candidate);
+    if (at >= 0) queue.splice(at, 1);
+    serve(queue);
+  }
+}
+
+function serve([first]: readonly Candidate[]): void {
+  if (first !== undefined && !first.granted) first.grant();
+}
+
+class SimulatedPort implements BroadcastPort {
+  onmessage: ((event: MessageEvent) => void) | null = null;
+  readonly owner: Owner;
+  private readonly time: VirtualTime;
+  private readonly wires: { post(data: unknown): void; close(): void };
+  private lastDueMs = 0;
+
+  constructor(owner: Owner, time: VirtualTime, wires: { post(data: unknown): void; close(): void }) {
+    this.owner = owner;
+    this.time = time;
+    this.wires = wires;
+  }
+
+  postMessage(message: unknown): void {
+    if (this.owner.isAlive) this.wires.post(structuredClone(message));
+  }
+
+  deliver(data: unknown, delayMs: number): void {
+    this.lastDueMs = Math.max(this.lastDueMs, this.time.nowMs + delayMs);
+    this.time.as(this.owner, () => this.time.after(this.lastDueMs - this.time.nowMs, () => this.onmessage?.({ data } as MessageEvent)));
+  }
+
+  close(): void {
+    this.onmessage = null;
+    this.wires.close();
+  }
+}

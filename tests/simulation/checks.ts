@@ -1,0 +1,90 @@
+import { CONFLICT_TABLE, keyColumns, syncedTables, quoteName, type TableSchema } from '../../packages/shared/src/index.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { householdSchema } from './household-schema.ts';
+import type { Model } from './model.ts';
+import type { Tab } from './tab.ts';
+
+/** Runs a query whose rows are all texts or NULL. */
+export type AskForText = (sql: string) => string | null;
+
+const TABLES: readonly TableSchema[] = [...syncedTables(householdSchema), CONFLICT_TABLE];
+
+/** One line for each row of a table, every value written so that equal lines mean equal bytes and types. */
+const CONTENT_SQL: readonly (readonly [name: string, sql: string])[] = TABLES.map((table) => {
+  const values = table.columns.map(({ name }) => `quote(${quoteName(name)})`).join(` || ',' || `);
+  const order = keyColumns(table).map(({ name }) => quoteName(name)).join(', ');
+  return [table.name, `SELECT group_concat(line, char(10)) FROM (SELECT ${values} AS line FROM ${quoteName(table.name)} ORDER BY ${order})`];
+});
+
+/** All rows of all synced tables and of the ledger. */
+export function contentOf(ask: AskForText): Map<string, string> {
+  return new Map(CONTENT_SQL.map(([name, sql]) => [name, ask(sql) ?? '']));
+}
+
+/** The first difference, or null. */
+export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMap<string, string>): string | null {
+  for (const [table, content] of mine) {
+    const other = theirs.get(table) ?? '';
+    if (content === other) continue;
+    const [a, b] = [new Set(content.split('\n')), new Set(other.split('\n'))];
+    const only = (from: Set<string>, without: Set<string>): string => [...from].filter((line) => !without.has(line)).slice(0, 3).join(' | ');
+    return `${table}: here only ${only(a, b) || '(nothing)'}; there only ${only(b, a) || '(nothing)'}`;
+  }
+  return null;
+}
+
+/** What is wrong with the rows of one view by themselves, whoever looks and whenever. */
+export function rowsFault(ask: AskForText): string | null {
+  const halves = ask('SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1');
+  if (halves !== null) return `half of a transaction in pair ${String(halves)}`;
+  return null;
+}
+
+/** The same for a tab, as its reader or writer sees it. */
+export function viewFault(tab: Tab): string | null {
+  const database = tab.opened?.database;
+  if (database === undefined) return null;
+  return rowsFault((sql) => readText(database, sql));
+}
+
+export function readText(database: OpenDatabase, sql: string): string | null {
+  const ask = (): string | null => {
+    const value = database.connection.value(sql);
+    return value === undefined || value === null ? null : String(value);
+  };
+  try {
+    return ask();
+  } catch (thrown) {
+    // A reader whose snapshot has gone reads the present state the next time.
+    if ((thrown as { code?: unknown }).code !== 'storage-lost') throw thrown;
+    return ask();
+  }
+}
+
+/** A write that the storage of this device had confirmed, and that is not there any more. */
+export function lostWrites(model: Model, device: string, database: OpenDatabase): string | null {
+  const here = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
+  const missing = [...(model.marksOf.get(device) ?? [])].filter((mark) => !here.has(mark) && !model.dropped.has(mark));
+  if (missing.length > 0) {
+    const parked = new Set(database.parked.list().map(({ changeset }) => changeset.sequence));
+    for (const mark of missing) {
+      const kept = model.commits.get(mark)?.some(({ device: author, sequence }) => author === device && parked.has(sequence)) ?? false;
+      if (!kept) return `the transaction ${mark} is lost`;
+    }
+  }
+  const drafts = new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id)));
+  for (const draft of model.draftsOf.get(device) ?? []) if (!drafts.has(draft)) return `the local row ${draft} is lost`;
+  return null;
+}
+
+/** What is wrong with a database as it was opened after whatever had happened to it. */
+export function firstOpening(database: OpenDatabase): string | null {
+  const integrity = database.connection.value('PRAGMA integrity_check');
+  if (integrity !== 'ok') return `integrity_check: ${String(integrity)}`;
+  try {
+    database.connection.run(`INSERT INTO entry_text(entry_text, rank) VALUES ('integrity-check', 1)`);
+  } catch (thrown) {
+    return `the full-text index differs from its rows: ${String(thrown)}`;
+  }
+  return null;
+}

@@ -1,0 +1,209 @@
+import type { RockpoolError } from '../../packages/shared/src/index.ts';
+import type { Storage } from '../../packages/vfs-opfs/src/index.ts';
+import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
+import { SimulatedDisk } from '../../packages/vfs-opfs/src/testing/index.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { Browser } from './browser.ts';
+import { firstOpening, lostWrites, viewFault } from './checks.ts';
+import { DeviceClock } from './device-clock.ts';
+import type { Model } from './model.ts';
+import type { Network, Place } from './network.ts';
+import type { Random } from './random.ts';
+import type { Tally } from './tally.ts';
+import { Tab, type Runtimes } from './tab.ts';
+import { currentOwner, type VirtualTime } from './virtual-time.ts';
+
+/** Thrown where a worker ends, to unwind what would run no more. */
+class TabKilled extends Error {}
+
+export interface DeviceOptions {
+  readonly name: string;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly network: Network;
+  readonly model: Model;
+  readonly tally: Tally;
+  readonly runtimes: Runtimes;
+  readonly offsetMs: number;
+  readonly onFault: (fault: string) => void;
+  readonly files?: ReadonlyMap<string, Uint8Array>;
+}
+
+/** One browser profile of somebody: a disk, a clock, a place in the network, and tabs. */
+export class Device implements Place {
+  readonly name: string;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly disk: SimulatedDisk;
+  readonly clock: DeviceClock;
+  readonly browser: Browser;
+  isPartitioned = false;
+  isSlow = false;
+  tabs: Tab[] = [];
+  /** Connections to the server since the last reset. */
+  attempts = 0;
+  /** The tab that dies after so many more changes of the storage. */
+  private doomed: { readonly tab: Tab; left: number } | null = null;
+  /** Another tab looks in the middle of this many of the next changes of the storage. */
+  private looks = 0;
+  private readonly options: DeviceOptions;
+  private readonly open = new Map<OpenDatabase, { readonly storage: Storage; readonly owner: object | undefined }>();
+  private readonly graves: { readonly database: OpenDatabase; readonly storage: Storage }[] = [];
+  private tabNumber = 0;
+
+  constructor(options: DeviceOptions) {
+    const { name, time, random, offsetMs } = options;
+    this.options = options;
+    this.name = name;
+    this.time = time;
+    this.random = random;
+    this.disk = new SimulatedDisk(options.files === undefined ? {} : { files: options.files });
+    this.clock = new DeviceClock(time, offsetMs);
+    this.browser = new Browser(time, random);
+    this.disk.observer = () => this.onStorageCall();
+  }
+
+  /** Tabs that can be asked something now. */
+  get usableTabs(): Tab[] {
+    return this.tabs.filter((tab) => tab.isUsable);
+  }
+
+  get leader(): Tab | undefined {
+    return this.tabs.find((tab) => tab.isUsable && tab.opened?.role === 'writer');
+  }
+
+  openTab(): void {
+    const tab = new Tab(this, `${this.name}.${++this.tabNumber}`, this.options.runtimes);
+    this.tabs.push(tab);
+    tab.run(() => tab.membership.open()).catch((thrown: RockpoolError) => {
+      if (!tab.owner.isAlive) return;
+      // It found no leader in time, since the one there is died or sleeps: the page says so, and its user opens it again.
+      this.options.tally.add('tab did not open');
+      if (thrown.code !== 'storage-busy' && thrown.code !== 'storage-missing' && thrown.code !== 'client-closed') this.options.onFault(`${tab.owner.name} cannot open: ${thrown.message}`);
+      this.tabs = this.tabs.filter((one) => one !== tab);
+    });
+  }
+
+  async closeTab(tab: Tab): Promise<void> {
+    this.tabs = this.tabs.filter((one) => one !== tab);
+    await tab.run(() => tab.membership.close());
+  }
+
+  /** The tab dies in the middle of its writing, after so many more changes of the storage. */
+  doom(tab: Tab, left: number): void {
+    this.doomed = { tab, left };
+  }
+
+  forgetDoom(): void {
+    this.doomed = null;
+    this.looks = 0;
+  }
+
+  lookInTheMiddle(times: number): void {
+    this.looks = times;
+  }
+
+  /** What survives of what this device's storage was told is there. Also what a copy of its profile would hold. */
+  copyFiles(): Map<string, Uint8Array> {
+    const files = new Map<string, Uint8Array>();
+    for (const name of storageFileNames('household')) {
+      const file = this.disk.file(name);
+      if (file === undefined) continue;
+      const bytes = new Uint8Array(file.sizeBytes);
+      file.read(bytes, 0);
+      files.set(name, bytes);
+    }
+    return files;
+  }
+
+  recorded(tab: Tab, database: OpenDatabase): OpenDatabase {
+    const { model, onFault } = this.options;
+    model.record(this.name, database);
+    const lost = lostWrites(model, this.name, database) ?? firstOpening(database);
+    if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);
+    return {
+      ...database,
+      write: (request) => {
+        const outcome = database.write(request);
+        if (!tab.owner.isAlive) return outcome;
+        model.record(this.name, database);
+        model.recordLocal(this.name, request.statements);
+        if (outcome.repeated) this.options.tally.add('repeated request');
+        return outcome;
+      },
+    };
+  }
+
+  onOpened(database: OpenDatabase, storage: Storage): void {
+    this.open.set(database, { storage, owner: currentOwner() });
+  }
+
+  onClosing(database: OpenDatabase): void {
+    this.open.delete(database);
+  }
+
+  onLeader(tab: Tab): void {
+    this.options.tally.add('leader change');
+    void tab;
+  }
+
+  onProblem(tab: Tab, error: RockpoolError): void {
+    this.options.tally.add(`problem ${error.code}`);
+    if (error.recovery === 'bug') this.options.onFault(`${tab.owner.name} reports ${error.message} ${String(error.cause)}`);
+  }
+
+  onKilled(tab: Tab): void {
+    this.tabs = this.tabs.filter((one) => one !== tab);
+    if (this.doomed?.tab === tab) this.doomed = null;
+    this.options.network.forget(tab.owner);
+    for (const [database, { storage, owner }] of this.open) {
+      if (owner !== tab.owner) continue;
+      this.open.delete(database);
+      this.graves.push({ database, storage });
+    }
+  }
+
+  /** Frees what dead workers had open. Not while any of their code is on the stack. */
+  bury(): void {
+    for (const { database, storage } of this.graves.splice(0)) {
+      try {
+        database.close();
+      } catch {
+        // Its storage is dead; what counts is the memory.
+      }
+      storage.close().catch(() => undefined);
+    }
+  }
+
+  /** Looks at every tab that has heard of something new. */
+  check(): void {
+    for (const tab of this.tabs) {
+      if (!tab.isDirty || !tab.isUsable) continue;
+      tab.isDirty = false;
+      this.checkView(tab, '');
+    }
+  }
+
+  private checkView(tab: Tab, when: string): void {
+    const fault = tab.run(() => viewFault(tab));
+    if (fault !== null) this.options.onFault(`${tab.owner.name} sees ${when}${fault}`);
+  }
+
+  private onStorageCall(): void {
+    const owner = currentOwner();
+    const { doomed } = this;
+    if (doomed !== null && doomed.tab.owner === owner && doomed.left-- <= 0) {
+      this.doomed = null;
+      this.options.tally.add('crash of client at a storage call');
+      doomed.tab.kill();
+    }
+    // Throwing leaves a write undone, or done by half.
+    if (owner?.isAlive === false) throw new TabKilled('killed');
+    if (this.looks <= 0) return;
+    const reader = this.tabs.find((tab) => tab.owner !== owner && tab.isUsable && tab.opened?.role === 'reader');
+    if (reader === undefined) return;
+    this.looks--;
+    this.options.tally.add('look in the middle of a write');
+    this.checkView(reader, 'in the middle of a write ');
+  }
+}

@@ -1,0 +1,129 @@
+import { keyToString, tableIdOf, columnIdOf, type CellValue, type ChangeKind } from '../../packages/shared/src/index.ts';
+import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+
+/** One cell of one row, in words. */
+export interface WrittenCell {
+  readonly row: string;
+  readonly columnId: number;
+  /** What its author saw there, and what it wrote; null where there was nothing, or nothing is left. */
+  readonly before: CellValue;
+  readonly after: CellValue;
+}
+
+/** One transaction of one device, known by the mark that it left. */
+export interface Commit {
+  readonly mark: string;
+  readonly device: string;
+  readonly sequence: number;
+  readonly cells: readonly WrittenCell[];
+}
+
+const MARK = tableIdOf('mark');
+
+/** What the devices have been promised, noted beside them as their storage confirmed it. */
+export class Model {
+  /** By mark. Sent again after it was parked, a transaction has several. */
+  readonly commits = new Map<string, Commit[]>();
+  readonly marksOf = new Map<string, Set<string>>();
+  readonly draftsOf = new Map<string, Set<number>>();
+  /** Parked changesets that their device has given up. */
+  readonly dropped = new Set<string>();
+  private readonly recordedUpTo = new Map<string, number>();
+
+  /** Notes what the changelog of a device holds that is not noted yet. */
+  record(device: string, database: OpenDatabase): void {
+    const site = `${device} ${Buffer.from(database.siteId).toString('hex')}`;
+    for (const { sequence, groups, before } of database.changelog.readAfter(this.recordedUpTo.get(site) ?? 0)) {
+      this.recordedUpTo.set(site, sequence);
+      const cells: WrittenCell[] = [];
+      let mark: string | null = null;
+      for (const [index, group] of groups.entries()) {
+        const old = before[index];
+        for (let r = 0; r < group.rowCount; r++) {
+          const key = group.keys.map((part) => part[r] ?? null);
+          if (group.tableId === MARK && group.kind === 'insert') mark = String(key[0]);
+          const row = `${group.tableId}:${keyToString(key)}`;
+          const oldValue = (columnId: number): CellValue => old?.values[old.columnIds.indexOf(columnId)]?.[r] ?? null;
+          const columnIds = columnsOf(group.kind, group.columnIds, old?.columnIds ?? []);
+          for (const columnId of columnIds) {
+            const after = group.kind === 'delete' ? null : (group.values[group.columnIds.indexOf(columnId)]?.[r] ?? null);
+            cells.push({ row, columnId, before: oldValue(columnId), after });
+          }
+        }
+      }
+      if (mark === null) continue;
+      this.commits.set(mark, [...(this.commits.get(mark) ?? []), { mark, device, sequence, cells }]);
+      this.add(this.marksOf, device, mark);
+    }
+  }
+
+  recordLocal(device: string, statements: readonly SqlStatement[]): void {
+    for (const { sql, params } of statements) if (sql.startsWith('INSERT INTO draft')) this.add(this.draftsOf, device, Number(params[0]));
+  }
+
+  private add<T>(sets: Map<string, Set<T>>, name: string, item: T): void {
+    const set = sets.get(name) ?? new Set<T>();
+    sets.set(name, set.add(item));
+  }
+}
+
+function columnsOf(kind: ChangeKind, written: readonly number[], old: readonly number[]): readonly number[] {
+  return kind === 'delete' ? old : written;
+}
+
+/** The columns in which every write has a text of its own, so that it can be followed. */
+const FOLLOWED = new Map([
+  ['account', ['note']],
+  ['entry', ['note']],
+  ['label', ['content']],
+  ['goal', ['amount', 'note']],
+  ['half', ['token']],
+].map(([table, columns]) => [tableIdOf(table as string), { table: table as string, columns: new Map((columns as string[]).map((name) => [columnIdOf(name), name])) }]));
+
+export interface Ending {
+  /** Marks that the server holds: transactions that it has admitted. */
+  readonly admitted: ReadonlySet<string>;
+  /** Every text that a followed column of the server holds. */
+  readonly visible: ReadonlySet<string>;
+  /** Every text that the ledger holds as having lost. */
+  readonly lost: ReadonlySet<string>;
+}
+
+/**
+ * Every value that was admitted is there, or was overwritten by somebody who saw it, or stands in the ledger. Returns one that is not.
+ * Whoever wrote over a value saw also what was overwritten before it on the same device.
+ */
+export function vanishedValue(model: Model, { admitted, visible, lost }: Ending): string | null {
+  const seenBelow = new Map<string, string>();
+  const overwritten = new Set<string>();
+  const followed: { value: string; commit: Commit; name: string }[] = [];
+  for (const commit of [...model.commits.values()].flat()) {
+    for (const { row, columnId, before, after } of commit.cells) {
+      const column = followedColumn(row, columnId);
+      if (column === null) continue;
+      if (typeof before === 'string') {
+        if (typeof after === 'string') seenBelow.set(after, before);
+        if (admitted.has(commit.mark)) overwritten.add(before);
+      }
+      if (typeof after === 'string' && admitted.has(commit.mark)) followed.push({ value: after, commit, name: column });
+    }
+  }
+  for (const value of [...overwritten]) {
+    for (let below = seenBelow.get(value); below !== undefined && !overwritten.has(below); below = seenBelow.get(below)) overwritten.add(below);
+  }
+  for (const { value, commit, name } of followed) {
+    if (!visible.has(value) && !lost.has(value) && !overwritten.has(value)) return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
+  }
+  return null;
+}
+
+function followedColumn(row: string, columnId: number): string | null {
+  const tableId = Number(row.slice(0, row.indexOf(':')));
+  const table = FOLLOWED.get(tableId);
+  const name = table?.columns.get(columnId);
+  return table === undefined || name === undefined ? null : `${table.table}.${name} of ${row.slice(row.indexOf(':') + 1)}`;
+}
+
+export const FOLLOWED_COLUMNS: readonly { readonly table: string; readonly column: string }[] = [...FOLLOWED.values()].flatMap(({ table, columns }) => [...columns.values()].map((column) => ({ table, column })));
+

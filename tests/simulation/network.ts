@@ -1,0 +1,222 @@
+import { decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES } from '../../packages/shared/src/index.ts';
+import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
+import { Pipe } from './pipe.ts';
+import type { Random } from './random.ts';
+import type { Tally } from './tally.ts';
+import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
+
+/** What the server does with a connection. */
+export interface ServerEnd {
+  receive(frame: Uint8Array): void;
+  disconnected(): void;
+}
+
+/** Null: nobody listens. */
+export type Listen = (socket: SessionSocket) => ServerEnd | null;
+
+export interface NetworkOptions {
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly tally: Tally;
+  readonly serverOwner: () => Owner;
+  readonly listen: Listen;
+}
+
+/** Where a client is: what happens to the network there happens to all of its connections. */
+export interface Place {
+  isPartitioned: boolean;
+  isSlow: boolean;
+}
+
+/**
+ * Connections between workers and the server. Within one of them frames arrive in order; between two of them in any order. A connection can
+ * be cut with all that is under way, with either end hearing of it or not; and a partition holds back everything until it ends.
+ */
+export class Network {
+  readonly options: NetworkOptions;
+  readonly connections = new Set<SimulatedConnection>();
+
+  constructor(options: NetworkOptions) {
+    this.options = options;
+  }
+
+  /** A stand-in for the browser's WebSocket, for whichever worker calls it. */
+  webSocketClass(placeOf: (owner: Owner) => Place): new (url: string) => object {
+    const network = this;
+    return class {
+      constructor() {
+        const owner = currentOwner();
+        if (owner === undefined) throw new Error('a socket was opened by nobody');
+        const connection = new SimulatedConnection(network, owner, placeOf(owner));
+        network.connections.add(connection);
+        return connection.clientEnd;
+      }
+    };
+  }
+
+  connectionsOf(place: Place): SimulatedConnection[] {
+    return [...this.connections].filter((connection) => connection.place === place);
+  }
+
+  partition(place: Place, isPartitioned: boolean): void {
+    place.isPartitioned = isPartitioned;
+    for (const connection of this.connectionsOf(place)) connection.hold(isPartitioned);
+  }
+
+  /** The worker is gone. */
+  forget(owner: Owner): void {
+    for (const connection of this.connections) if (connection.client === owner) connection.cut({ clientHears: false, serverHears: this.options.random.chance(0.7) });
+  }
+
+  serverGone(): void {
+    for (const connection of this.connections) connection.cut({ clientHears: !connection.place.isPartitioned, serverHears: false });
+  }
+}
+
+const CONNECTING = 0;
+const OPEN = 1;
+const CLOSED = 3;
+
+/** What the client's code touches of a WebSocket. */
+class ClientEnd {
+  binaryType = '';
+  readyState = CONNECTING;
+  readonly bufferedAmount = 0;
+  onopen: ((event: object) => void) | null = null;
+  onmessage: ((event: { readonly data: unknown }) => void) | null = null;
+  onclose: ((event: { readonly code: number }) => void) | null = null;
+  private readonly connection: SimulatedConnection;
+
+  constructor(connection: SimulatedConnection) {
+    this.connection = connection;
+  }
+
+  send(data: Uint8Array): void {
+    if (this.readyState === OPEN) this.connection.sendUp(data.slice());
+  }
+
+  close(): void {
+    if (this.readyState === CLOSED) return;
+    this.readyState = CLOSED;
+    this.connection.clientClosed();
+  }
+}
+
+export class SimulatedConnection {
+  readonly client: Owner;
+  readonly place: Place;
+  readonly clientEnd: ClientEnd;
+  private readonly network: Network;
+  private readonly up: Pipe;
+  private readonly down: Pipe;
+  private server: ServerEnd | null = null;
+  private outcomesUnderWay = 0;
+  private isEnded = false;
+
+  constructor(network: Network, client: Owner, place: Place) {
+    const { time, random } = network.options;
+    this.network = network;
+    this.client = client;
+    this.place = place;
+    const latencyMs = (): number => (place.isSlow ? 200 + random.below(4_000) : 1 + random.below(60));
+    this.up = new Pipe(time, latencyMs);
+    this.down = new Pipe(time, latencyMs);
+    this.clientEnd = new ClientEnd(this);
+    if (place.isPartitioned) this.hold(true);
+    this.up.send(() => this.reachServer());
+  }
+
+  hold(isHeld: boolean): void {
+    this.up.hold(isHeld);
+    this.down.hold(isHeld);
+  }
+
+  sendUp(frame: Uint8Array): void {
+    this.up.send(() => this.toServer(() => this.server?.receive(frame)));
+  }
+
+  clientClosed(): void {
+    this.up.send(() => {
+      this.toServer(() => this.server?.disconnected());
+      this.end();
+    });
+  }
+
+  /** Loses all that is under way. Who does not hear of it has to find out. */
+  cut({ clientHears, serverHears }: { readonly clientHears: boolean; readonly serverHears: boolean }): void {
+    if (this.isEnded) return;
+    const { time, tally } = this.network.options;
+    if (this.outcomesUnderWay > 0) tally.add('lost reply');
+    this.up.cut();
+    this.down.cut();
+    const delayMs = 1 + this.network.options.random.below(40);
+    if (clientHears) time.after(delayMs, () => this.clientHearsClose(1006));
+    if (serverHears) time.after(delayMs, () => this.toServer(() => this.server?.disconnected()));
+    this.end();
+  }
+
+  private end(): void {
+    this.isEnded = true;
+    this.network.connections.delete(this);
+  }
+
+  private reachServer(): void {
+    this.toServer(() => {
+      this.server = this.network.options.listen(this.socket());
+    });
+    if (this.server === null) {
+      this.down.send(() => this.clientHearsClose(1006));
+      return;
+    }
+    this.down.send(() =>
+      this.toClient(() => {
+        this.clientEnd.readyState = OPEN;
+        this.clientEnd.onopen?.({});
+      }),
+    );
+  }
+
+  /** The server's end, as its session sees it. */
+  private socket(): SessionSocket {
+    const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+    return {
+      send: (frame) => {
+        const bytes = frame.slice();
+        const message = assembler.add(bytes);
+        const hasOutcomes = message !== null && carriesOutcomes(message);
+        if (hasOutcomes) this.outcomesUnderWay++;
+        this.down.send(() => {
+          if (hasOutcomes) this.outcomesUnderWay--;
+          this.toClient(() => this.clientEnd.onmessage?.({ data: bytes.buffer }));
+        });
+      },
+      unreadBytes: () => 0,
+      pause: () => this.up.hold(true),
+      resume: () => this.up.hold(this.place.isPartitioned),
+      close: (code) => this.down.send(() => this.clientHearsClose(code)),
+      terminate: () => this.cut({ clientHears: !this.place.isPartitioned, serverHears: false }),
+    };
+  }
+
+  private clientHearsClose(code: number): void {
+    this.toClient(() => {
+      this.clientEnd.readyState = CLOSED;
+      this.clientEnd.onclose?.({ code });
+    });
+    this.end();
+  }
+
+  private toClient(run: () => void): void {
+    if (this.client.isAlive && this.clientEnd.readyState !== CLOSED) this.network.options.time.as(this.client, run);
+  }
+
+  private toServer(run: () => void): void {
+    const owner = this.network.options.serverOwner();
+    if (owner.isAlive) this.network.options.time.as(owner, run);
+  }
+}
+
+function carriesOutcomes(bytes: Uint8Array): boolean {
+  const message = decodeServerMessage(bytes);
+  return message.type === 'delivery' && message.outcomes.length > 0;
+}

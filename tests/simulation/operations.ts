@@ -1,0 +1,62 @@
+import { Random } from './random.ts';
+
+/** Everything that can happen in a history, with how often it does. */
+const WEIGHTS = {
+  write: 60,
+  burst: 4,
+  pause: 8,
+  'long pause': 2,
+  cut: 5,
+  'half-open': 2,
+  partition: 3,
+  'heal partition': 5,
+  slow: 2,
+  'kill tab': 2,
+  'kill in storage': 4,
+  'close tab': 1,
+  'open tab': 4,
+  suspend: 2,
+  resume: 4,
+  freeze: 1,
+  'clock jump': 2,
+  'clock rate': 2,
+  'kill server': 2,
+  'kill server at statement': 2,
+  'kill server at send': 2,
+  'start server': 6,
+  look: 3,
+} as const;
+
+export type OperationKind = keyof typeof WEIGHTS;
+
+/** One step. Whatever it has to choose, it chooses from its own seed, so that dropping another step changes as little as can be. */
+export interface Operation {
+  readonly number: number;
+  readonly kind: OperationKind;
+  /** Which device, of as many as there are. */
+  readonly device: number;
+  readonly seed: number;
+}
+
+export interface Plan {
+  readonly seed: number;
+  readonly devices: number;
+  readonly operations: readonly Operation[];
+}
+
+/** How large histories are. */
+export interface Size {
+  readonly devices: readonly [atLeast: number, atMost: number];
+  readonly operations: readonly [atLeast: number, atMost: number];
+}
+
+const KINDS = (Object.keys(WEIGHTS) as OperationKind[]).flatMap((kind) => Array.from({ length: WEIGHTS[kind] }, () => kind));
+
+export function planHistory(seed: number, size: Size): Plan {
+  const random = new Random(seed);
+  const between = ([atLeast, atMost]: readonly [number, number]): number => atLeast + random.below(atMost - atLeast + 1);
+  const devices = between(size.devices);
+  const count = between(size.operations);
+  const operations = Array.from({ length: count }, (_, number): Operation => ({ number, kind: random.pick(KINDS), device: random.below(devices), seed: random.below(2 ** 31) }));
+  return { seed, devices, operations };
+}

@@ -1,0 +1,122 @@
+import type { RockpoolError } from '../../packages/shared/src/index.ts';
+import type { Device } from './device.ts';
+import type { Operation } from './operations.ts';
+import { Random } from './random.ts';
+import type { Tab } from './tab.ts';
+import type { World } from './world.ts';
+import { randomTransaction } from './writes.ts';
+
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+const MOST_TABS = 3;
+
+/** Failures of a write that its author is told of and can do something about. Anything else is a fault. */
+const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
+
+/** Carries out one step, and lets some time pass. */
+export async function perform(world: World, operation: Operation): Promise<void> {
+  const device = world.devices[operation.device % world.devices.length];
+  if (device === undefined) return;
+  const random = new Random(operation.seed);
+  await step(world, device, operation, random);
+  await world.time.advance(random.pick([0, 0, 1, 5, random.below(40), random.below(400)]));
+}
+
+async function step(world: World, device: Device, { kind, number }: Operation, random: Random): Promise<void> {
+  const { tally, network, server, time } = world;
+  const tab = device.usableTabs.length === 0 ? undefined : random.pick(device.usableTabs);
+  switch (kind) {
+    case 'write':
+      if (tab !== undefined) write(world, tab, random, `${device.name}-${number}`);
+      return;
+    case 'burst':
+      for (let part = 0; part < 4; part++) if (tab?.isUsable === true) write(world, tab, random, `${device.name}-${number}.${part}`);
+      return;
+    case 'pause':
+      return time.advance(random.below(5_000));
+    case 'long pause':
+      return time.advance(random.below(90_000));
+    case 'cut':
+      for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: true, serverHears: true });
+      return tally.add('cut');
+    case 'half-open':
+      for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: random.chance(0.5), serverHears: false });
+      return tally.add('half-open connection');
+    case 'partition':
+      if (!device.isPartitioned) tally.add('partition');
+      return network.partition(device, true);
+    case 'heal partition':
+      return network.partition(device, false);
+    case 'slow':
+      device.isSlow = !device.isSlow;
+      return;
+    case 'kill tab':
+      if (tab === undefined) return;
+      tally.add('crash of client');
+      return tab.kill();
+    case 'kill in storage':
+      if (tab !== undefined) device.doom(tab, random.below(30));
+      return;
+    case 'close tab':
+      if (tab !== undefined && device.tabs.length > 1) void device.closeTab(tab);
+      return;
+    case 'open tab':
+      if (device.tabs.length < MOST_TABS) device.openTab();
+      return;
+    case 'suspend':
+      if (tab === undefined) return;
+      tab.isSuspended = true;
+      tally.add('suspended tab');
+      void tab.run(() => tab.membership.suspend());
+      return;
+    case 'resume':
+      for (const sleeping of device.tabs) if (sleeping.isSuspended) wake(sleeping);
+      return;
+    case 'freeze': {
+      const reader = device.usableTabs.find(({ opened }) => opened?.role === 'reader');
+      reader?.medium.freeze(random.chance(0.5));
+      return;
+    }
+    case 'clock jump':
+      tally.add('clock jump');
+      return device.clock.jumpTo(random.pick([YEAR_MS, -YEAR_MS, 0, 3_600_000, -3_600_000, random.below(2 * YEAR_MS) - YEAR_MS]));
+    case 'clock rate':
+      tally.add('clock frozen or backwards');
+      return device.clock.run(random.pick([1, 1, 0, -1]));
+    case 'kill server':
+      return server.kill();
+    case 'kill server at statement':
+      server.trap = { at: 'statement', left: random.below(60) };
+      return;
+    case 'kill server at send':
+      server.trap = { at: 'send', left: random.below(4) };
+      return;
+    case 'start server':
+      return server.start();
+    case 'look':
+      return device.lookInTheMiddle(1 + random.below(3));
+  }
+}
+
+export function wake(tab: Tab): void {
+  tab.isSuspended = false;
+  void tab.run(() => tab.membership.resume());
+}
+
+function write(world: World, tab: Tab, random: Random, mark: string): void {
+  const statements = randomTransaction(tab, random, mark);
+  world.tally.add('write');
+  tab.write(statements).then(
+    () => {
+      // The promise of a write is kept from here on: its storage had noted it before.
+      if (tab.owner.isAlive && !world.model.commits.has(mark)) world.fault(`${mark} was acknowledged and is not in the changelog`);
+      world.note(`${mark} written`);
+    },
+    (thrown: RockpoolError) => {
+      if (!tab.owner.isAlive) return;
+      world.note(`${mark} failed: ${thrown.code}`);
+      world.tally.add(`write failed: ${thrown.code}`);
+      if (!HONEST_FAILURES.test(thrown.code)) world.fault(`${mark} failed with ${thrown.message}`);
+      else if (world.model.commits.has(mark) && thrown.code !== 'client-closed') world.fault(`${mark} failed with ${thrown.code} and took effect all the same`);
+    },
+  );
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { contentOf, difference, firstOpening, lostWrites, readText } from './checks.ts';
+import { FOLLOWED_COLUMNS, vanishedValue } from './model.ts';
+import type { Plan } from './operations.ts';
+import { perform, wake } from './perform.ts';
+import { HistoryFailed, loadRuntimes, World } from './world.ts';
+
+export interface Result {
+  readonly tally: readonly (readonly [string, number])[];
+  /** Over everything that happened, in order. */
+  readonly logHash: string;
+  /** Null: everything was as it must be. */
+  readonly failure: string | null;
+  readonly log: readonly string[];
+}
+
+/** After the last trouble has ended: time enough for every deadline, and few enough exchanges that nothing goes in circles. */
+const HEALING_MS = 4 * 60_000;
+const MOST_EXCHANGES = 20;
+
+/** Runs one history from its plan: all that happens in it follows from the plan alone. */
+export async function runHistory({ seed, devices, operations }: Plan): Promise<Result> {
+  const loaded = await loadRuntimes();
+  const world = new World(seed);
+  world.install();
+  let failure: string | null = null;
+  try {
+    world.server.start();
+    for (let device = 0; device < devices; device++) {
+      world.addDevice(loaded);
+      world.devices[device]?.openTab();
+    }
+    await world.time.advance(1_000);
+    for (const operation of operations) {
+      world.note(`${operation.number} ${operation.kind} ${operation.device}`);
+      await perform(world, operation);
+      world.assertSound();
+    }
+    await heal(world);
+    checkEnding(world);
+    world.assertSound();
+  } catch (thrown) {
+    failure = thrown instanceof HistoryFailed ? thrown.message : thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  } finally {
+    await world.dispose();
+  }
+  return { tally: [...world.tally.counts], logHash: createHash('sha256').update(world.log.join('\n')).digest('hex'), failure, log: world.log };
+}
+
+async function heal(world: World): Promise<void> {
+  world.note('healing');
+  world.server.trap = null;
+  world.server.start();
+  for (const device of world.devices) {
+    world.network.partition(device, false);
+    device.isSlow = false;
+    device.forgetDoom();
+    for (const tab of device.tabs) {
+      tab.medium.freeze(false);
+      if (tab.isSuspended) wake(tab);
+    }
+    if (device.tabs.length === 0) device.openTab();
+    device.attempts = 0;
+  }
+  await world.time.advance(HEALING_MS);
+  for (const device of world.devices) {
+    // Every tab may have been on its way out.
+    if (device.leader === undefined) device.openTab();
+  }
+  await world.time.advance(60_000);
+  world.assertSound();
+}
+
+function checkEnding(world: World): void {
+  const { devices, model, server, tally } = world;
+  const expected = world.serverContent();
+  for (const device of devices) {
+    const tab = device.leader;
+    if (tab?.opened == null) throw new HistoryFailed(`${device.name} has no leader in the end`);
+    const { database } = tab.opened;
+    const { name } = device;
+    const where = `${name} after healing`;
+    const pending = database.outbox.pendingCount();
+    if (pending > 0) throw new HistoryFailed(`${where}: ${pending} changesets wait, ${tab.status.state}, ${tab.status.reason?.message ?? 'no reason'}`);
+    const found = difference(contentOf((sql) => readText(database, sql)), expected);
+    if (found !== null) throw new HistoryFailed(`${where} differs from the server: ${found}`);
+    if (database.connection.value('SELECT count(*) FROM rockpool_base') !== 0) throw new HistoryFailed(`${where}: hidden values without anything pending`);
+    const orphan = database.connection.rows('PRAGMA foreign_key_check')[0];
+    if (orphan !== undefined) throw new HistoryFailed(`${where}: foreign_key_check: ${orphan.join(', ')}`);
+    const fault = lostWrites(model, name, database) ?? firstOpening(database);
+    if (fault !== null) throw new HistoryFailed(`${where}: ${fault}`);
+    if (device.attempts > MOST_EXCHANGES) throw new HistoryFailed(`${where}: ${device.attempts} connections were made`);
+    tally.add('rejection', database.parked.count());
+    for (const other of device.usableTabs) {
+      const reader = other.opened?.database;
+      if (reader === undefined || other === tab) continue;
+      const differs = difference(other.run(() => contentOf((sql) => readText(reader, sql))), expected);
+      if (differs !== null) throw new HistoryFailed(`${other.owner.name}, a follower, differs: ${differs}`);
+    }
+  }
+  const ask = (sql: string): string[] => (server.live?.file.sql.all(sql) ?? []).map(([value]) => String(value));
+  const vanished = vanishedValue(model, {
+    admitted: new Set(ask('SELECT id FROM mark')),
+    visible: new Set(FOLLOWED_COLUMNS.flatMap(({ table, column }) => ask(`SELECT ${column} FROM ${table} WHERE ${column} IS NOT NULL`))),
+    lost: new Set(ask('SELECT lost_value FROM rockpool_conflict WHERE lost_value IS NOT NULL')),
+  });
+  if (vanished !== null) throw new HistoryFailed(vanished);
+  tally.add('conflict', Number(ask('SELECT count(*) FROM rockpool_conflict')[0]));
+}

@@ -1,0 +1,168 @@
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, type Push, type Schema } from '../../packages/shared/src/index.ts';
+import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { Session, type SessionContext } from '../../packages/sync-server/src/session/session.ts';
+import { SESSION_LIMITS } from '../../packages/sync-server/src/session/session-rules.ts';
+import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
+import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import type { ServerEnd } from './network.ts';
+import type { Owner, VirtualTime } from './virtual-time.ts';
+
+/** Thrown where the process of the server ends, to unwind what would run no more. */
+class ServerKilled extends Error {}
+
+/** Where the server dies: before its next statements but one, or with its next frames but one handed over. */
+export interface Trap {
+  readonly at: 'statement' | 'send';
+  left: number;
+}
+
+export interface ServerHostOptions {
+  readonly time: VirtualTime;
+  readonly folder: string;
+  readonly schema: Schema;
+  readonly onPush: (site: string, push: Push) => void;
+  /** The process of the server has ended: every connection with it. */
+  readonly onKilled: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export const DATABASE_ID = 'budget';
+
+const SWEEP_INTERVAL_MS = 5_000;
+
+/** The machine of the server: its file, and its process, which can die at any statement and at any frame. */
+export class ServerHost {
+  owner: Owner = { name: 'server', isAlive: false, wallMs: () => this.options.time.nowMs };
+  trap: Trap | null = null;
+  /** Lets the host say what the server does wrong by itself, such as a code that it should never send. */
+  readonly failures: string[] = [];
+  private readonly options: ServerHostOptions;
+  private running: LiveDatabase | null = null;
+  private readonly dead: LiveDatabase[] = [];
+  private sessions = new Set<Session>();
+  private fileNumber = 0;
+
+  constructor(options: ServerHostOptions) {
+    this.options = options;
+  }
+
+  get live(): LiveDatabase | null {
+    return this.running;
+  }
+
+  private get path(): string {
+    return join(this.options.folder, `server-${this.fileNumber}.sqlite`);
+  }
+
+  start(): void {
+    if (this.running !== null) return;
+    const { time, schema, onError } = this.options;
+    this.owner = { name: 'server', isAlive: true, wallMs: () => time.nowMs };
+    const { owner } = this;
+    time.as(owner, () => {
+      const live = new LiveDatabase(openDatabaseFile(this.path, schema), { onFailure: (error) => owner.isAlive && onError(error) });
+      this.setTraps(live, owner);
+      this.running = live;
+      setInterval(() => {
+        for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
+      }, SWEEP_INTERVAL_MS);
+    });
+  }
+
+  /** SIGKILL: what is in the file stays, as the file is at this moment; all else is gone. */
+  kill(): void {
+    const { running } = this;
+    if (running === null) return;
+    this.trap = null;
+    this.running = null;
+    this.owner.isAlive = false;
+    this.sessions = new Set();
+    const from = this.path;
+    this.fileNumber++;
+    for (const suffix of ['', '-wal']) if (existsSync(from + suffix)) copyFileSync(from + suffix, this.path + suffix);
+    this.dead.push(running);
+    this.options.onKilled();
+  }
+
+  /** Frees what dead processes had open. Not while any of their code is on the stack. */
+  bury(): void {
+    for (const live of this.dead.splice(0)) live.file.sql.close();
+  }
+
+  close(): void {
+    this.kill();
+    this.bury();
+    for (let number = 0; number <= this.fileNumber; number++) {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(join(this.options.folder, `server-${number}.sqlite${suffix}`), { force: true });
+    }
+  }
+
+  listen(socket: SessionSocket): ServerEnd | null {
+    const { running: live, owner } = this;
+    if (live === null) return null;
+    const { time } = this.options;
+    const context: SessionContext = {
+      schemaHash: this.options.schema.hash,
+      authenticate: async (token) => ({ principal: token, databases: [DATABASE_ID], access: 'write', expiresAtMs: Infinity }),
+      openDatabase: () => live,
+      now: () => time.nowMs,
+      log: (event, fields) => {
+        if (owner.isAlive && (event === 'session-error' || BUGS.has(String(fields['code'])))) this.failures.push(`${event} ${JSON.stringify(fields)}`);
+      },
+      limits: SESSION_LIMITS,
+      onClosed: (closed) => void this.sessions.delete(closed),
+    };
+    const session = new Session(this.watched(socket, owner), context);
+    this.sessions.add(session);
+    const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+    return {
+      receive: (frame) => {
+        if (!owner.isAlive) return;
+        const bytes = assembler.add(frame);
+        const message = bytes === null ? null : decodeClientMessage(bytes);
+        this.dying(() => session.receive(frame));
+        if (message?.type === 'push') this.options.onPush(session.site, message);
+      },
+      disconnected: () => owner.isAlive && this.dying(() => session.disconnected()),
+    };
+  }
+
+  private watched(socket: SessionSocket, owner: Owner): SessionSocket {
+    return {
+      ...socket,
+      send: (frame) => {
+        if (!owner.isAlive) return;
+        socket.send(frame);
+        this.spring('send');
+      },
+    };
+  }
+
+  private setTraps({ file: { sql } }: LiveDatabase, owner: Owner): void {
+    const run = sql.run.bind(sql);
+    sql.run = (...args) => {
+      if (!owner.isAlive) throw new ServerKilled();
+      this.spring('statement');
+      run(...args);
+    };
+  }
+
+  private spring(at: Trap['at']): void {
+    if (this.trap?.at !== at || this.trap.left-- > 0) return;
+    this.kill();
+    throw new ServerKilled();
+  }
+
+  private dying(run: () => void): void {
+    try {
+      run();
+    } catch (thrown) {
+      if (!(thrown instanceof ServerKilled)) throw thrown;
+    }
+  }
+}
+
+/** What the server says when it or a client has a fault: honest clients never hear it. */
+const BUGS: ReadonlySet<string> = new Set(['changeset-chain-broken', 'changeset-invalid', 'frame-invalid', 'frame-unexpected', 'frame-too-large', 'internal']);

@@ -1,0 +1,147 @@
+import { encodeSchema, type RockpoolError } from '../../packages/shared/src/index.ts';
+import { openStorage } from '../../packages/vfs-opfs/src/index.ts';
+import type { SimulatedMedium } from '../../packages/vfs-opfs/src/testing/index.ts';
+import type { LeaderStatus } from '../../packages/client/src/leader/channel-message.ts';
+import { systemClock } from '../../packages/client/src/leader/clock.ts';
+import { Membership, type OpenedDatabase } from '../../packages/client/src/leader/membership.ts';
+import type { TabRole } from '../../packages/client/src/rpc/sync-status.ts';
+import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
+import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { withReadAgain } from '../../packages/client/src/worker/read-again.ts';
+import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
+import { storageFailure } from '../../packages/client/src/worker/storage-failure.ts';
+import { startSync } from '../../packages/client/src/worker/sync/start-sync.ts';
+import type { Device } from './device.ts';
+import { householdSchema } from './household-schema.ts';
+import { DATABASE_ID } from './server-host.ts';
+import type { Owner } from './virtual-time.ts';
+
+export interface Runtimes {
+  /** Apart, so that one tab may read in the middle of another's write. */
+  readonly writers: SqliteRuntime;
+  readonly readers: SqliteRuntime;
+}
+
+/** Small, so that segments are sealed and copied many times in one history. */
+const TUNING = { poolSizeBytes: 16 * 65_536, checkpointAfterBytes: 384 * 1024, segmentGrowthBytes: 128 * 1024, recordSizeBytes: 64 * 1024 };
+
+const STATUS: LeaderStatus = { state: 'offline', pendingCount: 0, parkedCount: 0, reason: null, lastContactMs: null, persistence: 'opfs', clockOffsetMs: null };
+
+/** What the app adds by itself: a full-text index over notes, kept by temporary triggers, which also run when remote changes are applied. */
+const FULL_TEXT_SQL = `
+  CREATE VIRTUAL TABLE IF NOT EXISTS entry_text USING fts5(note, content='entry', content_rowid='rowid');
+  CREATE TEMP TRIGGER entry_text_insert AFTER INSERT ON main.entry BEGIN INSERT INTO entry_text(rowid, note) VALUES (new.rowid, new.note); END;
+  CREATE TEMP TRIGGER entry_text_delete AFTER DELETE ON main.entry BEGIN INSERT INTO entry_text(entry_text, rowid, note) VALUES ('delete', old.rowid, old.note); END;
+  CREATE TEMP TRIGGER entry_text_update AFTER UPDATE ON main.entry BEGIN
+    INSERT INTO entry_text(entry_text, rowid, note) VALUES ('delete', old.rowid, old.note);
+    INSERT INTO entry_text(rowid, note) VALUES (new.rowid, new.note);
+  END;`;
+
+const SCHEMA_JSON = encodeSchema(householdSchema);
+
+/** One tab of a device: the real membership, leadership, storage, database and sync in a worker that can die at any call of its storage. */
+export class Tab {
+  readonly owner: Owner;
+  readonly device: Device;
+  readonly medium: SimulatedMedium;
+  readonly membership: Membership<OpenDatabase>;
+  opened: { readonly database: OpenDatabase; readonly role: 'writer' | 'reader' } | null = null;
+  role: TabRole | null = null;
+  status: LeaderStatus = STATUS;
+  isSuspended = false;
+  /** It has heard of a commit, and was not looked at since. */
+  isDirty = false;
+  private readonly runtimes: Runtimes;
+
+  constructor(device: Device, name: string, runtimes: Runtimes) {
+    this.device = device;
+    this.runtimes = runtimes;
+    this.owner = { name, isAlive: true, wallMs: () => device.clock.nowMs() };
+    this.medium = device.disk.medium();
+    let ids = 0;
+    this.membership = new Membership<OpenDatabase>({
+      scope: 'household',
+      schema: SCHEMA_JSON,
+      initialStatus: STATUS,
+      locks: device.browser.locks(this.owner),
+      openPort: () => device.browser.openPort(this.owner),
+      clock: systemClock,
+      newId: () => `${name}-${++ids}`,
+      openDatabase: (role) => this.open(role),
+      startWork: (tools) =>
+        startSync({ target: { url: 'ws://server', databaseId: DATABASE_ID }, token: () => Promise.resolve(device.name), tools, persistence: 'opfs' }),
+      onTouched: () => {
+        this.isDirty = true;
+      },
+      onStatus: (status, role) => {
+        this.status = status;
+        if (role === 'leader' && this.role !== 'leader') device.onLeader(this);
+        this.role = role;
+      },
+      onProblem: (error) => this.note(error),
+      onEnded: (error) => this.note(error),
+    });
+  }
+
+  get isUsable(): boolean {
+    return this.owner.isAlive && !this.isSuspended && this.opened !== null;
+  }
+
+  write(statements: readonly SqlStatement[]): Promise<unknown> {
+    return this.run(() => this.membership.write(statements));
+  }
+
+  run<T>(body: () => T): T {
+    return this.device.time.as(this.owner, body);
+  }
+
+  /** Ends the worker where it stands. May be called from within its own calls of the storage. */
+  kill(): void {
+    if (!this.owner.isAlive) return;
+    this.owner.isAlive = false;
+    this.medium.kill();
+    this.device.browser.forget(this.owner);
+    this.device.onKilled(this);
+  }
+
+  private note(error: RockpoolError): void {
+    if (this.owner.isAlive && error.code !== 'client-closed') this.device.onProblem(this, error);
+  }
+
+  private async open(role: 'writer' | 'reader'): Promise<OpenedDatabase<OpenDatabase>> {
+    const runtime = role === 'writer' ? this.runtimes.writers : this.runtimes.readers;
+    const storage = await openStorage({ name: 'household', medium: this.medium, role, tuning: TUNING }).catch((thrown: unknown) => {
+      throw storageFailure(thrown);
+    });
+    try {
+      storage.register(runtime.module as never);
+      const database = openDatabase({
+        runtime,
+        path: storage.path,
+        vfsName: storage.vfsName,
+        role,
+        schema: householdSchema,
+        randomBytes: (count) => this.device.random.bytes(count),
+        nowMs: () => Date.now(),
+        flush: () => storage.flush(),
+        storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
+      });
+      this.device.onOpened(database, storage);
+      if (role === 'writer') database.connection.exec(FULL_TEXT_SQL);
+      const mine = role === 'writer' ? this.device.recorded(this, database) : withReadAgain(database);
+      this.opened = { database: mine, role };
+      return {
+        database: mine,
+        close: async () => {
+          this.opened = null;
+          this.device.onClosing(database);
+          database.close();
+          await storage.close();
+        },
+      };
+    } catch (thrown) {
+      await storage.close().catch(() => undefined);
+      throw storageFailure(thrown);
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Random } from './random.ts';
+
+/** Whose code runs: the worker of one tab, or the server. What a dead owner had planned never happens. */
+export interface Owner {
+  readonly name: string;
+  isAlive: boolean;
+  /** What this machine's clock says: `Date.now()` for the code of this owner. */
+  wallMs(): number;
+}
+
+interface Timer {
+  readonly dueMs: number;
+  readonly order: number;
+  readonly owner: Owner | undefined;
+  readonly run: () => void;
+  readonly everyMs: number | null;
+  unref(): Timer;
+  ref(): Timer;
+}
+
+const owners = new AsyncLocalStorage<Owner>();
+const realSetImmediate = globalThis.setImmediate;
+
+/** The owner of the code that runs now. */
+export function currentOwner(): Owner | undefined {
+  return owners.getStore();
+}
+
+/**
+ * The time of one simulation. It takes the place of the timers, clocks and chance of this thread, so that the real code runs unchanged, and
+ * stands still while anything runs: an hour takes as long as what happens in it.
+ */
+export class VirtualTime {
+  /** True time, which no clock in the simulation needs to know. */
+  nowMs = 1_763_683_200_000;
+  /** Called after everything that one event set off has come to rest. */
+  afterEvent: () => void = () => undefined;
+  /** What was thrown where nobody catches: on a page it would be an uncaught error. */
+  readonly uncaught: unknown[] = [];
+  private timers: Timer[] = [];
+  private order = 0;
+  private restore: (() => void)[] = [];
+
+  /** Runs `body` as code of this owner, and all that follows from it. */
+  as<T>(owner: Owner, body: () => T): T {
+    return owners.run(owner, body);
+  }
+
+  after(delayMs: number, run: () => void): () => void {
+    const timer = this.plan(delayMs, run, null);
+    return () => this.cancel(timer);
+  }
+
+  /** Lets time pass, with everything that is due in it. */
+  async advance(durationMs: number): Promise<void> {
+    const untilMs = this.nowMs + durationMs;
+    await this.settle();
+    for (let timer = this.timers[0]; timer !== undefined && timer.dueMs <= untilMs; timer = this.timers[0]) {
+      this.timers.shift();
+      this.nowMs = Math.max(this.nowMs, timer.dueMs);
+      this.fire(timer);
+      await this.settle();
+    }
+    this.nowMs = untilMs;
+  }
+
+  /** Lets everything come to rest that needs no time. */
+  async settle(): Promise<void> {
+    // Only promises are under way between two timers, and all of them are through before the next turn of the real event loop.
+    await new Promise((resolve) => void realSetImmediate(resolve));
+    this.afterEvent();
+  }
+
+  /** Takes over this thread's timers and clocks until `uninstall`. */
+  install(random: Random, globals: Readonly<Record<string, unknown>>): void {
+    const plan = (callback: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): Timer => this.plan(delayMs, () => callback(...args), null);
+    this.replace(globalThis, {
+      setTimeout: plan,
+      setImmediate: (callback: (...args: unknown[]) => void, ...args: unknown[]) => this.plan(0, () => callback(...args), null),
+      setInterval: (callback: (...args: unknown[]) => void, everyMs: number, ...args: unknown[]) => this.plan(everyMs, () => callback(...args), everyMs),
+      clearTimeout: (timer: Timer | undefined) => this.cancel(timer),
+      clearImmediate: (timer: Timer | undefined) => this.cancel(timer),
+      clearInterval: (timer: Timer | undefined) => this.cancel(timer),
+      ...globals,
+    });
+    this.replace(Date, { now: () => currentOwner()?.wallMs() ?? this.nowMs });
+    this.replace(performance, { now: () => this.nowMs });
+    this.replace(Math, { random: () => random.next() });
+  }
+
+  uninstall(): void {
+    for (const restore of this.restore) restore();
+    this.restore = [];
+    this.timers = [];
+  }
+
+  private replace(target: object, values: Readonly<Record<string, unknown>>): void {
+    for (const [name, value] of Object.entries(values)) {
+      const before = Object.getOwnPropertyDescriptor(target, name);
+      Object.defineProperty(target, name, { value, configurable: true, writable: true });
+      this.restore.push(() => {
+        if (before === undefined) Reflect.deleteProperty(target, name);
+        else Object.defineProperty(target, name, before);
+      });
+    }
+  }
+
+  private plan(delayMs: number, run: () => void, everyMs: number | null): Timer {
+    const timer: Timer = {
+      dueMs: this.nowMs + Math.ceil(Math.max(0, delayMs)), // clocks show whole milliseconds
+      order: this.order++,
+      owner: currentOwner(),
+      run,
+      everyMs,
+      unref: () => timer,
+      ref: () => timer,
+    };
+    this.insert(timer);
+    return timer;
+  }
+
+  private insert(timer: Timer): void {
+    if (timer.owner?.isAlive === false) return;
+    let at = this.timers.length;
+    // Most new timers are due last.
+    while (at > 0 && this.timers[at - 1]!.dueMs > timer.dueMs) at--;
+    this.timers.splice(at, 0, timer);
+  }
+
+  private cancel(timer: Timer | undefined): void {
+    const at = timer === undefined ? -1 : this.timers.indexOf(timer);
+    if (at >= 0) this.timers.splice(at, 1);
+  }
+
+  private fire(timer: Timer): void {
+    if (timer.owner?.isAlive === false) return;
+    if (timer.everyMs !== null) this.insert(Object.assign(timer, { dueMs: this.nowMs + timer.everyMs }));
+    try {
+      if (timer.owner === undefined) owners.exit(timer.run);
+      else owners.run(timer.owner, timer.run);
+    } catch (thrown) {
+      if (timer.owner === undefined || timer.owner.isAlive) this.uncaught.push(thrown);
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Push } from '../../packages/shared/src/index.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
+import { contentOf, difference, readText, rowsFault } from './checks.ts';
+import { Device } from './device.ts';
+import { householdSchema } from './household-schema.ts';
+import { Model } from './model.ts';
+import { Network } from './network.ts';
+import { Random } from './random.ts';
+import { ServerHost } from './server-host.ts';
+import type { Runtimes } from './tab.ts';
+import { Tally } from './tally.ts';
+import { VirtualTime } from './virtual-time.ts';
+
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+
+/** Where the server's files are: in memory if the system offers that, since each of its commits waits for its disk. */
+function folderForFiles(): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return mkdtempSync('/dev/shm/rockpool-simulation-');
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'rockpool-simulation-'));
+  }
+}
+
+export const FOLDER: string = folderForFiles();
+process.once('exit', () => rmSync(FOLDER, { recursive: true, force: true }));
+
+let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
+
+// A database that was killed in the middle leaves something behind in SQLite's memory now and then.
+const HISTORIES_PER_RUNTIME = 200;
+
+/** SQLite, loaded once for many histories. */
+export async function loadRuntimes(): Promise<Runtimes> {
+  if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME) runtimes = { loaded: { writers: await loadSqlite(), readers: await loadSqlite() }, uses: 0 };
+  runtimes.uses++;
+  return runtimes.loaded;
+}
+
+export class HistoryFailed extends Error {}
+
+/** The devices, the network and the server of one history, and what is checked after every event. */
+export class World {
+  readonly time = new VirtualTime();
+  readonly tally = new Tally();
+  readonly model = new Model();
+  readonly devices: Device[] = [];
+  readonly network: Network;
+  readonly server: ServerHost;
+  /** Texts of what happened, in order: the same seed gives the same. */
+  readonly log: string[] = [];
+  private readonly random: Random;
+  private readonly faults: string[] = [];
+  private readonly contents = new Map<number, Map<string, string>>();
+  private readonly pushedUpTo = new Map<string, number>();
+  private watermark = 0;
+
+  constructor(seed: number) {
+    this.random = new Random(seed ^ 0x5eed);
+    const { time, tally } = this;
+    this.server = new ServerHost({
+      time,
+      folder: FOLDER,
+      schema: householdSchema,
+      onPush: (site, push) => this.onPush(site, push),
+      onKilled: () => {
+        tally.add('crash of server');
+        this.note('server killed');
+        this.network.serverGone();
+      },
+      onError: (error) => this.fault(`the server failed: ${String(error)}`),
+    });
+    this.network = new Network({ time, random: this.random, tally, serverOwner: () => this.server.owner, listen: (socket) => this.server.listen(socket) });
+    time.afterEvent = () => this.afterEvent();
+  }
+
+  install(): void {
+    const socketClass = this.network.webSocketClass((owner) => {
+      const device = this.devices.find(({ tabs }) => tabs.some((tab) => tab.owner === owner));
+      if (device === undefined) throw new Error(`nobody has the tab ${owner.name}`);
+      device.attempts++;
+      return device;
+    });
+    this.time.install(this.random, { WebSocket: socketClass, addEventListener: () => undefined, removeEventListener: () => undefined });
+  }
+
+  addDevice(loaded: Runtimes): void {
+    const { time, random, network, model, tally } = this;
+    const offsetMs = random.pick([0, 0, 0, YEAR_MS, -YEAR_MS, 1234, -90_000]);
+    const name = `d${this.devices.length + 1}`;
+    this.devices.push(new Device({ name, time, random, network, model, tally, runtimes: loaded, offsetMs, onFault: (fault) => this.fault(fault) }));
+  }
+
+  note(what: string): void {
+    this.log.push(`${this.time.nowMs} ${what}`);
+  }
+
+  fault(what: string): void {
+    this.faults.push(`at ${this.time.nowMs}: ${what}`);
+  }
+
+  /** Throws what was found to be wrong so far. */
+  assertSound(): void {
+    const [fault] = [...this.faults, ...this.server.failures, ...this.time.uncaught.map((thrown) => `uncaught: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`)];
+    if (fault !== undefined) throw new HistoryFailed(fault);
+  }
+
+  serverContent(): Map<string, string> {
+    const { live } = this.server;
+    if (live === null) throw new Error('the server is down');
+    return contentOf((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
+  }
+
+  async dispose(): Promise<void> {
+    for (const device of this.devices) for (const tab of [...device.tabs]) tab.kill();
+    await this.time.settle();
+    this.server.close();
+    this.time.uninstall();
+  }
+
+  private onPush(site: string, { changesets }: Push): void {
+    const [first] = changesets;
+    const known = this.pushedUpTo.get(site) ?? 0;
+    if (first !== undefined && first.sequence <= known) this.tally.add('doubled push');
+    this.pushedUpTo.set(site, Math.max(known, changesets.at(-1)?.sequence ?? 0));
+  }
+
+  private afterEvent(): void {
+    this.server.bury();
+    const { live } = this.server;
+    if (live !== null && live.file.log.watermark !== this.watermark) this.onServerCommit();
+    for (const device of this.devices) {
+      device.bury();
+      for (const tab of device.usableTabs) {
+        if (tab.isDirty && tab.opened?.role === 'writer') this.compareWithServer(device, tab.opened.database);
+      }
+      device.check();
+    }
+  }
+
+  private onServerCommit(): void {
+    const { live } = this.server;
+    if (live === null) return;
+    this.watermark = live.file.log.watermark;
+    const fault = rowsFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
+    if (fault !== null) this.fault(`the server has ${fault}`);
+    this.contents.set(this.watermark, this.serverContent());
+    this.note(`server at ${this.watermark}`);
+  }
+
+  /** A device with nothing pending holds what the server held at its cursor, byte for byte. */
+  private compareWithServer(device: Device, database: OpenDatabase): void {
+    const { cursor } = database.meta;
+    this.note(`${device.name} at ${cursor}`);
+    if (database.outbox.pendingCount() > 0) return;
+    const expected = this.contents.get(cursor);
+    if (expected === undefined) return;
+    this.tally.add('comparison at a cursor');
+    const found = difference(contentOf((sql) => readText(database, sql)), expected);
+    if (found !== null) this.fault(`${device.name} at cursor ${cursor} differs from the server as it was there: ${found}`);
+  }
+}

@@ -1,0 +1,100 @@
+import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
+import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
+import type { Random } from './random.ts';
+import type { Tab } from './tab.ts';
+
+/** What a transaction may be about, as often as it stands here. */
+const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft'] as const;
+
+const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
+
+/**
+ * A random transaction, made of what this tab sees. Each leaves a mark of its own and writes texts that no other writes, so that each can be
+ * followed to wherever it ends.
+ */
+export function randomTransaction(tab: Tab, random: Random, mark: string): SqlStatement[] {
+  const statements: SqlStatement[] = [statement('INSERT INTO mark (id, author) VALUES (?, ?)', mark, tab.device.name)];
+  const subjects = random.chance(0.2) ? 2 + random.below(3) : 1;
+  for (let subject = 0; subject < subjects; subject++) statements.push(...subjectStatements(tab, random, `${mark}/${subject}`));
+  return statements;
+}
+
+function statement(sql: string, ...params: SqlParam[]): SqlStatement {
+  return { sql, params };
+}
+
+function subjectStatements(tab: Tab, random: Random, token: string): SqlStatement[] {
+  const some = (table: string): string | null => pickId(tab, random, table);
+  const name = random.pick(NAMES);
+  switch (random.pick(SUBJECTS)) {
+    case 'account':
+      return [statement('INSERT INTO account (id, name, note, rate, picture) VALUES (?, ?, ?, ?, ?)', token, name, token, random.below(1_000) / 8, random.bytes(3))];
+    case 'rename':
+      return [statement('UPDATE account SET name = ? WHERE id = ?', name, some('account'))];
+    case 'rate':
+      return [statement('UPDATE account SET rate = ? WHERE id = ?', random.below(3), some('account'))];
+    case 'note':
+      return [statement('UPDATE account SET note = ? WHERE id = ?', token, some('account'))];
+    case 'drop account':
+      return random.chance(0.5) ? [statement('DELETE FROM account WHERE id = ?', some('account'))] : [];
+    case 'entry':
+      return [statement('INSERT INTO entry (id, account_id, amount, note) SELECT ?, id, ?, ? FROM account WHERE id = ?', token, random.below(50), token, some('account'))];
+    case 'entry note':
+      return [statement('UPDATE entry SET amount = amount + ?, note = ? WHERE id = ?', random.below(400), token, some('entry'))];
+    case 'move entry':
+      return [statement('UPDATE entry SET account_id = coalesce(?, account_id) WHERE id = ?', some('account'), some('entry'))];
+    case 'drop entry':
+      return [statement('DELETE FROM entry WHERE id = ?', some('entry'))];
+    case 'label':
+      return [statement('INSERT INTO label (id, account_id, content) SELECT ?, id, ? FROM account WHERE id = ?', token, token, some('account'))];
+    case 'drop label':
+      return [statement('DELETE FROM label WHERE id = ?', some('label'))];
+    case 'goal':
+      return [statement('INSERT OR REPLACE INTO goal (month, slot, amount, note) VALUES (?, ?, ?, ?)', random.pick(['2026-10', '2026-11']), random.below(3), `${token}a`, random.pick([null, `${token}n`]))];
+    case 'swap':
+      return swapNames(tab, random);
+    case 'pair': {
+      const pair = random.below(4);
+      return ['left', 'right'].map((side) => statement('INSERT INTO half (pair, side, token) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET token = excluded.token', pair, side, token));
+    }
+    case 'drop pair':
+      return random.chance(0.5) ? [statement('DELETE FROM half WHERE pair = ?', random.below(4))] : [];
+    case 'draft':
+      return [statement('INSERT INTO draft (id, content) VALUES (?, ?)', draftId(token), token)];
+  }
+}
+
+/** Two rows exchange a unique value in one transaction: whoever applies it meets both in the way of each other. */
+function swapNames(tab: Tab, random: Random): SqlStatement[] {
+  const rows = rowsOf(tab, 'SELECT id, name FROM account ORDER BY id') as [string, string][];
+  if (rows.length < 2) return [statement('DELETE FROM goal WHERE slot = ?', random.below(3))];
+  const [a, b] = [random.pick(rows), random.pick(rows)];
+  if (a[0] === b[0]) return [];
+  return [
+    statement('UPDATE account SET name = ? WHERE id = ?', '(moving)', a[0]),
+    statement('UPDATE account SET name = ? WHERE id = ?', a[1], b[0]),
+    statement('UPDATE account SET name = ? WHERE id = ?', b[1], a[0]),
+  ];
+}
+
+function pickId(tab: Tab, random: Random, table: string): string | null {
+  const ids = rowsOf(tab, `SELECT id FROM ${table} ORDER BY id`).flat() as string[];
+  return ids.length === 0 ? null : random.pick(ids);
+}
+
+function rowsOf(tab: Tab, sql: string): unknown[][] {
+  const database = tab.opened?.database;
+  if (database === undefined) return [];
+  try {
+    return tab.run(() => database.connection.rows(sql));
+  } catch {
+    return []; // A reader whose snapshot has gone; the next one sees more.
+  }
+}
+
+/** Integer keys of local rows, one for each token. */
+function draftId(token: string): number {
+  let id = 0;
+  for (const character of token) id = (id * 31 + character.charCodeAt(0)) % 2_147_483_647;
+  return id;
+}
