@@ -73,6 +73,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     { window, document },
     () => void connection.call((worker) => worker.suspend()).catch(onError),
     () => void connection.call((worker) => worker.resume()).catch(onError),
+    () => void connection.call((worker) => worker.online()).catch(onError),
   );
 
   const closed = new RockpoolError('client-closed');

@@ -40,6 +40,8 @@ export interface WorkerApi {
   suspend(): Promise<void>;
   /** The page is back. */
   resume(): Promise<void>;
+  /** The device has a network again. Chromium tells its pages alone, so they pass it on. */
+  online(): Promise<void>;
   /** Lets accepted writes end, then releases locks, channels and files. */
   close(): Promise<void>;
 }

@@ -6,12 +6,12 @@ export interface PageEvents {
 
 /**
  * Follows a page's life. `onAway`: the page is being left, kept for going back, or frozen, and holds up other tabs with whatever it holds.
- * `onBack`: it goes on. Returns a function that stops following.
+ * `onBack`: it goes on. `onOnline`: the device has a network again. Returns a function that stops following.
  *
  * `pagehide` and `pageshow` come also without the back/forward cache; `freeze` and `resume` only in Chromium
  * (https://developer.chrome.com/docs/web-platform/page-lifecycle-api).
  */
-export function followPageLifecycle(page: PageEvents, onAway: () => void, onBack: () => void): () => void {
+export function followPageLifecycle(page: PageEvents, onAway: () => void, onBack: () => void, onOnline: () => void): () => void {
   let away = false;
   const leave = (): void => {
     if (away) return;
@@ -29,6 +29,7 @@ export function followPageLifecycle(page: PageEvents, onAway: () => void, onBack
     [page.window, 'pageshow', comeBack],
     [page.document, 'freeze', leave],
     [page.document, 'resume', comeBack],
+    [page.window, 'online', onOnline],
   ];
   for (const [target, type, listener] of following) target.addEventListener(type, listener);
   return () => {

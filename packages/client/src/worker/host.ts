@@ -84,6 +84,8 @@ export function createHost(): WorkerApi {
     unwatch: async (queryId) => opened().live.unwatch(queryId),
     suspend: async () => opened().membership.suspend(),
     resume: async () => opened().membership.resume(),
+    // As if this worker had been told itself, which it is in Firefox: sync listens there, if it runs here.
+    online: async () => void globalThis.dispatchEvent(new Event('online')),
     close: async () => membership?.close(),
   };
 }

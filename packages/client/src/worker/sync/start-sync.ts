@@ -24,7 +24,7 @@ export function startSync({ target, token, tools, persistence }: StartSyncOption
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
     nowMs,
   });
-  // The device tells its workers too that the network is back.
+  // From the device itself, or from Chromium, where workers are not told, by way of the page.
   const tryNow = (): void => engine.tryNow();
   globalThis.addEventListener('online', tryNow);
   engine.start();
