@@ -1,5 +1,5 @@
 import { CONFLICT_TABLE, encodeKey, EXISTENCE_COLUMN_ID, stampToMs, type Cell, type CellValue, type Loss, type Version } from '@rockpool/shared';
-import type { MergedChangeset } from '../merge/merge-changeset.ts';
+import type { MergedRow } from '../merge/merge-changeset.ts';
 import { insertRow } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
@@ -16,14 +16,14 @@ const COUNTER_DIGITS = 6;
  */
 export function writeConflictRows(
   file: DatabaseFile,
-  merged: MergedChangeset,
+  rows: readonly MergedRow[],
   version: Version,
   principalAt: (watermark: number) => string,
 ): void {
   const ledger = file.tableById.get(CONFLICT_TABLE.id) as StoredTable;
   const ledgerVersion: Version = { ...version, site: SERVER_SITE };
   let counter = 0;
-  for (const { write, losses } of merged.rows) {
+  for (const { write, losses } of rows) {
     for (const loss of losses) {
       const key = [`${String(version.watermark).padStart(WATERMARK_DIGITS, '0')}-${String(++counter).padStart(COUNTER_DIGITS, '0')}`];
       const fields = conflictFields(write.table, write.key, loss, version.watermark, principalAt);

@@ -11,19 +11,13 @@ export interface MergedRow {
   /** The same object as `before` when the changeset leaves the row as it is. */
   readonly after: KnownRow | undefined;
   readonly losses: readonly Loss[];
-}
-
-export interface MergedChangeset {
-  readonly rows: readonly MergedRow[];
-  readonly corrected: readonly CorrectedRow[];
-  readonly lossCount: number;
+  /** Columns in which the author's own copy differs from the row now; see RowMerge. */
+  readonly corrected: readonly number[];
 }
 
 /** Reads what is stored and merges a changeset into it. Writes nothing. */
-export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, base: number): MergedChangeset {
+export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, base: number): MergedRow[] {
   const rows: MergedRow[] = [];
-  const corrected: CorrectedRow[] = [];
-  let lossCount = 0;
   for (const write of writes) {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
     const merge = mergeRow(before?.row, { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base) }, write.table.rules);
@@ -32,9 +26,13 @@ export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], 
       before,
       after: merge.row === undefined || merge.row === before?.row ? before : { row: merge.row, bornAt: before?.bornAt ?? version.watermark },
       losses: merge.losses,
+      corrected: merge.corrected,
     });
-    lossCount += merge.losses.length;
-    if (merge.corrected.length > 0) corrected.push({ tableId: write.table.schema.id, keyBytes: write.keyBytes, columnIds: merge.corrected });
   }
-  return { rows, corrected, lossCount };
+  return rows;
+}
+
+/** What the author of a changeset has to be told. */
+export function correctedRows(rows: readonly MergedRow[]): CorrectedRow[] {
+  return rows.flatMap(({ write, corrected }) => (corrected.length === 0 ? [] : [{ tableId: write.table.schema.id, keyBytes: write.keyBytes, columnIds: corrected }]));
 }

@@ -1,8 +1,9 @@
-import { columnIdOf, tableIdOf, type CellValue, type Delivery } from '@rockpool/shared';
+import { columnIdOf, tableIdOf, type CellValue } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import type { TestConnection } from '../testing/test-client.ts';
+import { cells, told } from '../testing/told.ts';
 
 const tested = serverUnderTest();
 const YEAR_MS = 365 * 24 * 3600 * 1000;
@@ -23,17 +24,6 @@ function entry(): readonly CellValue[] | undefined {
 function ledger(): readonly (readonly CellValue[])[] {
   return tested.server.query('SELECT table_name, row_key, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY id');
 }
-
-/** What a delivery says about one table, by names. */
-function told({ groups }: Delivery, table: string): unknown[] {
-  return groups
-    .filter(({ tableId }) => tableId === tableIdOf(table))
-    .flatMap(({ kind, rowCount, keys, columnIds, values }) =>
-      Array.from({ length: rowCount }, (_, r) => ({ kind, key: keys.map((part) => part[r]), cells: new Map(columnIds.map((id, c) => [id, values[c]?.[r]])) })),
-    );
-}
-
-const cells = (row: Record<string, CellValue>): Map<number, CellValue> => new Map(Object.entries(row).map(([name, value]) => [columnIdOf(name), value]));
 
 describe('writes of different columns', () => {
   it('are both kept, without a conflict', async () => {

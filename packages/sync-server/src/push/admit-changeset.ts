@@ -2,8 +2,9 @@ import { correctStampUs, RockpoolError, type ErrorCode, type Version } from '@ro
 import { writeConflictRows } from '../ledger/conflict-rows.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
+import { requireWhole } from '../merge/atomic.ts';
 import { checkForeignKeys, type ForeignKeyChecks } from '../merge/foreign-keys.ts';
-import { mergeChangeset } from '../merge/merge-changeset.ts';
+import { correctedRows, mergeChangeset } from '../merge/merge-changeset.ts';
 import { writeRows } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { writeKnownRow } from '../store/row-store.ts';
@@ -31,17 +32,20 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
   try {
     const stored = file.sql.savepoint((): StoredOutcome => {
-      const merged = mergeChangeset(file, readChangeset(changeset.body, file.tableById), version, changeset.base);
-      writeRows(file, merged.rows);
-      checkForeignKeys(file, checks, merged.rows);
-      for (const { write, before, after } of merged.rows) {
+      const { atomic, writes } = readChangeset(changeset.body, file.tableById);
+      const rows = mergeChangeset(file, writes, version, changeset.base);
+      if (atomic) requireWhole(rows, version);
+      writeRows(file, rows);
+      checkForeignKeys(file, checks, rows);
+      for (const { write, before, after } of rows) {
         if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
       }
-      if (merged.lossCount > 0) {
-        writeConflictRows(file, merged, version, (watermark) => (watermark === version.watermark ? sender.principal : file.log.principalAt(watermark)));
+      const lossCount = rows.reduce((count, { losses }) => count + losses.length, 0);
+      if (lossCount > 0) {
+        writeConflictRows(file, rows, version, (watermark) => (watermark === version.watermark ? sender.principal : file.log.principalAt(watermark)));
       }
-      const outcome = { kind: 'admitted', sequence: changeset.sequence, watermark: version.watermark, lossCount: merged.lossCount } as const;
-      return { outcome, corrected: merged.corrected };
+      const outcome = { kind: 'admitted', sequence: changeset.sequence, watermark: version.watermark, lossCount } as const;
+      return { outcome, corrected: correctedRows(rows) };
     });
     file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, stampUs, principal: sender.principal });
     saveOutcome(file.sql, site.number, hash, stored);
@@ -55,6 +59,7 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
 
 /** The changeset itself is at fault, so the same one would fail again. Everything else fails the transaction, and may pass later. */
 const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'atomic-conflict',
   'changeset-invalid',
   'changeset-too-large',
   'constraint-check',

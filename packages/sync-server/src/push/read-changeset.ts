@@ -25,13 +25,20 @@ export interface RowWrite {
   readonly hiddenBases: ReadonlyMap<number, number>;
 }
 
+/** A changeset's body, row by row. */
+export interface ReadChangeset {
+  /** Admitted only if nothing of it loses. */
+  readonly atomic: boolean;
+  readonly writes: readonly RowWrite[];
+}
+
 /**
  * Decodes a changeset's body, trusting nothing. Throws a RockpoolError for whatever can never be admitted as it is:
  * the changeset is then rejected with it, and the same body would be again.
  */
-export function readChangeset(body: Uint8Array, tableById: ReadonlyMap<number, StoredTable>): RowWrite[] {
+export function readChangeset(body: Uint8Array, tableById: ReadonlyMap<number, StoredTable>): ReadChangeset {
   if (body.length > MAX_CHANGESET_BYTES) throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, limitBytes: MAX_CHANGESET_BYTES });
-  const { groups, hiddenBases } = decodeChangesetBody(body);
+  const { atomic, groups, hiddenBases } = decodeChangesetBody(body);
   const hiddenByRow = indexHiddenBases(hiddenBases);
   const seen = new Set<string>();
   const writes: RowWrite[] = [];
@@ -52,7 +59,7 @@ export function readChangeset(body: Uint8Array, tableById: ReadonlyMap<number, S
       });
     }
   }
-  return writes;
+  return { atomic, writes };
 }
 
 const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
@@ -67,7 +74,16 @@ function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>
   for (const columnId of group.columnIds) {
     if (!table.valueById.has(columnId)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
   }
+  if (group.kind === 'update' && table.columnGroups.some((columnIds) => isPartOf(group, columnIds))) {
+    // What wins or loses together has to come together, or the copies would hold halves of two writes.
+    throw new RockpoolError('changeset-invalid', { problem: 'a part of a column group', table: table.schema.name });
+  }
   return table;
+}
+
+function isPartOf(group: ChangeGroup, columnIds: readonly number[]): boolean {
+  const present = columnIds.filter((columnId) => group.columnIds.includes(columnId));
+  return present.length > 0 && present.length < columnIds.length;
 }
 
 function readKey(group: ChangeGroup, row: number, table: StoredTable): CellValue[] {
@@ -90,7 +106,12 @@ function readValues(group: ChangeGroup, row: number, table: StoredTable): Map<nu
   const values = new Map<number, CellValue>();
   group.columnIds.forEach((columnId, c) => {
     const value = (group.values[c] as readonly CellValue[])[row] as CellValue;
-    checkValue(value, table, (table.valueById.get(columnId) as StoredTable['keys'][number]).name);
+    const { name } = table.valueById.get(columnId) as StoredTable['keys'][number];
+    checkValue(value, table, name);
+    // NULL is the column's own NOT NULL to refuse. Anything else would be there for good, and nothing could be added to it.
+    if (table.rules.counters.has(columnId) && value !== null && typeof value !== 'bigint') {
+      throw new RockpoolError('value-invalid', { table: table.schema.name, column: name, problem: 'counter-not-integer' });
+    }
     values.set(columnId, value);
   });
   return values;

@@ -1,4 +1,4 @@
-import { counterColumnIds, createIndexSql, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type ForeignKeySchema, type IndexSchema, type RowRules, type TableSchema } from '@rockpool/shared';
+import { columnGroups, counterColumnIds, createIndexSql, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type ForeignKeySchema, type IndexSchema, type RowRules, type TableSchema } from '@rockpool/shared';
 
 /** A synced table with the SQL that admission and delivery use. Names come from the schema alone, never from a frame. */
 export interface StoredTable {
@@ -15,6 +15,8 @@ export interface StoredTable {
   /** Columns whose new value can collide with another row; null: any column may. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
   readonly rules: RowRules;
+  /** Column ids that an update carries all or none of. */
+  readonly columnGroups: readonly (readonly number[])[];
 }
 
 export function toStoredTable(schema: TableSchema, system: boolean): StoredTable {
@@ -34,6 +36,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     whereKey,
     uniqueColumnIds: uniqueColumnIds(schema, values),
     rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema) },
+    columnGroups: columnGroups(schema),
   };
 }
 

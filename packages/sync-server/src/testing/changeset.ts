@@ -43,12 +43,12 @@ export function toGroup(change: Change): ChangeGroup {
   };
 }
 
-export function toBody(changes: readonly Change[], hiddenBases: readonly HiddenBase[] = []): Uint8Array {
-  return encodeChangesetBody({ atomic: false, groups: changes.map(toGroup), hiddenBases });
+export function toBody(changes: readonly Change[], hiddenBases: readonly HiddenBase[] = [], atomic: boolean = false): Uint8Array {
+  return encodeChangesetBody({ atomic, groups: changes.map(toGroup), hiddenBases });
 }
 
-export function toChangeset(sequence: number, stampUs: number, base: number, changes: readonly Change[], hiddenBases: readonly HiddenBase[] = []): Changeset {
-  return { sequence, stampUs, base, body: toBody(changes, hiddenBases) };
+export function toChangeset(sequence: number, stampUs: number, base: number, changes: readonly Change[], hiddenBases: readonly HiddenBase[] = [], atomic: boolean = false): Changeset {
+  return { sequence, stampUs, base, body: toBody(changes, hiddenBases, atomic) };
 }
 
 /** As a client sends them when its clock says `nowMs`. */

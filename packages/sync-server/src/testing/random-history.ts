@@ -29,6 +29,14 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 2, arbitrary: keys.map((key) => remove('entries', key)) },
   { weight: 1, arbitrary: keys.map((key) => insert('labels', [key, 1n], {})) },
   { weight: 1, arbitrary: keys.map((key) => remove('labels', [key, 1n])) },
+  { weight: 2, arbitrary: fc.tuple(keys, fc.bigInt(0n, 9n)).map(([key, stock]) => insert('products', key, { stock })) },
+  { weight: 3, arbitrary: fc.tuple(keys, fc.bigInt(-9n, 9n)).map(([key, stock]) => update('products', key, { stock })) },
+  { weight: 2, arbitrary: fc.tuple(keys, fc.bigInt(1n, 9n), fc.constantFrom('EUR', 'DKK')).map(([key, price, currency]) => update('products', key, { price, currency })) },
+  { weight: 1, arbitrary: keys.map((key) => remove('products', key)) },
+  { weight: 1, arbitrary: keys.map((key) => insert('notes', key, { title: 'new', reads: 0n })) },
+  { weight: 3, arbitrary: fc.tuple(keys, fc.constantFrom('x', 'y')).map(([key, title]) => update('notes', key, { title })) },
+  { weight: 2, arbitrary: keys.map((key) => update('notes', key, { reads: 1n })) },
+  { weight: 2, arbitrary: keys.map((key) => remove('notes', key)) },
 );
 
 /** One change per row, as capture gives it. */
@@ -39,7 +47,7 @@ const changes = fc.uniqueArray(change, {
 });
 
 export type Step =
-  | { readonly does: 'write'; readonly changes: readonly Change[]; readonly ageMs: number }
+  | { readonly does: 'write'; readonly changes: readonly Change[]; readonly ageMs: number; readonly atomic: boolean }
   | { readonly does: 'connect' | 'disconnect' | 'apply' | 'confirm' | 'commit' | 'sync' }
   | { readonly does: 'push'; readonly again: number; readonly count: number };
 
@@ -51,7 +59,7 @@ export interface TakenStep {
 const step: fc.Arbitrary<TakenStep> = fc.record({
   who: fc.nat(REPLICAS - 1),
   step: fc.oneof(
-    { weight: 6, arbitrary: fc.record({ does: fc.constant('write' as const), changes, ageMs: fc.nat(5000) }) },
+    { weight: 6, arbitrary: fc.record({ does: fc.constant('write' as const), changes, ageMs: fc.nat(5000), atomic: fc.boolean() }) },
     { weight: 5, arbitrary: fc.record({ does: fc.constant('push' as const), again: fc.nat(2), count: fc.integer({ min: 1, max: 4 }) }) },
     { weight: 2, arbitrary: fc.constant({ does: 'sync' as const }) },
     { weight: 7, arbitrary: fc.record({ does: fc.constantFrom('connect' as const, 'apply' as const, 'apply' as const, 'commit' as const, 'confirm' as const, 'disconnect' as const) }) },
@@ -115,7 +123,7 @@ class World {
     const session = this.sessions[who] ?? null;
     switch (one.does) {
       case 'write':
-        replica.write(possible(replica, one.changes), one.ageMs);
+        replica.write(possible(replica, one.changes), one.ageMs, one.atomic);
         break;
       case 'commit':
         await committed();

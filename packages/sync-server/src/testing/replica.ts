@@ -1,5 +1,7 @@
 import {
+  addToCounter,
   columnIdOf,
+  counterColumnIds,
   EXISTENCE_COLUMN_ID,
   keyToString,
   tableIdOf,
@@ -11,6 +13,11 @@ import {
 } from '@rockpool/shared';
 import { toGroup, type Change } from './changeset.ts';
 import { TestSite } from './test-client.ts';
+import { TEST_SCHEMA } from './test-schema.ts';
+
+// A pending update of a counter is what it adds; a delivered one is the sum.
+const NO_COUNTERS: ReadonlySet<number> = new Set();
+const COUNTERS = new Map(TEST_SCHEMA.tables.map((table) => [table.id, counterColumnIds(table)]));
 
 type Rows = Map<string, Map<number, CellValue>>;
 
@@ -34,9 +41,9 @@ export class Replica {
     return this.pending.length > 0;
   }
 
-  write(changes: readonly Change[], ageMs = 0): void {
+  write(changes: readonly Change[], ageMs = 0, atomic = false): void {
     const groups = changes.map(toGroup);
-    const { sequence, base } = this.site.write(changes, { hiddenBases: groups.flatMap((group) => this.hiddenBases(group)), ageMs });
+    const { sequence, base } = this.site.write(changes, { hiddenBases: groups.flatMap((group) => this.hiddenBases(group)), ageMs, atomic });
     this.pending.push({ sequence, base, groups });
   }
 
@@ -86,7 +93,8 @@ function fold(rows: Rows, groups: readonly ChangeGroup[], origin: 'pending' | 'd
       else {
         const row = rows.get(name);
         if (row === undefined && origin === 'delivered') throw new Error(`an update was delivered for a row that is not there: ${name}`);
-        for (const [columnId, value] of cells) row?.set(columnId, value);
+        const counters = origin === 'pending' ? (COUNTERS.get(group.tableId) ?? NO_COUNTERS) : NO_COUNTERS;
+        for (const [columnId, value] of cells) row?.set(columnId, counters.has(columnId) ? addToCounter(row.get(columnId) ?? 0n, value) : value);
       }
     }
   }

@@ -24,6 +24,14 @@ import { TEST_SCHEMA } from './test-schema.ts';
 
 const PATIENCE_MS = 5_000;
 
+export interface WriteOptions {
+  readonly base?: number;
+  readonly hiddenBases?: readonly HiddenBase[];
+  /** How long ago it was written. */
+  readonly ageMs?: number;
+  readonly atomic?: boolean;
+}
+
 /** A site as it lives on: its changelog and position, over any number of connections. */
 export class TestSite {
   readonly siteId: Uint8Array = randomBytes(16);
@@ -40,10 +48,10 @@ export class TestSite {
   }
 
   /** Commits a changeset locally, at the rows it has seen. */
-  write(changes: readonly Change[], { base = this.cursor, hiddenBases = [], ageMs = 0 }: { base?: number; hiddenBases?: readonly HiddenBase[]; ageMs?: number } = {}): Changeset {
+  write(changes: readonly Change[], { base = this.cursor, hiddenBases = [], ageMs = 0, atomic = false }: WriteOptions = {}): Changeset {
     const sequence = this.changelog.length + 1;
     const stampUs = Math.max((this.nowMs() - ageMs) * 1000, (this.changelog.at(-1)?.stampUs ?? 0) + 1);
-    const changeset = toChangeset(sequence, stampUs, base, changes, hiddenBases);
+    const changeset = toChangeset(sequence, stampUs, base, changes, hiddenBases, atomic);
     this.changelog.push(changeset);
     this.hashes.push(changesetHash(this.hashes[sequence - 1] as Uint8Array, changeset));
     return changeset;
@@ -129,7 +137,7 @@ export class TestConnection {
   }
 
   /** Writes, pushes, and waits for the outcome. */
-  async commit(changes: readonly Change[], options: Parameters<TestSite['write']>[1] = {}): Promise<Outcome> {
+  async commit(changes: readonly Change[], options: WriteOptions = {}): Promise<Outcome> {
     const { sequence } = this.site.write(changes, options);
     this.push(sequence);
     const { outcomes } = await this.decided(sequence);

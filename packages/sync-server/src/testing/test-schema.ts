@@ -34,4 +34,16 @@ export const LABELS: TableSchema = table('labels', [column('entry_id', 'text', {
   primaryKey: ['entry_id', 'position'],
 });
 
-export const TEST_SCHEMA: Schema = buildSchema([ACCOUNTS, ENTRIES, LABELS]);
+/** A counter, and two columns that mean something only together. */
+export const PRODUCTS: TableSchema = table(
+  'products',
+  [id, column('stock', 'integer', { notNull: true }), column('price', 'integer'), column('currency', 'text'), column('name', 'text')],
+  { merge: { deleteRule: 'delete-wins', counters: ['stock'], groups: [['price', 'currency']] } },
+);
+
+/** Rows that an update brings back. */
+export const NOTES: TableSchema = table('notes', [id, column('title', 'text'), column('reads', 'integer', { notNull: true })], {
+  merge: { deleteRule: 'update-wins', counters: ['reads'], groups: [] },
+});
+
+export const TEST_SCHEMA: Schema = buildSchema([ACCOUNTS, ENTRIES, LABELS, NOTES, PRODUCTS]);

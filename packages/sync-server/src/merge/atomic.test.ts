@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { insert, remove, update, type Change } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import type { TestConnection } from '../testing/test-client.ts';
+
+const tested = serverUnderTest();
+
+/** Two people who have seen one row of each kind, of two hours ago. */
+async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
+  const a = await tested.server.open(undefined, { principal: 'ann' });
+  const b = await tested.server.open(undefined, { principal: 'ben' });
+  const rows = [
+    insert('entries', 'e', { amount: 1n, note: 'start' }),
+    insert('entries', 'f', { amount: 1n, note: 'start' }),
+    insert('products', 'p', { stock: 10n }),
+    insert('notes', 'n', { title: 'start', reads: 0n }),
+  ];
+  await a.commit(rows, { ageMs: 7_200_000 });
+  await b.delivery();
+  return { a, b };
+}
+
+/** Ann writes first, and so long ago or so lately; then Ben's atomic changeset arrives, which has not seen hers. */
+async function against(anns: readonly Change[], annsAgeMs: number, bens: readonly Change[]): Promise<unknown> {
+  const { a, b } = await two();
+  b.site.write(bens, { ageMs: 60_000, atomic: true });
+  await a.commit(anns, { ageMs: annsAgeMs });
+  b.push();
+  return (await b.decided(1)).outcomes[0];
+}
+
+const notes = (): unknown => tested.server.query('SELECT id, note FROM entries ORDER BY id');
+const ledger = (): unknown => tested.server.query('SELECT column_name, rule, lost_by FROM rockpool_conflict ORDER BY id');
+
+describe('an atomic changeset', () => {
+  it('of which one write loses is rejected whole, and leaves no trace', async () => {
+    const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
+    const outcome = await against([update('entries', 'e', { note: 'ann' })], 0, bens);
+    expect(outcome).toEqual({ kind: 'rejected', sequence: 1, code: 'atomic-conflict', fields: { table: 'entries' } });
+    expect(notes()).toEqual([['e', 'ann'], ['f', 'start']]);
+    expect(ledger()).toEqual([]);
+    expect(tested.server.query('SELECT max(watermark) FROM rockpool_log')).toEqual([[2n]]);
+  });
+
+  it('that wins is admitted, and what others lost to it is in the ledger', async () => {
+    const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
+    expect(await against([update('entries', 'e', { note: 'ann' })], 120_000, bens)).toMatchObject({ kind: 'admitted', lossCount: 1 });
+    expect(notes()).toEqual([['e', 'ben'], ['f', 'ben']]);
+    expect(ledger()).toEqual([['note', 'lww', 'ann']]);
+  });
+
+  it('adds to a counter that others have added to', async () => {
+    expect(await against([update('products', 'p', { stock: 5n })], 0, [update('products', 'p', { stock: -3n })])).toMatchObject({ kind: 'admitted' });
+    expect(tested.server.query('SELECT stock FROM products')).toEqual([[12n]]);
+  });
+
+  it('that updates a deleted row is rejected', async () => {
+    expect(await against([remove('entries', 'e')], 120_000, [update('entries', 'e', { note: 'ben' })])).toMatchObject({ code: 'atomic-conflict' });
+  });
+
+  it('that updates a deleted counter row is rejected', async () => {
+    expect(await against([remove('products', 'p')], 120_000, [update('products', 'p', { stock: 1n })])).toMatchObject({ code: 'atomic-conflict' });
+  });
+
+  it('whose update brings a row back is admitted', async () => {
+    expect(await against([remove('notes', 'n')], 0, [update('notes', 'n', { title: 'ben' })])).toMatchObject({ kind: 'admitted' });
+    expect(tested.server.query('SELECT title FROM notes')).toEqual([['ben']]);
+    expect(ledger()).toEqual([[null, 'update-wins', 'ann']]);
+  });
+
+  it('whose delete loses to an update is rejected', async () => {
+    expect(await against([update('notes', 'n', { title: 'ann' })], 120_000, [remove('notes', 'n')])).toMatchObject({ code: 'atomic-conflict' });
+  });
+
+  it('that deletes what others deleted is admitted', async () => {
+    expect(await against([remove('entries', 'e')], 0, [remove('entries', 'e'), update('entries', 'f', { note: 'ben' })])).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('that deletes a row which is another one by now is rejected, although no value is lost', async () => {
+    const anns = await tested.server.open(undefined, { principal: 'ann' });
+    const bens = await tested.server.open(undefined, { principal: 'ben' });
+    bens.site.write([insert('entries', 'e', { amount: 1n })], { ageMs: 60_000 });
+    bens.site.write([remove('entries', 'e')], { atomic: true });
+    await anns.commit([insert('entries', 'e', { amount: 1n })]);
+    bens.push();
+    expect((await bens.decided(2)).outcomes).toMatchObject([{ kind: 'admitted' }, { code: 'atomic-conflict' }]);
+  });
+});

@@ -1,0 +1,20 @@
+import { columnIdOf, tableIdOf, type CellValue, type Delivery } from '@rockpool/shared';
+
+export interface ToldRow {
+  readonly kind: Delivery['groups'][number]['kind'];
+  readonly key: readonly (CellValue | undefined)[];
+  readonly cells: ReadonlyMap<number, CellValue | undefined>;
+}
+
+/** What a delivery says about one table, row by row. */
+export function told({ groups }: Delivery, table: string): ToldRow[] {
+  return groups
+    .filter(({ tableId }) => tableId === tableIdOf(table))
+    .flatMap(({ kind, rowCount, keys, columnIds, values }) =>
+      Array.from({ length: rowCount }, (_, r) => ({ kind, key: keys.map((part) => part[r]), cells: new Map(columnIds.map((id, c) => [id, values[c]?.[r]])) })),
+    );
+}
+
+export function cells(row: Record<string, CellValue>): Map<number, CellValue> {
+  return new Map(Object.entries(row).map(([name, value]) => [columnIdOf(name), value]));
+}
