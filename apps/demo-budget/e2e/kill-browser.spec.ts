@@ -1,59 +1,98 @@
+import type { Page } from 'playwright/test';
 import { expect, test } from './harness/test.ts';
 import { openKillableChromium, type KillableChromium } from './harness/chromium.ts';
 import { makeFolder, removeFolder } from './harness/folders.ts';
 import { openGateway } from './harness/gateway.ts';
 import { serverDatabase } from './harness/server-database.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
-import { ledgerRow } from './steps/entries.ts';
+import { addEntry, ledgerRow } from './steps/entries.ts';
 import { shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
 const killCount = 10;
 
+interface KillableDevice {
+  readonly page: Page;
+  /** Kills the browser, and opens it again with the same profile. */
+  killAndReopen(): Promise<void>;
+}
+
 test('a write that had resolved is there when the browser was killed right after it, and syncs, ten times', async ({ server }) => {
-  const profile = makeFolder('profile');
   const gateway = await openGateway({ serverPort: server.port });
-  let browser: KillableChromium | undefined = await openKillableChromium(profile);
-  try {
-    let page = await browser.context.newPage();
-    await page.goto(gateway.url);
-    await addAccount(page, { name: 'Cash', currency: 'EUR' });
-    await expectUpToDate(page);
-    const link = await shareLink(page);
+  await withKillableDevice(async (device) => {
+    await device.page.goto(gateway.url);
+    await addAccount(device.page, { name: 'Cash', currency: 'EUR' });
+    await expectUpToDate(device.page);
+    const link = await shareLink(device.page);
 
     for (let round = 1; round <= killCount; round++) {
       // Every other time the server cannot have heard of the write; in between the kill falls into sending it.
       if (round % 2 === 1) gateway.refuseSync();
-      await page.evaluate(async (payee) => {
-        const [account] = await rockpool.query<{ id: string }>('SELECT id FROM accounts');
-        await rockpool.execute('INSERT INTO entries (id, accountId, date, payee, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?)', [
-          rockpool.newId(),
-          account?.id ?? '',
-          '2025-06-01',
-          payee,
-          -100,
-          Date.now(),
-        ]);
-      }, `Round ${round}.`);
-      await browser.kill();
-
+      await writeEntry(device.page, `Round ${round}.`);
+      await device.killAndReopen();
       // Without sync, so that what is shown can only come from this device.
       gateway.refuseSync();
-      browser = await openKillableChromium(profile);
-      page = await browser.context.newPage();
-      await page.goto(link);
-      await openAccount(page, 'Cash');
-      await expect(page.getByRole('table', { name: 'Entries of Cash' }).getByRole('button', { name: /^Change Round/ })).toHaveCount(round);
-      await expect(ledgerRow(page, `Round ${round}.`)).toContainText('-€1.00');
+      await device.page.goto(link);
+      await openAccount(device.page, 'Cash');
+      await expect(device.page.getByRole('table', { name: 'Entries of Cash' }).getByRole('button', { name: /^Change Round/ })).toHaveCount(round);
+      await expect(ledgerRow(device.page, `Round ${round}.`)).toContainText('-€1.00');
 
       gateway.restore();
-      await expectUpToDate(page);
+      await expectUpToDate(device.page);
       expect(serverDatabase(server.dataFolder, link).value(`SELECT count(*) FROM entries WHERE payee = 'Round ${round}.'`)).toBe(1);
     }
     expect(serverDatabase(server.dataFolder, link).rows('SELECT count(*) AS entries, count(DISTINCT payee) AS payees FROM entries')).toEqual([{ entries: killCount, payees: killCount }]);
+  });
+  await gateway.close();
+});
+
+test('a budget that was begun a moment before the browser was killed is found again at the bare address', async ({ server }) => {
+  const gateway = await openGateway({ serverPort: server.port });
+  await withKillableDevice(async (device) => {
+    await device.page.goto(gateway.url);
+    await addAccount(device.page, { name: 'Purse', currency: 'EUR' });
+    await addEntry(device.page, { payee: 'Kiosk', amount: '1' });
+    await expect(ledgerRow(device.page, 'Kiosk')).toBeVisible();
+    await device.killAndReopen();
+    await device.page.goto(gateway.url);
+    await openAccount(device.page, 'Purse');
+    await expect(ledgerRow(device.page, 'Kiosk')).toBeVisible();
+  });
+  await gateway.close();
+});
+
+async function withKillableDevice(use: (device: KillableDevice) => Promise<void>): Promise<void> {
+  const profile = makeFolder('profile');
+  let browser: KillableChromium = await openKillableChromium(profile);
+  try {
+    let page = await browser.context.newPage();
+    await use({
+      get page() {
+        return page;
+      },
+      async killAndReopen() {
+        await browser.kill();
+        browser = await openKillableChromium(profile);
+        page = await browser.context.newPage();
+      },
+    });
   } finally {
-    await browser?.kill();
-    await gateway.close();
+    await browser.kill();
     removeFolder(profile);
   }
-});
+}
+
+/** Resolves when the write has, and not a moment later. */
+async function writeEntry(page: Page, payee: string): Promise<void> {
+  await page.evaluate(async (payeeInPage) => {
+    const [account] = await rockpool.query<{ id: string }>('SELECT id FROM accounts');
+    await rockpool.execute('INSERT INTO entries (id, accountId, date, payee, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?)', [
+      rockpool.newId(),
+      account?.id ?? '',
+      '2025-06-01',
+      payeeInPage,
+      -100,
+      Date.now(),
+    ]);
+  }, payee);
+}

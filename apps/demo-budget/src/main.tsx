@@ -1,6 +1,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { deviceName } from './budget/device.ts';
+import { withDeviceItems } from './budget/device-items.ts';
 import { currentBudget } from './budget/known-budgets.ts';
 import { openBudget } from './budget/open-budget.ts';
 import { App } from './shell/app.tsx';
@@ -23,13 +24,12 @@ if (element === null) throw new Error('index.html has no element with the id roo
 const root = createRoot(element);
 
 async function start(): Promise<void> {
-  const budget = currentBudget(location.hash, localStorage);
+  const { budget, device } = await withDeviceItems((items) => ({ budget: currentBudget(location.hash, items), device: deviceName(items) }));
   history.replaceState(null, '', hashOf(budget, placeOfHash(location.hash)));
   // Another budget in the address (a pasted share link, a press on "back") is opened afresh: one page, one database.
   addEventListener('hashchange', () => {
     if (!location.hash.includes(budget.databaseId)) location.reload();
   });
-  const device = deviceName(localStorage);
   const client = await openBudget(budget, device);
   // For the curious: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
   Object.assign(globalThis, { rockpool: client });

@@ -1,73 +1,65 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isDatabaseId, isShareKey, makeBudget } from './budget.ts';
 import { deviceName } from './device.ts';
+import type { DeviceItems } from './device-items.ts';
 import { addBudget, currentBudget, knownBudgets } from './known-budgets.ts';
 import { fetchToken } from './token.ts';
 
-function memoryStorage(): Storage {
+function memoryItems(): DeviceItems {
   const items = new Map<string, string>();
-  return {
-    get length() {
-      return items.size;
-    },
-    clear: () => items.clear(),
-    getItem: (key) => items.get(key) ?? null,
-    key: (index) => [...items.keys()][index] ?? null,
-    removeItem: (key) => void items.delete(key),
-    setItem: (key, value) => void items.set(key, value),
-  };
+  return { getItem: (name) => items.get(name) ?? null, setItem: (name, text) => void items.set(name, text) };
 }
 
 const linkTo = (budget: { databaseId: string; shareKey: string }): string => `#budget=${budget.databaseId}&key=${budget.shareKey}`;
 
 describe('the budget to open', () => {
   it('is made on the first visit and the same from then on', () => {
-    const storage = memoryStorage();
-    const first = currentBudget('', storage);
+    const items = memoryItems();
+    const first = currentBudget('', items);
     expect(first.madeHere).toBe(true);
     expect(isDatabaseId(first.databaseId) && isShareKey(first.shareKey)).toBe(true);
-    expect(currentBudget('', storage)).toEqual(first);
-    expect(currentBudget(linkTo(first), storage)).toEqual(first);
+    expect(currentBudget('', items)).toEqual(first);
+    expect(currentBudget(linkTo(first), items)).toEqual(first);
   });
 
   it('is the one of a link, which this device did not make', () => {
-    const storage = memoryStorage();
-    const own = currentBudget('', storage);
+    const items = memoryItems();
+    const own = currentBudget('', items);
     const other = makeBudget();
-    expect(currentBudget(`${linkTo(other)}&page=reports`, storage)).toEqual({ ...other, madeHere: false });
-    expect(knownBudgets(storage)).toEqual([{ ...other, madeHere: false }, own]);
-    expect(currentBudget('', storage).databaseId).toBe(other.databaseId);
+    expect(currentBudget(`${linkTo(other)}&page=reports`, items)).toEqual({ ...other, madeHere: false });
+    expect(knownBudgets(items)).toEqual([{ ...other, madeHere: false }, own]);
+    expect(currentBudget('', items).databaseId).toBe(other.databaseId);
   });
 
-  it('is not taken from a malformed link or from storage that someone else wrote', () => {
-    const storage = memoryStorage();
-    storage.setItem('rockpool-demo.budgets', '[{"databaseId":"../x"},17,null]');
-    expect(knownBudgets(storage)).toEqual([]);
-    const made = currentBudget('#budget=x&key=y', storage);
+  it('is not taken from a malformed link or from an item that someone else wrote', () => {
+    const items = memoryItems();
+    items.setItem('budgets', '[{"databaseId":"../x"},17,null]');
+    expect(knownBudgets(items)).toEqual([]);
+    const made = currentBudget('#budget=x&key=y', items);
     expect(made.madeHere).toBe(true);
-    storage.setItem('rockpool-demo.budgets', '{');
-    expect(knownBudgets(storage)).toEqual([]);
+    items.setItem('budgets', '{');
+    expect(knownBudgets(items)).toEqual([]);
   });
 
   it('keeps its key when it was made here, whatever a link says', () => {
-    const storage = memoryStorage();
-    const own = currentBudget('', storage);
-    expect(currentBudget(linkTo({ ...makeBudget(), databaseId: own.databaseId }), storage)).toEqual(own);
+    const items = memoryItems();
+    const own = currentBudget('', items);
+    expect(currentBudget(linkTo({ ...makeBudget(), databaseId: own.databaseId }), items)).toEqual(own);
   });
 
   it('can be added beside others', () => {
-    const storage = memoryStorage();
-    const first = currentBudget('', storage);
-    const second = addBudget(storage);
-    expect(knownBudgets(storage)).toEqual([second, first]);
+    const items = memoryItems();
+    const first = currentBudget('', items);
+    const second = addBudget(items);
+    expect(knownBudgets(items)).toEqual([second, first]);
   });
 });
 
 describe('the name of a device', () => {
   it('stays', () => {
-    const storage = memoryStorage();
-    expect(deviceName(storage)).toBe(deviceName(storage));
-    expect(deviceName(storage)).not.toBe(deviceName(memoryStorage()));
+    const items = memoryItems();
+    expect(deviceName(items)).toBe(deviceName(items));
+    expect(deviceName(items)).not.toBe(deviceName(memoryItems()));
   });
 });
 

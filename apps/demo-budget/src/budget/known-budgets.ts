@@ -1,23 +1,24 @@
 import { isDatabaseId, isShareKey, makeBudget, type Budget } from './budget.ts';
+import type { DeviceItems } from './device-items.ts';
 
 /**
- * The budgets that this device knows, kept in localStorage, and the one that is open, kept in the page's address as well, so that a
+ * The budgets that this device knows, kept among its items, and the one that is open, kept in the page's address as well, so that a
  * bookmark or a second tab opens the same budget and the address can be passed on.
  */
 
-const storageKey = 'rockpool-demo.budgets';
+const itemName = 'budgets';
 
 export interface KnownBudget extends Budget {
   /** Made on this device, which therefore registers it with the server; otherwise it was opened by a link. */
   readonly madeHere: boolean;
 }
 
-/** Reads the address and the storage, and decides which budget to open: the linked one, else the last one, else a new one. */
-export function currentBudget(hash: string, storage: Storage): KnownBudget {
-  const known = knownBudgets(storage);
+/** Reads the address and the items, and decides which budget to open: the linked one, else the last one, else a new one. */
+export function currentBudget(hash: string, items: DeviceItems): KnownBudget {
+  const known = knownBudgets(items);
   const linked = budgetOfHash(hash);
   const budget = (linked === undefined ? known[0] : openedBy(linked, known)) ?? { ...makeBudget(), madeHere: true };
-  remember(storage, budget);
+  remember(items, budget);
   return budget;
 }
 
@@ -28,22 +29,22 @@ function openedBy(linked: Budget, known: readonly KnownBudget[]): KnownBudget {
 }
 
 /** The last opened one first. */
-export function knownBudgets(storage: Storage): readonly KnownBudget[] {
-  const stored: unknown = parseJson(storage.getItem(storageKey));
+export function knownBudgets(items: DeviceItems): readonly KnownBudget[] {
+  const stored: unknown = parseJson(items.getItem(itemName));
   if (!Array.isArray(stored)) return [];
   return stored.filter(isKnownBudget);
 }
 
 /** Makes a budget on this device. Nothing is asked of the server until the budget is opened and the server can be reached. */
-export function addBudget(storage: Storage): KnownBudget {
+export function addBudget(items: DeviceItems): KnownBudget {
   const budget: KnownBudget = { ...makeBudget(), madeHere: true };
-  remember(storage, budget);
+  remember(items, budget);
   return budget;
 }
 
-function remember(storage: Storage, budget: KnownBudget): void {
-  const others = knownBudgets(storage).filter((other) => other.databaseId !== budget.databaseId);
-  storage.setItem(storageKey, JSON.stringify([budget, ...others]));
+function remember(items: DeviceItems, budget: KnownBudget): void {
+  const others = knownBudgets(items).filter((other) => other.databaseId !== budget.databaseId);
+  items.setItem(itemName, JSON.stringify([budget, ...others]));
 }
 
 function budgetOfHash(hash: string): Budget | undefined {

@@ -1,7 +1,9 @@
-import { useState, type ReactNode } from 'react';
+import { useEffect, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
-import { addBudget, knownBudgets } from '../budget/known-budgets.ts';
+import { withDeviceItems } from '../budget/device-items.ts';
+import { addBudget, knownBudgets, type KnownBudget } from '../budget/known-budgets.ts';
 import { formatShortId } from './short-id.ts';
+import { useAction } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
 
 /** The link that opens this budget elsewhere, and the other budgets that this device knows. */
@@ -17,7 +19,12 @@ export function ShareView({ budget }: { readonly budget: Budget }): ReactNode {
       () => setCopied('failed'),
     );
   };
-  const others = knownBudgets(localStorage).filter((other) => other.databaseId !== budget.databaseId);
+  const run = useAction();
+  const [known, setKnown] = useState<readonly KnownBudget[]>([]);
+  useEffect(() => {
+    withDeviceItems(knownBudgets).then(setKnown, () => setKnown([]));
+  }, []);
+  const others = known.filter((other) => other.databaseId !== budget.databaseId);
   return (
     <>
       <h1>Share</h1>
@@ -52,9 +59,11 @@ export function ShareView({ budget }: { readonly budget: Budget }): ReactNode {
         </ul>
         <button
           type="button"
-          onClick={() => {
-            location.hash = hashOf(addBudget(localStorage));
-          }}
+          onClick={() =>
+            run(async () => {
+              location.hash = hashOf(await withDeviceItems(addBudget));
+            })
+          }
         >
           Begin another budget
         </button>

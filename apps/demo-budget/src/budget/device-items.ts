@@ -1,0 +1,56 @@
+/** What this device remembers beside its budgets: small texts by name. The two methods of `Storage` that are needed. */
+export type DeviceItems = Pick<Storage, 'getItem' | 'setItem'>;
+
+const databaseName = 'rockpool-demo';
+const storeName = 'items';
+
+/**
+ * Runs `work` on what this device remembers, as one transaction, whatever other tabs do at the same time. Resolves when everything that it set is on disk.
+ *
+ * Not localStorage: Chromium writes that to disk seconds later. Whoever opened a first budget and lost the browser within them would have kept
+ * every entry, and no key to the budget.
+ */
+export async function withDeviceItems<T>(work: (items: DeviceItems) => T): Promise<T> {
+  const database = await openItems();
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const transaction = database.transaction(storeName, 'readwrite', { durability: 'strict' });
+      const store = transaction.objectStore(storeName);
+      const names = store.getAllKeys();
+      const texts = store.getAll();
+      let result: { readonly value: T } | undefined;
+      texts.onsuccess = () => {
+        const items = new Map(names.result.map((name, index) => [name, texts.result[index] as string]));
+        try {
+          result = {
+            value: work({
+              getItem: (name) => items.get(name) ?? null,
+              setItem(name, text) {
+                items.set(name, text);
+                store.put(text, name);
+              },
+            }),
+          };
+        } catch (thrown) {
+          transaction.abort();
+          reject(thrown instanceof Error ? thrown : new Error(String(thrown)));
+        }
+      };
+      transaction.oncomplete = () => {
+        if (result !== undefined) resolve(result.value);
+      };
+      transaction.onabort = () => reject(transaction.error ?? new Error('what this device remembers could not be written'));
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function openItems(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(databaseName);
+    request.onupgradeneeded = () => void request.result.createObjectStore(storeName);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error('what this device remembers cannot be opened'));
+  });
+}
