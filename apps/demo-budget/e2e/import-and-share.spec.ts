@@ -4,7 +4,7 @@ import { addAccount, expectBalance, fillAccountForm, openAccount } from './steps
 import { ledgerRow, ledgerText } from './steps/entries.ts';
 import { chooseFile, importPreviewed, samples } from './steps/import.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
-import { expectUpToDate } from './steps/sync.ts';
+import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
 test('a statement of 2,000 rows imported by one person gives another, who opens the share link, the same balances', async ({ newPerson, server }) => {
   const { page: anna } = await newPerson();
@@ -52,5 +52,28 @@ test('the same statement imported again, on either device, adds nothing', async 
     await chooseFile(page, samples.meridian);
     await expect(page.getByRole('region', { name: 'Import', exact: true })).toContainText('355 rows are there already');
     await expect(page.getByRole('button', { name: 'Import 0 entries' })).toBeDisabled();
+  }
+});
+
+test('the same statement imported by two people without a network is there once, and leaves nothing to decide', async ({ newPerson }) => {
+  const anna = await newPerson();
+  await addAccount(anna.page, { name: 'Giro', currency: 'EUR', opening: '1842.10' });
+  await expectUpToDate(anna.page);
+  const ben = await newPerson({ link: await shareLink(anna.page) });
+  await expect(ben.page.getByRole('link', { name: /Giro/ })).toBeVisible();
+  for (const person of [anna, ben]) {
+    await person.goOffline();
+    await chooseFile(person.page, samples.meridian);
+    await importPreviewed(person.page, 355);
+    await person.page.getByRole('link', { name: 'Go to Giro' }).click();
+  }
+  for (const person of [anna, ben]) {
+    await person.goOnline();
+    await expectUpToDate(person.page);
+  }
+  for (const { page } of [anna, ben]) {
+    await expectBalance(page, '€5,097.34', '355 entries');
+    await openSyncPage(page);
+    await expect(page.getByText('Nothing so far.')).toBeVisible();
   }
 });

@@ -141,7 +141,10 @@ export interface ConflictRow {
 
 export type ConflictValue = string | number | bigint | Uint8Array | null;
 
-/** The latest writes that lost against a concurrent one, from the conflict ledger that Rockpool keeps. No parameters. */
+/**
+ * The latest writes that lost against a concurrent one, from the conflict ledger that Rockpool keeps. No parameters. Without the moments of entering: two
+ * devices that import one statement differ in nothing else, and there is nothing to decide.
+ */
 export const latestConflicts = `
   SELECT conflict.id, conflict.table_name AS tableName, conflict.row_key AS rowKey, conflict.column_name AS columnName,
          conflict.lost_value AS lostValue, conflict.won_value AS wonValue, conflict.lost_by AS lostBy, conflict.won_by AS wonBy,
@@ -164,5 +167,6 @@ export const latestConflicts = `
     LEFT JOIN accounts AS owner ON owner.id = entry.accountId
     LEFT JOIN accounts AS account ON conflict.table_name = 'accounts' AND account.id = json_extract(conflict.row_key, '$[0]')
     LEFT JOIN categories AS category ON conflict.table_name = 'categories' AND category.id = json_extract(conflict.row_key, '$[0]')
+  WHERE conflict.column_name IS NOT 'enteredAtMs'
   ORDER BY conflict.id DESC
   LIMIT 100`;

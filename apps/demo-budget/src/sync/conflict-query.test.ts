@@ -18,6 +18,8 @@ describe('the latest conflicts', () => {
     await writer.execute(insert, ['1', 'accounts', JSON.stringify([accountId]), 'name', 'Purse', 'Cash', 'device-1', 'device-2', 1, 2]);
     await writer.execute(insert, ['2', 'entries', JSON.stringify([entryId]), 'amountMinor', -419, -421, 'device-1', 'device-2', 3, 4]);
     await writer.execute(insert, ['3', 'entries', '["gone"]', null, null, null, 'device-1', 'device-2', 5, 6]);
+    // Nothing that a person wrote.
+    await writer.execute(insert, ['4', 'entries', JSON.stringify([entryId]), 'enteredAtMs', 1, 2, 'device-1', 'device-2', 7, 8]);
 
     const conflicts = writer.rows<ConflictRow>(latestConflicts);
     expect(conflicts).toMatchObject([
