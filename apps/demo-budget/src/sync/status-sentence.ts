@@ -65,3 +65,10 @@ export function timeAgo(thenMs: number, nowMs: number, locale: string): string {
   if (seconds < 86_400) return words.format(-Math.round(seconds / 3_600), 'hour');
   return words.format(-Math.round(seconds / 86_400), 'day');
 }
+
+/** A span of time, roughly: "12 minutes", "5 hours", "365 days". At least a minute. */
+export function timeSpan(spanMs: number, locale: string): string {
+  const minutes = Math.max(1, Math.round(spanMs / 60_000));
+  const [count, unit] = minutes < 120 ? [minutes, 'minute'] : minutes < 2_880 ? [Math.round(minutes / 60), 'hour'] : [Math.round(minutes / 1_440), 'day'];
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
+}

@@ -2,7 +2,7 @@ import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import { formatMoment, locale } from '../shell/locale.ts';
 import { ConflictList } from './conflict-list.tsx';
-import { changes, statusWords, timeAgo } from './status-sentence.ts';
+import { changes, statusWords, timeAgo, timeSpan } from './status-sentence.ts';
 import { StorageFacts } from './storage-facts.tsx';
 import { useNow } from './use-now.ts';
 
@@ -49,7 +49,7 @@ export function SyncView({ device }: { readonly device: string }): ReactNode {
           <div>
             <dt>Clock</dt>
             <dd>
-              This device’s clock is {Math.round(Math.abs(clockOffsetMs) / 60_000)} minutes {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Your changes are placed by the server’s.
+              This device’s clock is {timeSpan(Math.abs(clockOffsetMs), locale)} {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Your changes are placed by the server’s.
             </dd>
           </div>
         )}

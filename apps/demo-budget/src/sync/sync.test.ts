@@ -2,7 +2,7 @@ import type { SyncStatus } from '@rockpool/client';
 import { describe, expect, it } from 'vitest';
 import type { ConflictRow } from '../queries.ts';
 import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
-import { statusWords, timeAgo } from './status-sentence.ts';
+import { statusWords, timeAgo, timeSpan } from './status-sentence.ts';
 
 const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, reason: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null };
 
@@ -33,6 +33,11 @@ describe('the words for sync', () => {
       '2 hours ago',
       'just now',
     ]);
+  });
+
+  it('say how far a clock is off in units that can be grasped', () => {
+    const hourMs = 3_600_000;
+    expect([70_000, hourMs, 5 * hourMs, 365 * 24 * hourMs].map((spanMs) => timeSpan(spanMs, 'en'))).toEqual(['1 minute', '60 minutes', '5 hours', '365 days']);
   });
 });
 
