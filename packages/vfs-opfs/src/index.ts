@@ -5,6 +5,8 @@ export type { StorageSizes } from './storage-files.ts';
 export { StorageError } from './storage-error.ts';
 export type { StorageErrorCode, StorageErrorFields } from './storage-error.ts';
 export { memoryMedium } from './media/memory.ts';
+export { opfsExclusiveMedium } from './media/opfs-exclusive.ts';
+export type { OpfsExclusiveOptions } from './media/opfs-exclusive.ts';
 export { opfsSharedMedium } from './media/opfs-shared.ts';
 export type { Medium, Persistence, StorageFile } from './media/medium.ts';
 export type { LockMode, StorageLocks } from './locks/storage-locks.ts';

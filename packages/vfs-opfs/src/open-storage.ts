@@ -17,7 +17,8 @@ let openedCount = 0;
 /**
  * Opens a database for one SQLite connection, as its one writer or as a reader beside the writer.
  *
- * Throws a `StorageError`: `storage-unsupported` (with what is missing), `storage-busy` (another writer), `storage-missing` (a reader
+ * Throws a `StorageError`: `storage-unsupported` (with what is missing; also a reader on a
+ * medium for one opener), `storage-busy` (another writer), `storage-missing` (a reader
  * found no database within `timeoutMs`), `storage-corrupt` (the file is not SQLite's; it is left as it is), `storage-full`.
  */
 export async function openStorage(options: OpenStorageOptions): Promise<Storage> {
@@ -29,6 +30,7 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
   }
   const missing = await medium.missing();
   if (missing.length > 0) throw new StorageError('storage-unsupported', { medium: medium.kind, missing });
+  if (role === 'reader' && !medium.allowsReaders) throw noReaders(medium.kind);
   const tuning = { ...DEFAULT_TUNING, ...options.tuning };
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const failures: { last: StorageError | undefined } = { last: undefined };
@@ -41,6 +43,10 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
       : await openReader({ name, medium, timeoutMs, tuning, onError });
   openedCount += 1;
   return new OpenStorage(options, opened, `/${openedCount}/${name}.sqlite`, failures, onError);
+}
+
+function noReaders(kind: string): StorageError {
+  return new StorageError('storage-unsupported', { medium: kind, missing: ['readers beside the writer: followers go through the leader'] });
 }
 
 class OpenStorage implements Storage {

@@ -39,9 +39,23 @@ export async function deleteStorage(name: string, medium: Medium): Promise<void>
   }
 }
 
-/** The latest commit as the bytes of one plain SQLite file. Works beside a writer. */
+/**
+ * The latest commit as the bytes of one plain SQLite file. Works beside a writer; on a medium for one opener at a time it fails with
+ * `storage-busy` then.
+ */
 export async function exportFile(name: string, medium: Medium): Promise<Uint8Array> {
   checkStorageName(name);
+  if (medium.allowsReaders) return readFile(name, medium);
+  const release = await medium.locks.request(writerLockName(name), 'exclusive', 0);
+  if (release === undefined) throw new StorageError('storage-busy', { name, holder: 'a writer' });
+  try {
+    return await readFile(name, medium);
+  } finally {
+    release();
+  }
+}
+
+async function readFile(name: string, medium: Medium): Promise<Uint8Array> {
   const reader = await openReader({ name, medium, timeoutMs: 0, tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 }, onError: () => undefined });
   try {
     reader.store.beginRead();

@@ -1,44 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { StorageErrorFields } from './index.ts';
-import type { TestCommands } from './testing/tab.worker.ts';
+import { RemoteTab } from './testing/remote-tab.ts';
 
-type Failure = { readonly code: string; readonly fields: StorageErrorFields };
-
-/** A worker as another tab has one. Methods are those of `TestCommands`; failures are rejected as `{ code, fields }`. */
-class TestTab {
-  readonly #worker = new Worker(new URL('./testing/tab.worker.ts', import.meta.url), { type: 'module' });
-  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (failure: Failure) => void }>();
-  #count = 0;
-
-  constructor() {
-    this.#worker.addEventListener('message', (event: MessageEvent<[number, never, Failure | undefined]>) => {
-      const [id, value, failure] = event.data;
-      const call = this.#waiting.get(id)!;
-      this.#waiting.delete(id);
-      if (failure === undefined) call.resolve(value);
-      else call.reject(failure);
-    });
-  }
-
-  call<K extends keyof TestCommands>(command: K, ...parameters: Parameters<TestCommands[K]>): ReturnType<TestCommands[K]> {
-    this.#count += 1;
-    const id = this.#count;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage([id, command, parameters]);
-    }) as ReturnType<TestCommands[K]>;
-  }
-
-  terminate(): void {
-    this.#worker.terminate();
-  }
-}
-
-let tabs: TestTab[] = [];
+let tabs: RemoteTab[] = [];
 let nameCount = 0;
 
-function newTab(): TestTab {
-  const tab = new TestTab();
+function newTab(): RemoteTab {
+  const tab = new RemoteTab('opfs-shared');
   tabs.push(tab);
   return tab;
 }
@@ -66,7 +33,7 @@ describe('a database in OPFS', () => {
     for (let count = 0; count < 20; count += 1) await tab.call('run', INSERT);
     await tab.call('close');
     expect(await tab.call('names')).toContain(name);
-    expect(await tab.call('databaseBytes', name)).toBe(16384);
+    expect((await tab.call('sizes', name))?.databaseBytes).toBe(16384);
     const other = newTab();
     await other.call('open', name, 'writer', 3000);
     expect(await other.call('run', COUNT)).toEqual([[20]]);
@@ -147,11 +114,11 @@ describe('opening in OPFS', () => {
   });
 
   it('without what it needs fails with storage-unsupported and says what is missing', async () => {
-    await expect(newTab().call('openWithout', 'modes')).rejects.toMatchObject({
+    await expect(newTab().openWithout('modes')).rejects.toMatchObject({
       code: 'storage-unsupported',
       fields: { missing: ['readwrite-unsafe access handles'] },
     });
-    await expect(newTab().call('openWithout', 'opfs')).rejects.toMatchObject({
+    await expect(newTab().openWithout('opfs')).rejects.toMatchObject({
       code: 'storage-unsupported',
       fields: { missing: ['origin-private file system'] },
     });

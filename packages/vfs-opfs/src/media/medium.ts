@@ -26,6 +26,8 @@ export interface StorageFile {
 export interface Medium {
   readonly kind: string;
   readonly persistence: Persistence;
+  /** Whether readers may open the files beside the writer; without it, one opener at a time. */
+  readonly allowsReaders: boolean;
   readonly locks: StorageLocks;
   readonly signals: StorageSignals;
   /** Names of what is missing here, empty when the medium can be used. */

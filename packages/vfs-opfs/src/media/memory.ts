@@ -11,6 +11,7 @@ export function memoryMedium(): Medium {
   return {
     kind: 'memory',
     persistence: 'memory',
+    allowsReaders: true,
     locks: owner,
     signals: owner,
     async missing() {

@@ -56,6 +56,7 @@ export class SimulatedDisk {
     return {
       kind: 'simulated',
       persistence: 'memory',
+      allowsReaders: true,
       locks: owner,
       signals: owner,
       missing: async () => [],

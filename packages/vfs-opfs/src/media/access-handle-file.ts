@@ -1,0 +1,21 @@
+import type { StorageFile } from './medium.ts';
+
+/** An OPFS sync access handle, of either mode, as a file. */
+export function accessHandleFile(handle: FileSystemSyncAccessHandle): StorageFile {
+  // One options object for all calls: reads are the hot path, and a call allocates nothing else.
+  const options = { at: 0 };
+  return {
+    read(into, at) {
+      options.at = at;
+      return handle.read(into as Uint8Array<ArrayBuffer>, options);
+    },
+    write(from, at) {
+      options.at = at;
+      return handle.write(from as Uint8Array<ArrayBuffer>, options);
+    },
+    truncate: (sizeBytes) => handle.truncate(sizeBytes),
+    flush: () => handle.flush(),
+    sizeBytes: () => handle.getSize(),
+    close: () => handle.close(),
+  };
+}

@@ -1,0 +1,20 @@
+import { afterEach } from 'vitest';
+import { describeMediaContract } from '../testing/media.contract.ts';
+import { RemoteTab } from '../testing/remote-tab.ts';
+import type { TestMedium } from '../testing/tab.worker.ts';
+
+let tabs: RemoteTab[] = [];
+
+function newTab(medium: TestMedium): RemoteTab {
+  const tab = new RemoteTab(medium);
+  tabs.push(tab);
+  return tab;
+}
+
+afterEach(() => {
+  for (const tab of tabs) tab.terminate();
+  tabs = [];
+});
+
+describeMediaContract({ title: 'OPFS shared', newTab: () => newTab('opfs-shared'), allowsReaders: true, canBeFull: true });
+describeMediaContract({ title: 'OPFS exclusive', newTab: () => newTab('opfs-exclusive'), allowsReaders: false, canBeFull: true });

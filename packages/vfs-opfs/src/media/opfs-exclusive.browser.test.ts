@@ -1,0 +1,101 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { RemoteTab } from '../testing/remote-tab.ts';
+import type { TestMedium } from '../testing/tab.worker.ts';
+
+let tabs: RemoteTab[] = [];
+let nameCount = 0;
+
+function newTab(medium: TestMedium): RemoteTab {
+  const tab = new RemoteTab(medium);
+  tabs.push(tab);
+  return tab;
+}
+
+function newName(): string {
+  nameCount += 1;
+  return `exclusive-${Date.now()}-${nameCount}`;
+}
+
+afterEach(() => {
+  for (const tab of tabs) tab.terminate();
+  tabs = [];
+});
+
+const CREATE = 'CREATE TABLE entry(id INTEGER PRIMARY KEY, content TEXT)';
+const INSERT = "INSERT INTO entry(content) VALUES ('x')";
+const COUNT = 'SELECT count(*) FROM entry';
+
+describe('the exclusive and the shared medium in OPFS', () => {
+  for (const [first, second] of [
+    ['opfs-shared', 'opfs-exclusive'],
+    ['opfs-exclusive', 'opfs-shared'],
+  ] as const) {
+    it(`open each other's files: written by ${first}, with a log left by a terminated worker, opened by ${second}`, async () => {
+      const name = newName();
+      const one = newTab(first);
+      await one.call('open', name, 'writer', 3000);
+      await one.call('run', CREATE);
+      for (let count = 0; count < 10; count += 1) await one.call('run', INSERT);
+      one.terminate();
+      const two = newTab(second);
+      await two.call('open', name, 'writer', 10_000);
+      expect(await two.call('run', `PRAGMA integrity_check; ${COUNT}`)).toEqual([[10]]);
+      await two.call('run', INSERT);
+      await two.call('close');
+      const three = newTab(first);
+      await three.call('open', name, 'writer', 3000);
+      expect(await three.call('run', COUNT)).toEqual([[11]]);
+      await three.call('close');
+    });
+  }
+});
+
+describe('opening on the exclusive medium', () => {
+  it('succeeds after every termination of the worker before, without losing a commit', async () => {
+    const name = newName();
+    let committed = 0;
+    for (let round = 0; round < 8; round += 1) {
+      const tab = newTab('opfs-exclusive');
+      await tab.call('open', name, 'writer', 10_000);
+      if (round === 0) await tab.call('run', CREATE);
+      expect(await tab.call('run', `PRAGMA integrity_check; ${COUNT}`)).toEqual([[committed]]);
+      for (let count = 0; count < 10; count += 1) await tab.call('run', INSERT);
+      committed += 10;
+      // Every other worker is in the middle of a long statement when it ends.
+      if (round % 2 === 1) tab.call('run', 'SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT i FROM n)').catch(() => undefined);
+      tab.terminate();
+    }
+  });
+
+  it('waits while somebody else still holds a handle, and opens when it is free', async () => {
+    const name = newName();
+    const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
+    await writer.call('open', name, 'writer', 3000);
+    await writer.call('run', CREATE);
+    // A reader has the files open without the writer's lock: what a worker looks like whose lock was freed before its handles.
+    await holder.call('open', name, 'reader', 3000);
+    await writer.call('close');
+    let isOpen = false;
+    const opening = next.call('open', name, 'writer', 3000).then(() => {
+      isOpen = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(isOpen).toBe(false);
+    await holder.call('close');
+    await opening;
+    expect(await next.call('run', COUNT)).toEqual([[0]]);
+    await next.call('close');
+  });
+
+  it('fails with storage-busy when the handle stays held, and gives its lock back', async () => {
+    const name = newName();
+    const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
+    await writer.call('open', name, 'writer', 3000);
+    await writer.call('run', CREATE);
+    await holder.call('open', name, 'reader', 3000);
+    await writer.call('close');
+    await expect(next.call('open', name, 'writer', 3000)).rejects.toMatchObject({ code: 'storage-busy' });
+    await writer.call('open', name, 'writer', 0);
+    expect(await writer.call('run', COUNT)).toEqual([[0]]);
+  });
+});

@@ -1,0 +1,20 @@
+import { createTab, tabFailureOf } from './tab-commands.ts';
+import type { TabCommands, TabTools } from './tab-commands.ts';
+
+/** A tab that a test commands: in this process, or in a worker of its own. Failures are rejected as `TabFailure`. */
+export interface ContractTab {
+  call<K extends keyof TabCommands>(command: K, ...parameters: Parameters<TabCommands[K]>): ReturnType<TabCommands[K]>;
+}
+
+/** A tab in this process, for media that need no worker. */
+export function localTab(tools: TabTools): ContractTab {
+  const commands = createTab(tools);
+  return {
+    call(command, ...parameters) {
+      const run = commands[command] as (...parameters: unknown[]) => Promise<unknown>;
+      return run(...parameters).catch((error: unknown) => {
+        throw tabFailureOf(error);
+      }) as ReturnType<TabCommands[typeof command]>;
+    },
+  };
+}

@@ -1,0 +1,279 @@
+import { describe, expect, it } from 'vitest';
+import type { ContractTab } from './contract-tab.ts';
+import type { TabOpenOptions } from './tab-commands.ts';
+
+/** A medium as the contract needs it. */
+export interface ContractMedium {
+  readonly title: string;
+  /** Another tab on the same medium: its own worker where the medium has workers. */
+  newTab(): ContractTab;
+  /** Whether readers may open beside the writer. */
+  readonly allowsReaders: boolean;
+  /** Whether the tab's `setFull` works. */
+  readonly canBeFull: boolean;
+}
+
+const SQLITE_FULL = 13;
+const CREATE = 'CREATE TABLE entry(id INTEGER PRIMARY KEY, content TEXT);';
+const COUNT = 'SELECT count(*) FROM entry';
+const CHECK = 'PRAGMA integrity_check';
+const TINY_CACHE = 'PRAGMA cache_size = 5;';
+
+/** SQL that adds rows of 1,000 bytes, each with its own content. */
+function rowsSql(count: number): string {
+  return `INSERT INTO entry(content) SELECT printf('%.*c', 990, 'x') || i FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n);`;
+}
+
+/** What every medium promises to SQLite and to those who open it. */
+export function describeMediaContract(medium: ContractMedium): void {
+  let nameCount = 0;
+
+  function newName(): string {
+    nameCount += 1;
+    return `contract-${Date.now()}-${nameCount}`;
+  }
+
+  async function openNew(options: TabOpenOptions = {}): Promise<{ name: string; tab: ContractTab }> {
+    const name = newName();
+    const tab = medium.newTab();
+    await tab.call('open', name, 'writer', 3000, options);
+    return { name, tab };
+  }
+
+  /** Closes, opens in another tab, and expects a sound database there. */
+  async function reopen(opened: { name: string; tab: ContractTab }, options: TabOpenOptions = {}): Promise<ContractTab> {
+    await opened.tab.call('close');
+    const again = medium.newTab();
+    await again.call('open', opened.name, 'writer', 3000, options);
+    expect(await again.call('run', CHECK)).toEqual([['ok']]);
+    return again;
+  }
+
+  describe(`a database on ${medium.title}`, () => {
+    for (const durability of ['relaxed', 'strict'] as const) {
+      it(`is there again after closing, with ${durability} durability`, async () => {
+        const opened = await openNew({ durability });
+        await opened.tab.call('run', CREATE);
+        for (let count = 0; count < 30; count += 1) await opened.tab.call('run', "INSERT INTO entry(content) VALUES ('x')");
+        const again = await reopen(opened, { durability });
+        expect(await again.call('run', COUNT)).toEqual([[30]]);
+        await again.call('run', 'UPDATE entry SET content = id WHERE id > 20');
+        const third = await reopen({ name: opened.name, tab: again }, { durability });
+        expect(await third.call('run', 'SELECT sum(content) FROM entry WHERE id > 20')).toEqual([[255]]);
+        await third.call('close');
+      });
+    }
+
+    it('does not have what was rolled back', async () => {
+      const opened = await openNew();
+      await opened.tab.call('run', `${CREATE} ${rowsSql(10)} BEGIN; ${rowsSql(500)} DELETE FROM entry WHERE id < 5; ROLLBACK;`);
+      expect(await opened.tab.call('run', COUNT)).toEqual([[10]]);
+      await opened.tab.call('run', rowsSql(1));
+      const again = await reopen(opened);
+      expect(await again.call('run', COUNT)).toEqual([[11]]);
+      await again.call('close');
+    });
+
+    it('does not have what was not committed when its connection closed', async () => {
+      const opened = await openNew();
+      await opened.tab.call('run', `${TINY_CACHE} ${CREATE} ${rowsSql(10)} BEGIN; ${rowsSql(500)} UPDATE entry SET content = 'gone'`);
+      const again = await reopen(opened);
+      expect(await again.call('run', "SELECT count(*), sum(content = 'gone') FROM entry")).toEqual([[10, 0]]);
+      await again.call('close');
+    });
+
+    it('takes transactions larger than the page cache, committed and rolled back', async () => {
+      const opened = await openNew();
+      await opened.tab.call('run', `${TINY_CACHE} ${CREATE} ${rowsSql(3000)}`);
+      await opened.tab.call('run', `BEGIN; UPDATE entry SET content = 'gone'; ${rowsSql(2000)} ROLLBACK;`);
+      expect(await opened.tab.call('run', "SELECT count(*), sum(content = 'gone') FROM entry")).toEqual([[3000, 0]]);
+      await opened.tab.call('run', `BEGIN; UPDATE entry SET content = 'kept' WHERE id % 2 = 0; ${rowsSql(1000)} COMMIT;`);
+      const again = await reopen(opened);
+      expect(await again.call('run', "SELECT count(*), sum(content = 'kept') FROM entry")).toEqual([[4000, 1500]]);
+      await again.call('close');
+    });
+
+    for (const cache of ['PRAGMA cache_size = 2000;', TINY_CACHE]) {
+      it(`keeps savepoints apart after ${cache}`, async () => {
+        const opened = await openNew();
+        await opened.tab.call(
+          'run',
+          `${cache} ${CREATE} BEGIN; ${rowsSql(100)} SAVEPOINT a; ${rowsSql(100)} SAVEPOINT b; DELETE FROM entry; ROLLBACK TO b; ${rowsSql(10)} RELEASE b;
+           SAVEPOINT c; ${rowsSql(50)} ROLLBACK TO a; ${rowsSql(7)} COMMIT;`,
+        );
+        const again = await reopen(opened);
+        expect(await again.call('run', COUNT)).toEqual([[107]]);
+        await again.call('close');
+      });
+    }
+
+    it('grows smaller by VACUUM, and can grow again', async () => {
+      const opened = await openNew();
+      await opened.tab.call('run', `${CREATE} ${rowsSql(1000)} DELETE FROM entry WHERE id > 100; VACUUM; ${rowsSql(300)}`);
+      const again = await reopen(opened);
+      expect(await again.call('run', 'SELECT count(*), count(DISTINCT content) FROM entry')).toEqual([[400, 300]]);
+      await again.call('close');
+      expect((await again.call('sizes', opened.name))!.databaseBytes).toBeLessThan(700_000);
+    });
+
+    for (const [from, to] of [
+      [4096, 8192],
+      [8192, 4096],
+      [8192, 512],
+      [4096, 65536],
+    ] as const) {
+      it(`changes its page size by VACUUM from ${from} to ${to}`, async () => {
+        const opened = await openNew({ pageSizeBytes: from });
+        await opened.tab.call('run', `${CREATE} ${rowsSql(300)} PRAGMA page_size = ${to}; VACUUM; ${rowsSql(50)} BEGIN; DELETE FROM entry; ROLLBACK;`);
+        const again = await reopen(opened);
+        expect(await again.call('run', 'PRAGMA page_size')).toEqual([[to]]);
+        await again.call('run', `${TINY_CACHE} ${rowsSql(50)}`);
+        const third = await reopen({ name: opened.name, tab: again });
+        expect(await third.call('run', 'SELECT count(*), sum(length(content)) > 396000 FROM entry')).toEqual([[400, 1]]);
+        await third.call('close');
+      });
+    }
+
+    it('may be larger than the memory given to its pages', async () => {
+      const options = { tuning: { poolSizeBytes: 4 * 65536 } };
+      const opened = await openNew(options);
+      await opened.tab.call('run', `${CREATE} ${rowsSql(4000)}`);
+      for (let count = 0; count < 20; count += 1) await opened.tab.call('run', `UPDATE entry SET content = 'changed' || content WHERE id % 200 = ${count}`);
+      const again = await reopen(opened, options);
+      // 990 bytes, the digits of 1 to 4000, and 'changed' before each tenth of them.
+      const sum = 4000 * 990 + (9 + 90 * 2 + 900 * 3 + 3001 * 4) + 400 * 7;
+      expect(await again.call('run', 'SELECT count(*), sum(length(content)) FROM entry')).toEqual([[4000, sum]]);
+      await again.call('close');
+    });
+
+    it('can be searched in full text, after reopening too', async () => {
+      const opened = await openNew();
+      await opened.tab.call(
+        'run',
+        `CREATE VIRTUAL TABLE note USING fts5(title, body);
+         INSERT INTO note VALUES ('Groceries', 'milk, eggs and coffee'), ('Rent', 'due on the first'), ('Coffee machine', 'needs a new filter');`,
+      );
+      const again = await reopen(opened);
+      const found = "SELECT title FROM note WHERE note MATCH 'coffee' ORDER BY title";
+      expect(await again.call('run', found)).toEqual([['Coffee machine'], ['Groceries']]);
+      await again.call('run', "DELETE FROM note WHERE title = 'Groceries'; INSERT INTO note VALUES ('Shop', 'coffees')");
+      const third = await reopen({ name: opened.name, tab: again });
+      expect(await third.call('run', "SELECT title, snippet(note, 1, '[', ']', '', 5) FROM note WHERE note MATCH 'coffee*' ORDER BY title")).toEqual([
+        ['Coffee machine', 'needs a new filter'],
+        ['Shop', '[coffees]'],
+      ]);
+      await third.call('close');
+    });
+
+    it('is listed, measured, exported as one plain file, and deleted', async () => {
+      const opened = await openNew();
+      await opened.tab.call('run', `${CREATE} ${rowsSql(100)} UPDATE entry SET content = 'last' WHERE id = 100`);
+      const [[pages]] = (await opened.tab.call('run', 'PRAGMA page_count')) as [[number]];
+      await opened.tab.call('close');
+      const other = medium.newTab();
+      expect(await other.call('names')).toContain(opened.name);
+      expect((await other.call('sizes', opened.name))!.databaseBytes).toBe(pages * 8192);
+      const file = await other.call('queryExport', opened.name, `${CHECK}; SELECT count(*), sum(content = 'last') FROM entry`);
+      expect(file).toEqual({ magic: 'SQLite format 3', sizeBytes: pages * 8192, rows: [[100, 1]] });
+      await other.call('remove', opened.name);
+      expect(await other.call('names')).not.toContain(opened.name);
+      expect(await other.call('sizes', opened.name)).toBeUndefined();
+    });
+
+    it('is empty when it was deleted and is opened again', async () => {
+      const opened = await openNew();
+      await opened.tab.call('run', `${CREATE} ${rowsSql(100)}`);
+      await opened.tab.call('close');
+      await opened.tab.call('remove', opened.name);
+      await opened.tab.call('open', opened.name, 'writer', 3000);
+      expect(await opened.tab.call('run', 'SELECT count(*) FROM sqlite_schema')).toEqual([[0]]);
+      await opened.tab.call('close');
+    });
+  });
+
+  describe(`opening on ${medium.title}`, () => {
+    it('as a second writer fails with storage-busy, and so does deleting, until the first one closes', async () => {
+      const opened = await openNew();
+      const second = medium.newTab();
+      await expect(second.call('open', opened.name, 'writer', 50)).rejects.toMatchObject({ code: 'storage-busy' });
+      await expect(second.call('remove', opened.name)).rejects.toMatchObject({ code: 'storage-busy' });
+      const waiting = second.call('open', opened.name, 'writer', 10_000);
+      await opened.tab.call('run', `${CREATE} ${rowsSql(3)}`);
+      await opened.tab.call('close');
+      await waiting;
+      expect(await second.call('run', COUNT)).toEqual([[3]]);
+      await second.call('close');
+    });
+
+    it('a name that cannot be a file name fails with storage-name-invalid', async () => {
+      await expect(medium.newTab().call('open', '../up', 'writer', 50)).rejects.toMatchObject({ code: 'storage-name-invalid' });
+    });
+
+    it('exporting what does not exist fails with storage-missing and creates nothing', async () => {
+      const name = newName();
+      const tab = medium.newTab();
+      await expect(tab.call('queryExport', name, COUNT)).rejects.toMatchObject({ code: 'storage-missing' });
+      expect(await tab.call('names')).not.toContain(name);
+      expect(await tab.call('sizes', name)).toBeUndefined();
+    });
+
+    if (medium.allowsReaders) {
+      it('as a reader of nothing fails with storage-missing and creates nothing', async () => {
+        const name = newName();
+        const tab = medium.newTab();
+        await expect(tab.call('open', name, 'reader', 50)).rejects.toMatchObject({ code: 'storage-missing' });
+        expect(await tab.call('names')).not.toContain(name);
+      });
+
+      it('as a reader shows every commit of the writer', async () => {
+        const opened = await openNew();
+        await opened.tab.call('run', CREATE);
+        const reader = medium.newTab();
+        await reader.call('open', opened.name, 'reader', 3000);
+        for (let count = 1; count <= 20; count += 1) {
+          await opened.tab.call('run', rowsSql(1));
+          expect(await reader.call('run', COUNT)).toEqual([[count]]);
+        }
+        await reader.call('close');
+        await opened.tab.call('close');
+      });
+    } else {
+      it('as a reader fails with storage-unsupported, which says that followers go through the leader', async () => {
+        const opened = await openNew();
+        await expect(medium.newTab().call('open', opened.name, 'reader', 50)).rejects.toMatchObject({
+          code: 'storage-unsupported',
+          fields: { missing: ['readers beside the writer: followers go through the leader'] },
+        });
+        await opened.tab.call('close');
+      });
+
+      it('for an export beside a writer fails with storage-busy', async () => {
+        const opened = await openNew();
+        await opened.tab.call('run', CREATE);
+        await expect(medium.newTab().call('queryExport', opened.name, COUNT)).rejects.toMatchObject({ code: 'storage-busy' });
+        await opened.tab.call('close');
+      });
+    }
+  });
+
+  if (medium.canBeFull) {
+    describe(`${medium.title} without room`, () => {
+      it('fails what is written with storage-full, keeps what was acknowledged, and works again once there is room', async () => {
+        const opened = await openNew({ durability: 'strict' });
+        const { tab } = opened;
+        await tab.call('run', `${CREATE} ${rowsSql(3)}`);
+        for (const sql of [rowsSql(1), `${TINY_CACHE} ${rowsSql(500)}`, "UPDATE entry SET content = 'gone'"]) {
+          await tab.call('setFull', true);
+          await expect(tab.call('run', sql)).rejects.toMatchObject({ resultCode: SQLITE_FULL });
+          expect(await tab.call('lastError')).toBe('storage-full');
+          await tab.call('setFull', false);
+          expect(await tab.call('run', "SELECT count(*), sum(content = 'gone') FROM entry")).toEqual([[3, 0]]);
+        }
+        await tab.call('run', rowsSql(2));
+        const again = await reopen(opened);
+        expect(await again.call('run', "SELECT count(*), sum(content = 'gone') FROM entry")).toEqual([[5, 0]]);
+        await again.call('close');
+      });
+    });
+  }
+}

@@ -1,0 +1,44 @@
+import type { ContractTab } from './contract-tab.ts';
+import type { TabCommands, TabFailure } from './tab-commands.ts';
+import type { TestMedium, WorkerCommands } from './tab.worker.ts';
+
+/** A worker as another tab has one. Failures are rejected as `TabFailure`. */
+export class RemoteTab implements ContractTab {
+  readonly #worker = new Worker(new URL('./tab.worker.ts', import.meta.url), { type: 'module' });
+  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (failure: TabFailure) => void }>();
+  readonly #medium: TestMedium;
+  #count = 0;
+
+  constructor(medium: TestMedium) {
+    this.#medium = medium;
+    this.#worker.addEventListener('message', (event: MessageEvent<[number, never, TabFailure | undefined]>) => {
+      const [id, value, failure] = event.data;
+      const call = this.#waiting.get(id)!;
+      this.#waiting.delete(id);
+      if (failure === undefined) call.resolve(value);
+      else call.reject(failure);
+    });
+  }
+
+  call<K extends keyof TabCommands>(command: K, ...parameters: Parameters<TabCommands[K]>): ReturnType<TabCommands[K]> {
+    return this.#send(command, parameters) as ReturnType<TabCommands[K]>;
+  }
+
+  /** Takes a capability away from this worker for good, and opens. */
+  openWithout(...parameters: Parameters<WorkerCommands['openWithout']>): Promise<void> {
+    return this.#send('openWithout', parameters) as Promise<void>;
+  }
+
+  terminate(): void {
+    this.#worker.terminate();
+  }
+
+  #send(command: keyof WorkerCommands, parameters: readonly unknown[]): Promise<unknown> {
+    this.#count += 1;
+    const id = this.#count;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker.postMessage([id, this.#medium, command, parameters]);
+    });
+  }
+}
