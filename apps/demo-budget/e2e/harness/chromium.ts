@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chromium, type BrowserContext } from 'playwright/test';
 import { findChromium } from '../../../../scripts/find-chromium.mjs';
+import { endWithTests, killGroup } from './children.ts';
 
 /** Chromium refuses to start as root with its sandbox; the rest keeps it from calling home, which a closed network makes slow. */
 const quietFlags = [
@@ -38,12 +39,10 @@ export async function openKillableChromium(profile: string): Promise<KillableChr
   const flags = [...quietFlags, '--headless=new', '--remote-debugging-port=0', `--user-data-dir=${profile}`, '--lang=en-GB', '--password-store=basic', 'about:blank'];
   // A process group of its own, so that one signal reaches the browser, its renderers and its services.
   const child = spawn(executablePath(), flags, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
+  endWithTests(child);
   const gone = once(child, 'exit');
-  const groupId = child.pid;
-  if (groupId === undefined) throw new Error('Chromium could not be started');
-
   const kill = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(-groupId, 'SIGKILL');
+    killGroup(child);
     await gone;
   };
 

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { endWithTests } from './children.ts';
 
 const serveFile = fileURLToPath(new URL('../../server/serve.ts', import.meta.url));
 
@@ -29,7 +30,9 @@ export async function createDemoServer(dataFolder: string): Promise<DemoServer> 
     const started = spawn(process.execPath, [serveFile], {
       env: { ...process.env, PORT: String(port), ROCKPOOL_DATA: dataFolder },
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
     });
+    endWithTests(started);
     child = started;
     const from = output.length;
     await new Promise<void>((resolve, reject) => {
