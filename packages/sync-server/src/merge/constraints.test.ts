@@ -44,10 +44,10 @@ describe('a changeset that breaks a constraint', () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const b = await tested.server.open();
     a.site.write([remove('accounts', 'x')]);
-    await b.commit([insert('entries', 'e', { account_id: 'x', amount: 1n })]);
+    await b.commit([insert('limits', 'l', { account_id: 'x' })]);
     a.push();
     const { outcomes } = await a.decided(2);
-    expect(outcomes).toMatchObject([{ code: 'constraint-foreign-key', fields: { table: 'entries' } }]);
+    expect(outcomes).toMatchObject([{ code: 'constraint-foreign-key', fields: { table: 'limits' } }]);
     expect(rows('SELECT id FROM accounts')).toEqual([['x']]);
   });
 });

@@ -1,4 +1,5 @@
 import { quoteName, RockpoolError, type CellValue, type ForeignKeySchema } from '@rockpool/shared';
+import type { RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';
@@ -13,6 +14,8 @@ export interface ForeignKeyCheck {
   readonly missingParentSql: string;
   /** Parameters: values of the referenced columns. A row: a child has them, and no parent does. */
   readonly orphanSql: string;
+  /** As orphanSql, but all of them, by their keys. */
+  readonly orphanKeysSql: string;
 }
 
 export interface ForeignKeyChecks {
@@ -40,7 +43,9 @@ function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema)
   const notNull = childColumns.map((column) => `${column} IS NOT NULL`).join(' AND ');
   const matches = key.foreignColumns.map((name, i) => `parent.${quoteName(name)} = ${childColumns[i] as string}`).join(' AND ');
   const noParent = `NOT EXISTS (SELECT 1 FROM ${quoteName(parent.schema.name)} AS parent WHERE ${matches})`;
-  const from = `SELECT 1 FROM ${quoteName(child.schema.name)} AS child WHERE`;
+  const childTable = `${quoteName(child.schema.name)} AS child`;
+  const from = `SELECT 1 FROM ${childTable} WHERE`;
+  const keyColumns = child.keys.map(({ name }) => `child.${quoteName(name)}`).join(', ');
   const childKey = child.keys.map(({ name }) => `child.${quoteName(name)} = ?`).join(' AND ');
   const values = childColumns.map((column) => `${column} = ?`).join(' AND ');
   return {
@@ -49,6 +54,7 @@ function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema)
     key,
     missingParentSql: `${from} ${childKey} AND ${notNull} AND ${noParent} LIMIT 1`,
     orphanSql: `${from} ${values} AND ${noParent} LIMIT 1`,
+    orphanKeysSql: `SELECT ${keyColumns} FROM ${childTable} WHERE ${values} AND ${noParent}`,
   };
 }
 
@@ -66,11 +72,16 @@ export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, r
     // A row that was not there had no children.
     if (before === undefined || before.row.deleted !== null) continue;
     for (const check of checks.byParent.get(write.table) ?? []) {
-      const values = check.key.foreignColumns.map((name) => valueOf(write.table, write.key, before, name));
+      const values = referencedValues(check, write, before);
       if (values.includes(null)) continue;
       if (file.sql.get(check.orphanSql, ...values) !== undefined) throw violation(check);
     }
   }
+}
+
+/** What children have of a parent, in the order of the foreign key's columns. */
+export function referencedValues({ key }: ForeignKeyCheck, write: RowWrite, known: KnownRow): CellValue[] {
+  return key.foreignColumns.map((name) => valueOf(write.table, write.key, known, name));
 }
 
 function valueOf(table: StoredTable, key: readonly CellValue[], { row }: KnownRow, columnName: string): CellValue {

@@ -3,6 +3,7 @@ import { writeConflictRows } from '../ledger/conflict-rows.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
 import { requireWhole } from '../merge/atomic.ts';
+import { cascadeDeletes } from '../merge/cascade.ts';
 import { checkForeignKeys, type ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import { correctedRows, mergeChangeset } from '../merge/merge-changeset.ts';
 import { writeRows } from '../merge/write-rows.ts';
@@ -33,9 +34,11 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
   try {
     const stored = file.sql.savepoint((): StoredOutcome => {
       const { atomic, writes } = readChangeset(changeset.body, file.tableById);
-      const rows = mergeChangeset(file, writes, version, changeset.base);
+      const merged = mergeChangeset(file, writes, version, changeset.base);
+      writeRows(file, merged);
+      const rows = cascadeDeletes(file, checks, merged, version, changeset.base);
+      // Before the constraints, so that one reason is given: a conflict can be solved by trying again.
       if (atomic) requireWhole(rows, version);
-      writeRows(file, rows);
       checkForeignKeys(file, checks, rows);
       for (const { write, before, after } of rows) {
         if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);

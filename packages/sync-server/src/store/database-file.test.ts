@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { buildSchema, type CellValue, type Schema, type TableSchema } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../testing/test-server.ts';
-import { ACCOUNTS, column, ENTRIES, LABELS, NOTES, PRODUCTS, table, TEST_SCHEMA } from '../testing/test-schema.ts';
+import { ACCOUNTS, column, ENTRIES, LABELS, table, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
@@ -29,7 +29,7 @@ function query(sql: string): readonly (readonly CellValue[])[] {
   }
 }
 
-const withAccounts = (changes: Partial<TableSchema>): Schema => buildSchema([{ ...ACCOUNTS, ...changes }, ENTRIES, LABELS, NOTES, PRODUCTS]);
+const withAccounts = (changes: Partial<TableSchema>): Schema => buildSchema([{ ...ACCOUNTS, ...changes }, ...TEST_TABLES.filter((one) => one !== ACCOUNTS)]);
 
 describe('a database file', () => {
   it('keeps its epoch, and has a durable log', () => {
@@ -43,7 +43,7 @@ describe('a database file', () => {
 
   it('has an index for each foreign key, for nothing is slower than a parent’s deletion without one', () => {
     open(TEST_SCHEMA);
-    expect(query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`)).toEqual([[1n]]);
+    expect(query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`)).toEqual([[3n]]);
   });
 
   it('of another program is left alone', () => {
@@ -73,9 +73,7 @@ describe('a newer schema', () => {
       buildSchema([
         { ...ACCOUNTS, columns: [...ACCOUNTS.columns, column('closed', 'integer', { notNull: true, defaultSql: '0' }), column('iban', 'text')] },
         { ...ENTRIES, indexes: [{ name: 'entries_by_amount', unique: false, expressions: ['amount'], whereSql: null }] },
-        LABELS,
-        NOTES,
-        PRODUCTS,
+        ...TEST_TABLES.filter((one) => one !== ACCOUNTS && one !== ENTRIES),
         table('tags', [column('id', 'text', { notNull: true })]),
       ]),
     );
@@ -84,7 +82,7 @@ describe('a newer schema', () => {
   });
 
   it.each<[string, Schema]>([
-    ['drops a table', buildSchema([ACCOUNTS, ENTRIES, NOTES, PRODUCTS])],
+    ['drops a table', buildSchema(TEST_TABLES.filter((one) => one !== LABELS))],
     ['drops a column', withAccounts({ columns: ACCOUNTS.columns.slice(0, 2) })],
     ['changes a type', withAccounts({ columns: ACCOUNTS.columns.map((one) => (one.name === 'rank' ? { ...one, type: 'text' as const } : one)) })],
     ['changes the key', withAccounts({ primaryKey: ['id', 'name'] })],

@@ -36,7 +36,7 @@ const UPDATED = 4;
 export function encodeRowVersions({ bornAt, inserted, revived, updated, deleted, cells }: RowVersions): Uint8Array<ArrayBuffer> {
   const distinct: StoredVersion[] = [];
   const indexOf = (version: StoredVersion): number => {
-    const at = distinct.findIndex((other) => other.watermark === version.watermark);
+    const at = distinct.findIndex((other) => other.watermark === version.watermark && other.siteNumber === version.siteNumber);
     return at >= 0 ? at : distinct.push(version) - 1;
   };
   const insertedAt = indexOf(inserted);

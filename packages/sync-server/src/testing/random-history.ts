@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, remove, update, type Change } from './changeset.ts';
+import { committed } from './committed.ts';
 import { DirectSession } from './direct-session.ts';
 import { Replica, rowNameOf } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
@@ -29,6 +30,10 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 2, arbitrary: keys.map((key) => remove('entries', key)) },
   { weight: 1, arbitrary: keys.map((key) => insert('labels', [key, 1n], {})) },
   { weight: 1, arbitrary: keys.map((key) => remove('labels', [key, 1n])) },
+  { weight: 3, arbitrary: fc.tuple(keys, keys).map(([key, entry_id]) => insert('splits', key, { entry_id })) },
+  { weight: 1, arbitrary: fc.tuple(keys, keys).map(([key, entry_id]) => update('splits', key, { entry_id })) },
+  { weight: 1, arbitrary: fc.tuple(keys, fc.bigInt(0n, 9n)).map(([key, share]) => update('splits', key, { share })) },
+  { weight: 1, arbitrary: keys.map((key) => remove('splits', key)) },
   { weight: 2, arbitrary: fc.tuple(keys, fc.bigInt(0n, 9n)).map(([key, stock]) => insert('products', key, { stock })) },
   { weight: 3, arbitrary: fc.tuple(keys, fc.bigInt(-9n, 9n)).map(([key, stock]) => update('products', key, { stock })) },
   { weight: 2, arbitrary: fc.tuple(keys, fc.bigInt(1n, 9n), fc.constantFrom('EUR', 'DKK')).map(([key, price, currency]) => update('products', key, { price, currency })) },
@@ -175,10 +180,6 @@ function possible(replica: Replica, wanted: readonly Change[]): Change[] {
     const isThere = rows.has(rowNameOf(TEST_SCHEMA.tables.find(({ name }) => name === table)?.id ?? 0, one.key));
     return 'insert' in one ? !isThere : isThere;
   });
-}
-
-function committed(): Promise<void> {
-  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }
 
 function serverRows({ file }: LiveDatabase): [string, [number, CellValue][]][] {

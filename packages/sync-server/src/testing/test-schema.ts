@@ -46,4 +46,16 @@ export const NOTES: TableSchema = table('notes', [id, column('title', 'text'), c
   merge: { deleteRule: 'update-wins', counters: ['reads'], groups: [] },
 });
 
-export const TEST_SCHEMA: Schema = buildSchema([ACCOUNTS, ENTRIES, LABELS, NOTES, PRODUCTS]);
+/** A second level below accounts. */
+export const SPLITS: TableSchema = table('splits', [id, column('entry_id', 'text', { notNull: true }), column('share', 'integer')], {
+  foreignKeys: [{ columns: ['entry_id'], foreignTable: 'entries', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
+});
+
+/** A child that keeps its parent from being deleted. */
+export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'text')], {
+  foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
+});
+
+export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, ENTRIES, LABELS, LIMITS, NOTES, PRODUCTS, SPLITS];
+
+export const TEST_SCHEMA: Schema = buildSchema([...TEST_TABLES]);
