@@ -37,6 +37,12 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
 export function rowsFault(ask: AskForText): string | null {
   const halves = ask('SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1');
   if (halves !== null) return `half of a transaction in pair ${String(halves)}`;
+  const miscounted = ask(`
+    SELECT printf('%s = %d, its marks add up to %d', id, hits, marked)
+    FROM (SELECT id, hits, (SELECT coalesce(sum(delta), 0) FROM mark WHERE tally_id = tally.id) AS marked FROM tally) WHERE hits <> marked LIMIT 1`);
+  if (miscounted !== null) return `a counter that is not the sum of what was added: ${miscounted}`;
+  const crossed = ask('SELECT slot FROM goal WHERE low > high LIMIT 1');
+  if (crossed !== null) return 'one column of a group without the other';
   return null;
 }
 

@@ -13,6 +13,8 @@ import type { Tally } from './tally.ts';
 import { Tab, type Runtimes } from './tab.ts';
 import { currentOwner, type VirtualTime } from './virtual-time.ts';
 
+const SECTOR_BYTES = 512;
+
 /** Thrown where a worker ends, to unwind what would run no more. */
 class TabKilled extends Error {}
 
@@ -46,10 +48,13 @@ export class Device implements Place {
   private doomed: { readonly tab: Tab; left: number } | null = null;
   /** Another tab looks in the middle of this many of the next changes of the storage. */
   private looks = 0;
+  /** The change of the storage that is going on, and how often it was looked at: first before it, then in the middle. */
+  private call = { sizeBytes: 0, looks: 0 };
   private readonly options: DeviceOptions;
   private readonly open = new Map<OpenDatabase, { readonly storage: Storage; readonly owner: object | undefined }>();
   private readonly graves: { readonly database: OpenDatabase; readonly storage: Storage }[] = [];
   private tabNumber = 0;
+  private hasBeenLed = false;
 
   constructor(options: DeviceOptions) {
     const { name, time, random, offsetMs } = options;
@@ -60,6 +65,10 @@ export class Device implements Place {
     this.disk = new SimulatedDisk(options.files === undefined ? {} : { files: options.files });
     this.clock = new DeviceClock(time, offsetMs);
     this.browser = new Browser(time, random);
+    this.disk.fault = ({ sizeBytes }) => {
+      this.call = { sizeBytes, looks: 0 };
+      return undefined;
+    };
     this.disk.observer = () => this.onStorageCall();
   }
 
@@ -84,9 +93,9 @@ export class Device implements Place {
     });
   }
 
-  async closeTab(tab: Tab): Promise<void> {
+  closeTab(tab: Tab): void {
     this.tabs = this.tabs.filter((one) => one !== tab);
-    await tab.run(() => tab.membership.close());
+    tab.settle(() => tab.membership.close());
   }
 
   /** The tab dies in the middle of its writing, after so many more changes of the storage. */
@@ -142,9 +151,9 @@ export class Device implements Place {
     this.open.delete(database);
   }
 
-  onLeader(tab: Tab): void {
-    this.options.tally.add('leader change');
-    void tab;
+  onLeader(): void {
+    if (this.hasBeenLed) this.options.tally.add('leader change');
+    this.hasBeenLed = true;
   }
 
   onProblem(tab: Tab, error: RockpoolError): void {
@@ -192,7 +201,9 @@ export class Device implements Place {
   private onStorageCall(): void {
     const owner = currentOwner();
     const { doomed } = this;
-    if (doomed !== null && doomed.tab.owner === owner && doomed.left-- <= 0) {
+    // A process that is killed leaves no part of a write within one sector.
+    const isWhole = this.call.looks++ > 0 && this.call.sizeBytes <= SECTOR_BYTES;
+    if (doomed !== null && doomed.tab.owner === owner && doomed.left-- <= 0 && !isWhole) {
       this.doomed = null;
       this.options.tally.add('crash of client at a storage call');
       doomed.tab.kill();

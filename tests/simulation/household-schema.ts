@@ -1,4 +1,4 @@
-import { buildSchema, type Schema } from '../../packages/shared/src/index.ts';
+import { buildSchema, DEFAULT_MERGE_RULES, type Schema } from '../../packages/shared/src/index.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/index.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
@@ -28,15 +28,42 @@ export const householdSchema: Schema = buildSchema([
   sampleTable('label', [id, sampleColumn('account_id', 'text', { notNull: true }), sampleColumn('content', 'text')], {
     foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
   }),
-  // A key that two devices choose alike.
-  sampleTable('goal', [sampleColumn('month', 'text', { notNull: true }), sampleColumn('slot', 'integer', { notNull: true }), sampleColumn('amount', 'text'), sampleColumn('note', 'text')], {
-    primaryKey: ['month', 'slot'],
-  }),
+  // A key that two devices choose alike, and two columns of which one must not be above the other: nobody writes them apart.
+  sampleTable(
+    'goal',
+    [
+      sampleColumn('month', 'text', { notNull: true }),
+      sampleColumn('slot', 'integer', { notNull: true }),
+      sampleColumn('low', 'integer', { notNull: true }),
+      sampleColumn('high', 'integer', { notNull: true }),
+      sampleColumn('note', 'text'),
+    ],
+    { primaryKey: ['month', 'slot'], merge: { ...DEFAULT_MERGE_RULES, groups: [['low', 'high']] } },
+  ),
+  sampleTable('plan', [id, sampleColumn('title', 'text'), sampleColumn('detail', 'text')], { merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' } }),
   // Two rows that always carry the same token.
   sampleTable('half', [sampleColumn('pair', 'integer', { notNull: true }), sampleColumn('side', 'text', { notNull: true }), sampleColumn('token', 'text')], {
     primaryKey: ['pair', 'side'],
   }),
-  // One row for each transaction.
-  sampleTable('mark', [id, sampleColumn('author', 'text', { notNull: true })]),
+  // One row for each transaction, which a trigger of the app adds to a counter: whoever sees one sees the other.
+  sampleTable('mark', [id, sampleColumn('author', 'text', { notNull: true }), sampleColumn('tally_id', 'text', { notNull: true }), sampleColumn('delta', 'integer', { notNull: true })]),
+  sampleTable('tally', [id, sampleColumn('hits', 'integer', { notNull: true, defaultSql: '0' })], { merge: { ...DEFAULT_MERGE_RULES, counters: ['hits'] } }),
   sampleTable('draft', [sampleColumn('id', 'integer', { notNull: true }), sampleColumn('content', 'text')], { synced: false }),
 ]);
+
+/** The counters, all made by the first device before anything else happens. */
+export const TALLIES: readonly string[] = ['even', 'odd'];
+
+/**
+ * What the app adds by itself: a trigger that counts, and a full-text index over notes, kept by temporary triggers, which also run when
+ * remote changes are applied.
+ */
+export const APP_SQL = `
+  CREATE TRIGGER IF NOT EXISTS mark_counted AFTER INSERT ON mark BEGIN UPDATE tally SET hits = hits + new.delta WHERE id = new.tally_id; END;
+  CREATE VIRTUAL TABLE IF NOT EXISTS entry_text USING fts5(note, content='entry', content_rowid='rowid');
+  CREATE TEMP TRIGGER entry_text_insert AFTER INSERT ON main.entry BEGIN INSERT INTO entry_text(rowid, note) VALUES (new.rowid, new.note); END;
+  CREATE TEMP TRIGGER entry_text_delete AFTER DELETE ON main.entry BEGIN INSERT INTO entry_text(entry_text, rowid, note) VALUES ('delete', old.rowid, old.note); END;
+  CREATE TEMP TRIGGER entry_text_update AFTER UPDATE ON main.entry BEGIN
+    INSERT INTO entry_text(entry_text, rowid, note) VALUES ('delete', old.rowid, old.note);
+    INSERT INTO entry_text(rowid, note) VALUES (new.rowid, new.note);
+  END;`;

@@ -15,6 +15,7 @@ export interface WrittenCell {
 export interface Commit {
   readonly mark: string;
   readonly device: string;
+  readonly site: Uint8Array;
   readonly sequence: number;
   readonly cells: readonly WrittenCell[];
 }
@@ -53,7 +54,7 @@ export class Model {
         }
       }
       if (mark === null) continue;
-      this.commits.set(mark, [...(this.commits.get(mark) ?? []), { mark, device, sequence, cells }]);
+      this.commits.set(mark, [...(this.commits.get(mark) ?? []), { mark, device, site: database.siteId, sequence, cells }]);
       this.add(this.marksOf, device, mark);
     }
   }
@@ -72,12 +73,35 @@ function columnsOf(kind: ChangeKind, written: readonly number[], old: readonly n
   return kind === 'delete' ? old : written;
 }
 
+export interface LedgerRow {
+  readonly lost: string;
+  readonly won: string;
+  readonly lostSite: string;
+  readonly wonSite: string;
+}
+
+/**
+ * Of two concurrent writes the later corrected stamp wins, ties by site id. Returns a row of the ledger that says otherwise. A value is known by its text;
+ * `stampOf` gives the stamp that the server logged for a transaction.
+ */
+export function wrongWinner(model: Model, ledger: readonly LedgerRow[], stampOf: (mark: string) => number | null): string | null {
+  const markOf = new Map<string, string>();
+  for (const { mark, cells } of [...model.commits.values()].flat()) for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
+  for (const { lost, won, lostSite, wonSite } of ledger) {
+    const [loser, winner] = [stampOf(markOf.get(lost) ?? ''), stampOf(markOf.get(won) ?? '')];
+    if (loser === null || winner === null) continue;
+    if (loser > winner || (loser === winner && lostSite > wonSite)) return `${won} of ${winner} won over ${lost} of ${loser}`;
+  }
+  return null;
+}
+
 /** The columns in which every write has a text of its own, so that it can be followed. */
 const FOLLOWED = new Map([
   ['account', ['note']],
   ['entry', ['note']],
   ['label', ['content']],
-  ['goal', ['amount', 'note']],
+  ['goal', ['note']],
+  ['plan', ['title', 'detail']],
   ['half', ['token']],
 ].map(([table, columns]) => [tableIdOf(table as string), { table: table as string, columns: new Map((columns as string[]).map((name) => [columnIdOf(name), name])) }]));
 

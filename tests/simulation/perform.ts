@@ -57,7 +57,7 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       if (tab !== undefined) device.doom(tab, random.below(30));
       return;
     case 'close tab':
-      if (tab !== undefined && device.tabs.length > 1) void device.closeTab(tab);
+      if (tab !== undefined && device.tabs.length > 1) device.closeTab(tab);
       return;
     case 'open tab':
       if (device.tabs.length < MOST_TABS) device.openTab();
@@ -66,7 +66,7 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       if (tab === undefined) return;
       tab.isSuspended = true;
       tally.add('suspended tab');
-      void tab.run(() => tab.membership.suspend());
+      tab.settle(() => tab.membership.suspend());
       return;
     case 'resume':
       for (const sleeping of device.tabs) if (sleeping.isSuspended) wake(sleeping);
@@ -99,7 +99,7 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
 
 export function wake(tab: Tab): void {
   tab.isSuspended = false;
-  void tab.run(() => tab.membership.resume());
+  tab.settle(() => tab.membership.resume());
 }
 
 function write(world: World, tab: Tab, random: Random, mark: string): void {

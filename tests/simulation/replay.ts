@@ -1,14 +1,16 @@
-import { planHistory } from './operations.ts';
+import { readFileSync } from 'node:fs';
+import { planRegression, type Regression } from './regression.ts';
 import { runHistory } from './run-history.ts';
-import { SIZES } from './sizes.ts';
+import type { SizeName } from './sizes.ts';
 
-// node tests/simulation/replay.ts SEED [quick|deep] [--log]: runs one history again.
+// node tests/simulation/replay.ts SEED [quick|deep] [--log], or replay.ts regressions/FILE [--log]: runs one history again.
 
-const [seedText, sizeName = 'quick', ...flags] = process.argv.slice(2);
-const size = SIZES[sizeName as keyof typeof SIZES];
+const [what = '', ...rest] = process.argv.slice(2);
+const size = rest.includes('deep') ? 'deep' : ('quick' satisfies SizeName);
+const regression: Regression = what.endsWith('.json') ? (JSON.parse(readFileSync(what, 'utf8')) as Regression) : { seed: Number(what), size, keep: null, why: '' };
 const startMs = performance.now();
-const { failure, log, logHash, tally } = await runHistory(planHistory(Number(seedText), size));
-if (flags.includes('--log')) console.info(log.join('\n'));
+const { failure, log, logHash, tally } = await runHistory(planRegression(regression));
+if (rest.includes('--log')) console.info(log.join('\n'));
 console.info(Object.fromEntries(tally));
 console.info(`${logHash.slice(0, 16)} in ${(performance.now() - startMs).toFixed(0)} ms`);
 console.info(failure === null ? 'passed' : `failed: ${failure}`);

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { contentOf, difference, firstOpening, lostWrites, readText } from './checks.ts';
-import { FOLLOWED_COLUMNS, vanishedValue } from './model.ts';
+import { FOLLOWED_COLUMNS, vanishedValue, wrongWinner } from './model.ts';
 import type { Plan } from './operations.ts';
 import { perform, wake } from './perform.ts';
 import { HistoryFailed, loadRuntimes, World } from './world.ts';
+import { firstTransaction } from './writes.ts';
 
 export interface Result {
   readonly tally: readonly (readonly [string, number])[];
@@ -31,6 +32,9 @@ export async function runHistory({ seed, devices, operations }: Plan): Promise<R
       world.devices[device]?.openTab();
     }
     await world.time.advance(1_000);
+    const [firstTab] = world.devices[0]?.usableTabs ?? [];
+    if (firstTab === undefined) throw new HistoryFailed('the first device does not open');
+    await Promise.all([firstTab.write(firstTransaction(firstTab, 'counters')), world.time.settle()]);
     for (const operation of operations) {
       world.note(`${operation.number} ${operation.kind} ${operation.device}`);
       await perform(world, operation);
@@ -105,5 +109,14 @@ function checkEnding(world: World): void {
     lost: new Set(ask('SELECT lost_value FROM rockpool_conflict WHERE lost_value IS NOT NULL')),
   });
   if (vanished !== null) throw new HistoryFailed(vanished);
+  const { live } = server;
+  const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww'").map((row) => row.map(String)) ?? [];
+  const stampOf = (mark: string): number | null => {
+    const commit = model.commits.get(mark)?.[0];
+    const stamp = commit === undefined ? undefined : live?.file.sql.get('SELECT stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE site = ? AND sequence = ?', commit.site, BigInt(commit.sequence))?.[0];
+    return stamp === undefined ? null : Number(stamp);
+  };
+  const wrong = wrongWinner(model, rows.map(([lost = '', won = '', lostSite = '', wonSite = '']) => ({ lost, won, lostSite, wonSite })), stampOf);
+  if (wrong !== null) throw new HistoryFailed(wrong);
   tally.add('conflict', Number(ask('SELECT count(*) FROM rockpool_conflict')[0]));
 }

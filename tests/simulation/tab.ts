@@ -1,4 +1,4 @@
-import { encodeSchema, type RockpoolError } from '../../packages/shared/src/index.ts';
+import { encodeSchema, toRockpoolError, type RockpoolError } from '../../packages/shared/src/index.ts';
 import { openStorage } from '../../packages/vfs-opfs/src/index.ts';
 import type { SimulatedMedium } from '../../packages/vfs-opfs/src/testing/index.ts';
 import type { LeaderStatus } from '../../packages/client/src/leader/channel-message.ts';
@@ -12,7 +12,7 @@ import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqli
 import { storageFailure } from '../../packages/client/src/worker/storage-failure.ts';
 import { startSync } from '../../packages/client/src/worker/sync/start-sync.ts';
 import type { Device } from './device.ts';
-import { householdSchema } from './household-schema.ts';
+import { APP_SQL, householdSchema } from './household-schema.ts';
 import { DATABASE_ID } from './server-host.ts';
 import type { Owner } from './virtual-time.ts';
 
@@ -26,16 +26,6 @@ export interface Runtimes {
 const TUNING = { poolSizeBytes: 16 * 65_536, checkpointAfterBytes: 384 * 1024, segmentGrowthBytes: 128 * 1024, recordSizeBytes: 64 * 1024 };
 
 const STATUS: LeaderStatus = { state: 'offline', pendingCount: 0, parkedCount: 0, reason: null, lastContactMs: null, persistence: 'opfs', clockOffsetMs: null };
-
-/** What the app adds by itself: a full-text index over notes, kept by temporary triggers, which also run when remote changes are applied. */
-const FULL_TEXT_SQL = `
-  CREATE VIRTUAL TABLE IF NOT EXISTS entry_text USING fts5(note, content='entry', content_rowid='rowid');
-  CREATE TEMP TRIGGER entry_text_insert AFTER INSERT ON main.entry BEGIN INSERT INTO entry_text(rowid, note) VALUES (new.rowid, new.note); END;
-  CREATE TEMP TRIGGER entry_text_delete AFTER DELETE ON main.entry BEGIN INSERT INTO entry_text(entry_text, rowid, note) VALUES ('delete', old.rowid, old.note); END;
-  CREATE TEMP TRIGGER entry_text_update AFTER UPDATE ON main.entry BEGIN
-    INSERT INTO entry_text(entry_text, rowid, note) VALUES ('delete', old.rowid, old.note);
-    INSERT INTO entry_text(rowid, note) VALUES (new.rowid, new.note);
-  END;`;
 
 const SCHEMA_JSON = encodeSchema(householdSchema);
 
@@ -75,7 +65,7 @@ export class Tab {
       },
       onStatus: (status, role) => {
         this.status = status;
-        if (role === 'leader' && this.role !== 'leader') device.onLeader(this);
+        if (role === 'leader' && this.role !== 'leader') device.onLeader();
         this.role = role;
       },
       onProblem: (error) => this.note(error),
@@ -93,6 +83,11 @@ export class Tab {
 
   run<T>(body: () => T): T {
     return this.device.time.as(this.owner, body);
+  }
+
+  /** Does what nobody waits for. */
+  settle(body: () => Promise<void>): void {
+    this.run(body).catch((thrown: unknown) => this.note(toRockpoolError(thrown)));
   }
 
   /** Ends the worker where it stands. May be called from within its own calls of the storage. */
@@ -127,7 +122,7 @@ export class Tab {
         storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
       });
       this.device.onOpened(database, storage);
-      if (role === 'writer') database.connection.exec(FULL_TEXT_SQL);
+      if (role === 'writer') database.connection.exec(APP_SQL);
       const mine = role === 'writer' ? this.device.recorded(this, database) : withReadAgain(database);
       this.opened = { database: mine, role };
       return {

@@ -149,6 +149,9 @@ export class World {
     this.watermark = live.file.log.watermark;
     const fault = rowsFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
     if (fault !== null) this.fault(`the server has ${fault}`);
+    // A clock that is a year ahead makes nothing newer than the moment in which it came.
+    const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
+    if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
     this.contents.set(this.watermark, this.serverContent());
     this.note(`server at ${this.watermark}`);
   }
@@ -157,6 +160,8 @@ export class World {
   private compareWithServer(device: Device, database: OpenDatabase): void {
     const { cursor } = database.meta;
     this.note(`${device.name} at ${cursor}`);
+    const decidedUpTo = database.outbox.decidedUpTo();
+    for (const sequence of database.parked.sequences()) if (sequence > decidedUpTo) this.tally.add('slow path');
     if (database.outbox.pendingCount() > 0) return;
     const expected = this.contents.get(cursor);
     if (expected === undefined) return;

@@ -1,11 +1,13 @@
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
+import { TALLIES } from './household-schema.ts';
 import type { Random } from './random.ts';
 import type { Tab } from './tab.ts';
 
 /** What a transaction may be about, as often as it stands here. */
-const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft'] as const;
+const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'low', 'high', 'plan', 'title', 'title', 'detail', 'drop plan', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft'] as const;
 
+const MONTHS = ['2026-10', '2026-11'] as const;
 const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
 
 /**
@@ -13,7 +15,12 @@ const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
  * followed to wherever it ends.
  */
 export function randomTransaction(tab: Tab, random: Random, mark: string): SqlStatement[] {
-  const statements: SqlStatement[] = [statement('INSERT INTO mark (id, author) VALUES (?, ?)', mark, tab.device.name)];
+  const tally = random.pick(TALLIES);
+  const statements: SqlStatement[] = [
+    statement('INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM tally WHERE id = ?)', mark, tab.device.name, tally, random.below(9) - 4, tally),
+    // A device that has not heard of the counters yet counts nothing.
+    statement("INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)", mark, tab.device.name, tally, mark),
+  ];
   const subjects = random.chance(0.2) ? 2 + random.below(3) : 1;
   for (let subject = 0; subject < subjects; subject++) statements.push(...subjectStatements(tab, random, `${mark}/${subject}`));
   return statements;
@@ -50,7 +57,19 @@ function subjectStatements(tab: Tab, random: Random, token: string): SqlStatemen
     case 'drop label':
       return [statement('DELETE FROM label WHERE id = ?', some('label'))];
     case 'goal':
-      return [statement('INSERT OR REPLACE INTO goal (month, slot, amount, note) VALUES (?, ?, ?, ?)', random.pick(['2026-10', '2026-11']), random.below(3), `${token}a`, random.pick([null, `${token}n`]))];
+      return [statement('INSERT OR REPLACE INTO goal (month, slot, low, high, note) VALUES (?, ?, ?, ?, ?)', random.pick(MONTHS), random.below(3), random.below(50), 50 + random.below(50), random.pick([null, token]))];
+    case 'low':
+      return [statement('UPDATE goal SET low = high - ? WHERE month = ? AND slot = ?', random.below(40), random.pick(MONTHS), random.below(3))];
+    case 'high':
+      return [statement('UPDATE goal SET high = low + ? WHERE month = ? AND slot = ?', random.below(40), random.pick(MONTHS), random.below(3))];
+    case 'plan':
+      return [statement('INSERT INTO plan (id, title, detail) VALUES (?, ?, ?)', token, `${token}t`, `${token}d`)];
+    case 'title':
+      return [statement('UPDATE plan SET title = ? WHERE id = ?', token, some('plan'))];
+    case 'detail':
+      return [statement('UPDATE plan SET detail = ? WHERE id = ?', token, some('plan'))];
+    case 'drop plan':
+      return [statement('DELETE FROM plan WHERE id = ?', some('plan'))];
     case 'swap':
       return swapNames(tab, random);
     case 'pair': {
@@ -97,4 +116,12 @@ function draftId(token: string): number {
   let id = 0;
   for (const character of token) id = (id * 31 + character.charCodeAt(0)) % 2_147_483_647;
   return id;
+}
+
+/** Makes the counters. */
+export function firstTransaction(tab: Tab, mark: string): SqlStatement[] {
+  return [
+    statement("INSERT INTO mark (id, author, tally_id, delta) VALUES (?, ?, '', 0)", mark, tab.device.name),
+    ...TALLIES.map((tally) => statement('INSERT INTO tally (id) VALUES (?)', tally)),
+  ];
 }

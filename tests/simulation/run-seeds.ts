@@ -1,0 +1,66 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Size } from './operations.ts';
+import type { SeededBug } from './seeded-bug.ts';
+import { Tally } from './tally.ts';
+import type { WorkerAnswer, WorkerTask } from './worker.ts';
+
+export interface SeedsRun {
+  readonly tally: Tally;
+  readonly histories: number;
+  readonly failures: readonly { readonly seed: number; readonly failure: string }[];
+  readonly hashes: ReadonlyMap<number, string>;
+  readonly seconds: number;
+}
+
+export interface RunSeedsOptions {
+  readonly seeds: Iterable<number>;
+  readonly size: Size;
+  readonly bug?: SeededBug;
+  /** After how many failures to stop. Default 1: one is enough to look at. */
+  readonly stopAfter?: number;
+  /** Each seed is run again where it left a hash before: the same seed is the same history. */
+  readonly expected?: ReadonlyMap<number, string>;
+}
+
+/** Runs histories on all processors, each worker taking the next seed when it is done with one. */
+export async function runSeeds({ seeds, size, bug, stopAfter = 1, expected }: RunSeedsOptions): Promise<SeedsRun> {
+  const startMs = performance.now();
+  const iterator = seeds[Symbol.iterator]();
+  const tally = new Tally();
+  const failures: { seed: number; failure: string }[] = [];
+  const hashes = new Map<number, string>();
+  const task: WorkerTask = { size, bug: bug ?? null };
+
+  const runWorker = async (): Promise<void> => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: task, execArgv: [] });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        const next = (): void => {
+          const { value, done } = failures.length >= stopAfter ? { value: 0, done: true } : iterator.next();
+          if (done === true) resolve();
+          else worker.postMessage(value);
+        };
+        worker.on('error', reject);
+        worker.on('message', (answer: WorkerAnswer) => {
+          tally.include(answer.tally);
+          hashes.set(answer.seed, answer.logHash);
+          const changed = expected !== undefined && expected.get(answer.seed) !== answer.logHash;
+          const failure = answer.failure ?? (changed ? 'the same seed made another history' : null);
+          if (failure !== null) failures.push({ seed: answer.seed, failure });
+          next();
+        });
+        next();
+      });
+    } finally {
+      await worker.terminate();
+    }
+  };
+
+  await Promise.all(Array.from({ length: availableParallelism() }, runWorker));
+  return { tally, histories: hashes.size, failures: failures.sort((a, b) => a.seed - b.seed), hashes, seconds: (performance.now() - startMs) / 1000 };
+}
+
+export function seedsFrom(first: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => first + index);
+}

@@ -1,0 +1,48 @@
+import { expect } from 'vitest';
+import { runSeeds, seedsFrom } from './run-seeds.ts';
+import { SIZES, type SizeName } from './sizes.ts';
+
+/** What has to have happened in a run, or it has proved nothing about it. */
+export const MUST_HAPPEN: readonly string[] = [
+  'clock frozen or backwards',
+  'clock jump',
+  'comparison at a cursor',
+  'conflict',
+  'crash of client',
+  'crash of client at a storage call',
+  'crash of server',
+  'cut',
+  'doubled push',
+  'half-open connection',
+  'leader change',
+  'look in the middle of a write',
+  'lost reply',
+  'partition',
+  'rejection',
+  'repeated request',
+  'slow path',
+  'suspended tab',
+];
+
+export interface SimulationRun {
+  readonly name: string;
+  readonly first: number;
+  readonly histories: number;
+  readonly size: SizeName;
+}
+
+/** Runs histories, tells what happened in them, and fails with the seed and the command of the first that failed. */
+export async function runSimulation({ name, first, histories, size }: SimulationRun): Promise<void> {
+  const run = await runSeeds({ seeds: seedsFrom(first, histories), size: SIZES[size] });
+  console.info(`${name}: ${run.histories} histories, ${(run.histories / run.seconds).toFixed(1)} a second\n${String(run.tally)}`);
+  for (const { seed, failure } of run.failures) throw new Error(`seed ${seed} failed: ${failure}\nAgain: ${replayCommand(seed, size)}`);
+  for (const what of MUST_HAPPEN) expect(run.tally.of(what), what).toBeGreaterThan(0);
+
+  const again = seedsFrom(first, Math.ceil(histories / 100));
+  const repeated = await runSeeds({ seeds: again, size: SIZES[size], expected: run.hashes });
+  expect(repeated.failures, 'the same seed makes the same history').toEqual([]);
+}
+
+export function replayCommand(seed: number, size: SizeName): string {
+  return `node_modules/.bin/node tests/simulation/replay.ts ${seed} ${size}`;
+}

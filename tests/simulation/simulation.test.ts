@@ -1,0 +1,23 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { planRegression, type Regression } from './regression.ts';
+import { runHistory } from './run-history.ts';
+import { runSimulation } from './simulation-run.ts';
+
+const REGRESSIONS = new URL('./regressions/', import.meta.url);
+const regressions = readdirSync(REGRESSIONS).filter((name) => name.endsWith('.json'));
+
+// On two processors that have nothing else to do it takes half a minute.
+const TIMEOUT_MS = 10 * 60_000;
+
+describe('the whole stack, simulated', () => {
+  it.each(regressions)('stays sound in %s, which once failed', async (name) => {
+    const regression = JSON.parse(readFileSync(new URL(name, REGRESSIONS), 'utf8')) as Regression;
+    const { failure } = await runHistory(planRegression(regression));
+    expect(failure, regression.why).toBeNull();
+  });
+
+  it('never loses, doubles, halves or hides a write, and all replicas end alike, whatever fails, dies, lies about the time or comes twice', async () => {
+    await runSimulation({ name: 'Simulation', first: 1, histories: 300, size: 'quick' });
+  }, TIMEOUT_MS);
+});

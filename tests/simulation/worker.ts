@@ -1,0 +1,45 @@
+import { registerHooks } from 'node:module';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Plan, Size } from './operations.ts';
+import type { Result } from './run-history.ts';
+import type { SeededBug } from './seeded-bug.ts';
+
+/** What a worker is to do: seeds one after the other, until it is told that there are no more. */
+export interface WorkerTask {
+  readonly size: Size;
+  readonly bug: SeededBug | null;
+}
+
+export interface WorkerAnswer extends Omit<Result, 'log'> {
+  readonly seed: number;
+}
+
+const { size, bug } = workerData as WorkerTask;
+
+// A fault is put in before the first module of the simulation is loaded; nothing in the product knows of it.
+if (bug !== null) {
+  let found = false;
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      if (!url.endsWith(bug.file)) return loaded;
+      const source = String(typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array));
+      if (source.split(bug.find).length !== 2) throw new Error(`${bug.name}: its line is not there once in ${bug.file}`);
+      found = true;
+      return { ...loaded, source: source.replace(bug.find, () => bug.replace) };
+    },
+  });
+  await import('./run-history.ts');
+  if (!found) throw new Error(`${bug.name}: ${bug.file} is not part of the simulation`);
+}
+
+const { planHistory } = await import('./operations.ts');
+const { runHistory } = await import('./run-history.ts');
+
+parentPort?.on('message', (seed: number) => {
+  void (async () => {
+    const plan: Plan = planHistory(seed, size);
+    const { tally, logHash, failure } = await runHistory(plan);
+    parentPort?.postMessage({ seed, tally, logHash, failure } satisfies WorkerAnswer);
+  })();
+});
