@@ -1,0 +1,62 @@
+import { createTableRelationsHelpers, extractTablesRelationalConfig, type ExtractTablesWithRelations } from 'drizzle-orm';
+import { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
+import type { Client, StatementResult } from '../client.ts';
+import { statementOfBatch, type DrizzleWrite } from './batch.ts';
+import { mendBlobModes } from './blob-modes.ts';
+import { RelationalDialect } from './relational-dialect.ts';
+import { RockpoolSession } from './session.ts';
+
+export interface DrizzleOptions<Tables extends Record<string, unknown>> {
+  /** Tables and relations, as in `import * as tables`; needed for `db.query` alone. */
+  readonly schema?: Tables;
+}
+
+/** A Drizzle database over a client. */
+export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<string, never>> extends BaseSQLiteDatabase<'async', StatementResult, Tables> {
+  /** The client that everything goes to. Closing it ends this too. */
+  readonly $client: Client;
+
+  constructor(client: Client, tables: Tables | undefined) {
+    const dialect = new RelationalDialect();
+    const session = new RockpoolSession<Tables, ExtractTablesWithRelations<Tables>>(client, dialect);
+    super('async', dialect, session, tables === undefined ? undefined : relationalSchema(tables));
+    this.$client = client;
+  }
+
+  /**
+   * Runs all writes in one atomic transaction: all of them take effect or none. Results come in their order.
+   * Rejects, before anything is written, with `sql-forbidden` for what gives rows: a `select`, or a write with `returning`.
+   *
+   * ```ts
+   * await db.batch([db.insert(list).values({ id, name }), db.update(todo).set({ listId: id })]);
+   * ```
+   */
+  async batch<const Writes extends readonly DrizzleWrite[]>(writes: Writes): Promise<{ -readonly [Index in keyof Writes]: StatementResult }> {
+    return (await this.$client.batch(writes.map(statementOfBatch))) as { -readonly [Index in keyof Writes]: StatementResult };
+  }
+}
+
+/**
+ * Drizzle over a client: its builders, relational queries and prepared statements. Reads run on this tab's own connection, each write as a transaction
+ * of its own; several that belong together go through `db.batch`.
+ *
+ * Everything rejects with the client's `RockpoolError`, never with Drizzle's error, whose message would hold the parameters. `sql-forbidden` is what
+ * the client cannot do yet: `db.transaction` (use `db.batch`) and `returning`.
+ *
+ * ```ts
+ * const db = drizzle(client, { schema: tables });
+ * await db.insert(todo).values({ id: client.newId(), title: 'milk' });
+ * const open = await db.select().from(todo).where(eq(todo.done, false));
+ * ```
+ */
+export function drizzle<Tables extends Record<string, unknown> = Record<string, never>>(client: Client, options: DrizzleOptions<Tables> = {}): RockpoolDatabase<Tables> {
+  mendBlobModes();
+  return new RockpoolDatabase(client, options.schema);
+}
+
+type RelationalSchema<Tables extends Record<string, unknown>> = ConstructorParameters<typeof BaseSQLiteDatabase<'async', StatementResult, Tables>>[3];
+
+function relationalSchema<Tables extends Record<string, unknown>>(tables: Tables): RelationalSchema<Tables> {
+  const { tables: schema, tableNamesMap } = extractTablesRelationalConfig<ExtractTablesWithRelations<Tables>>(tables, createTableRelationsHelpers);
+  return { fullSchema: tables, schema, tableNamesMap };
+}

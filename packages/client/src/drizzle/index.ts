@@ -1,0 +1,3 @@
+export type { DrizzleWrite } from './batch.ts';
+export { drizzle, RockpoolDatabase, type DrizzleOptions } from './drizzle.ts';
+export { liveQuery, type DrizzleRead, type RowOf } from './live-query.ts';

@@ -1,0 +1,72 @@
+import { RockpoolError } from '@rockpool/client';
+import type { Client, LiveQuery, LiveState, SqlRow } from '../client.ts';
+import { RockpoolQuery, type PlaceholderValues } from './prepared-query.ts';
+
+/** A `select`, `findMany` or `findFirst` that was not awaited. */
+export interface DrizzleRead<Result> {
+  readonly _: { readonly dialect: 'sqlite'; readonly result: Result };
+  toSQL(): { sql: string; params: unknown[] };
+}
+
+/** The rows of a list; what `findFirst` gives is one row or none. */
+export type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : NonNullable<Result>;
+
+interface Preparable {
+  _prepare(): unknown;
+}
+
+/**
+ * A Drizzle query that stays current, as `client.live` has it, with the rows that Drizzle's types promise. Rows that did not change are the same objects
+ * as before. `findFirst` gives a list of one row or none. Placeholders get their values once, from `values`.
+ *
+ * Hold on to the object (in React with `useMemo`): asking again decodes anew, and gives equal rows that are other objects.
+ *
+ * Throws `sql-forbidden` for what writes, `query-invalid` for a placeholder without value. A stored value that its column cannot decode is an `error`
+ * of the live query, as any failure of the query is.
+ *
+ * ```ts
+ * const open = liveQuery(client, db.select().from(todo).where(eq(todo.done, false)));
+ * const unsubscribe = open.subscribe(({ rows }) => draw(rows));
+ * ```
+ */
+export function liveQuery<Result>(client: Client, read: DrizzleRead<Result>, values: PlaceholderValues = {}): LiveQuery<RowOf<Result>> {
+  const query = (read as unknown as Preparable)._prepare();
+  if (!(query instanceof RockpoolQuery) || !query.givesRows) throw new RockpoolError('sql-forbidden', { problem: 'live-needs-rows' });
+  const live = client.live<SqlRow>(query.readStatement(values));
+  const decode = createStateDecoder<RowOf<Result>>((row) => query.decodeRows([row])[0] as RowOf<Result>);
+  return {
+    get current() {
+      return decode(live.current);
+    },
+    subscribe: (listener) => live.subscribe((state) => listener(decode(state))),
+  };
+}
+
+/** Equal in, same out: for states, as a view compares them, and for rows, which the client keeps while they do not change. */
+function createStateDecoder<Row>(decodeRow: (row: SqlRow) => Row): (state: LiveState<SqlRow>) => LiveState<Row> {
+  const decodedStates = new WeakMap<LiveState<SqlRow>, LiveState<Row>>();
+  const decodedRows = new WeakMap<SqlRow, { readonly row: Row }>();
+  let lastRows: readonly Row[] = [];
+
+  const rowOf = (raw: SqlRow): Row => {
+    let decoded = decodedRows.get(raw);
+    if (decoded === undefined) decodedRows.set(raw, (decoded = { row: decodeRow(raw) }));
+    return decoded.row;
+  };
+
+  function decode(state: LiveState<SqlRow>): LiveState<Row> {
+    try {
+      lastRows = state.rows.map(rowOf);
+      return Object.freeze({ ...state, rows: lastRows });
+    } catch (error) {
+      if (!(error instanceof RockpoolError)) throw error;
+      return Object.freeze({ rows: lastRows, error, loading: false });
+    }
+  }
+
+  return (state) => {
+    let decoded = decodedStates.get(state);
+    if (decoded === undefined) decodedStates.set(state, (decoded = decode(state)));
+    return decoded;
+  };
+}
