@@ -1,4 +1,4 @@
-import { SQL, sql } from 'drizzle-orm';
+import { sql, type SQL } from 'drizzle-orm';
 
 /*
  * Drizzle takes the values of a row by their position, the client gives them by column name. Joins give two columns of one name, of which a row

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+
+// As text, by an address that is made here: the guide is no module, and stands outside the package. The tests' server serves the whole repository.
+const textOf = async (path: string): Promise<string> => ((await import(/* @vite-ignore */ `/${path}?raw`)) as { default: string }).default;
+
+it('the code of the guide is one file, byte for byte', async () => {
+  const guide = await textOf('docs/guides/drizzle.md');
+  const blocks = [...guide.matchAll(/```ts\n(.*?)```\n/gs)].map(([, code]) => code);
+  expect(blocks.length).toBeGreaterThan(1);
+  const [code] = (await textOf('packages/client/src/drizzle/testing/guide.ts')).split('\n// The guide ends here');
+  expect(blocks.join('\n')).toBe(code);
+});
+
+it('it runs, and does what the guide says', async () => {
+  const { seen, end } = await import('./testing/guide.ts');
+  try {
+    expect(seen).toMatchObject({
+      open: [{ title: 'buy milk', list: 'home' }],
+      homeWithTodos: { name: 'home', todos: [{ title: 'buy milk', done: false, dueAt: new Date(2030, 0, 1) }] },
+      thisDecade: [{ title: 'buy milk' }],
+      moved: [{ changes: 1 }, { changes: 1 }],
+      code: 'constraint-unique',
+    });
+    await expect.poll(() => seen.titles).toEqual([['buy milk']]);
+  } finally {
+    await end();
+  }
+});
