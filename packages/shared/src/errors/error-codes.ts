@@ -37,7 +37,7 @@ const ERROR_KINDS = {
   'constraint-unique': ['ask-user', 'A UNIQUE constraint refuses the change.'],
   'cursor-ahead': ['rebase', 'The client knows more of the log than the server does.'],
   'database-unavailable': ['retry', 'The server cannot open this database now.'],
-  'epoch-changed': ['rebase', 'The log of this database was restored or rebuilt.'],
+  'epoch-changed': ['retry', 'The log of this database was restored; on the next connection its whole state is loaded anew.'],
   'frame-invalid': ['bug', 'A frame cannot be decoded.'],
   'frame-too-large': ['bug', 'A frame is larger than the limit.'],
   'frame-unexpected': ['bug', 'A frame arrived that does not belong in this state.'],

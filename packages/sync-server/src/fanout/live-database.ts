@@ -3,6 +3,7 @@ import { outcomesAfter } from '../log/outcomes.ts';
 import { foreignKeyChecks, type ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import type { Sender } from '../push/admit-changeset.ts';
+import { baseInEpoch } from '../push/older-epoch.ts';
 import { PushQueue } from '../push/push-queue.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { startingPoint } from './starting-point.ts';
@@ -61,24 +62,27 @@ export class LiveDatabase {
    * is the one whose end has not been noticed yet. Throws the failure of a hello that does not fit the log.
    */
   join(subscriber: Subscriber, hello: Hello, access: { readonly canWrite: boolean; readonly nowMs: number }): void {
-    const { siteNumber, decidedUpTo, decidedHash, ownFrom } = startingPoint(this.file, subscriber.site, hello);
+    const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, logLostSomething } = startingPoint(this.file, subscriber.site, hello);
+    // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
+    if (logLostSomething && access.canWrite) this.beginEpoch();
     this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
     const welcome: Welcome = {
       type: 'welcome',
       protocolVersion: PROTOCOL_VERSION,
-      epoch: this.file.epoch,
+      epoch: this.file.epoch.id,
       watermark: this.file.log.watermark,
       decidedUpTo,
       decidedHash,
-      reload: false,
+      reload,
       serverNowMs: access.nowMs,
       canWrite: access.canWrite,
     };
-    const subscription: Subscription = { subscriber, siteNumber, cursor: hello.cursor, decidedUpTo: hello.decidedUpTo, ownFrom };
+    const subscription: Subscription = { subscriber, siteNumber, cursor: reload ? 0 : hello.cursor, decidedUpTo: toldUpTo, ownFrom };
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
     subscriber.send(encodeMessage(welcome));
-    this.deliver(subscription, null, true);
+    if (reload) this.deliverWhole(subscription);
+    else this.deliver(subscription, null, true);
   }
 
   leave(subscriber: Subscriber): void {
@@ -89,7 +93,7 @@ export class LiveDatabase {
   /** `settled` is called once the push is decided and durable, or refused as a whole. Outcomes go by the stream. */
   push(subscriber: Subscriber, push: Push, sender: Sender, settled: (refusal: RockpoolError | null) => void): void {
     const known = this.subscriptions.get(subscriber)?.cursor ?? 0;
-    const ahead = push.changesets.find(({ base }) => base > known);
+    const ahead = push.changesets.find((changeset) => baseInEpoch(push, changeset, this.file.epoch.startedAt) > known);
     if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered: known }));
     this.queue.push({ site: subscriber.site, push, sender }, settled);
   }
@@ -108,6 +112,12 @@ export class LiveDatabase {
   close(): void {
     this.queue.drainAll();
     this.file.sql.close();
+  }
+
+  /** What the sessions of the old epoch know by watermarks is not what this log holds: they connect again and reload. */
+  private beginEpoch(): void {
+    this.file.epoch.renew(this.file.log.watermark);
+    for (const subscriber of [...this.subscriptions.keys()]) subscriber.fail(new RockpoolError('epoch-changed'));
   }
 
   private publish(authors: ReadonlySet<string>): void {
@@ -137,6 +147,14 @@ export class LiveDatabase {
     this.send(subscription, to, decided.map(({ outcome }) => outcome), encodeDeliveryGroups(groups));
   }
 
+  /** Everything there is, as to somebody new, with the outcomes that the site does not know. */
+  private deliverWhole(subscription: Subscription): void {
+    const { siteNumber, decidedUpTo } = subscription;
+    const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, decidedUpTo);
+    const groups = deliveredGroups(this.file, { siteNumber: null, from: 0, ownFrom: 0 }, []);
+    this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), encodeDeliveryGroups(groups), true);
+  }
+
   private sharedGroups({ cursor: from, siteNumber, ownFrom }: Subscription, shared: Map<string, Uint8Array>): Uint8Array {
     // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
@@ -147,10 +165,10 @@ export class LiveDatabase {
     return encoded;
   }
 
-  private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], groups: Uint8Array): void {
+  private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], groups: Uint8Array, whole: boolean = false): void {
     const { subscriber, cursor: from } = subscription;
     const decidedUpTo = outcomes.at(-1)?.sequence ?? subscription.decidedUpTo;
-    const message = encodeDelivery({ type: 'delivery', whole: false, from, to, decidedUpTo, outcomes }, groups);
+    const message = encodeDelivery({ type: 'delivery', whole, from, to, decidedUpTo, outcomes }, groups);
     if (message.length > MAX_MESSAGE_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes: message.length, limitBytes: MAX_MESSAGE_BYTES });
     subscription.cursor = to;
     subscription.decidedUpTo = decidedUpTo;

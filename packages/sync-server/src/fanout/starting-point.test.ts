@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Failure, Hello } from '@rockpool/shared';
 import { insert } from '../testing/changeset.ts';
@@ -22,20 +21,6 @@ async function refusal(changes: Partial<Hello>): Promise<Failure> {
 }
 
 describe('a hello', () => {
-  it('of another log has to start over', async () => {
-    expect(await refusal({ epoch: randomBytes(16) })).toMatchObject({ code: 'epoch-changed' });
-  });
-
-  it('that is ahead of the log is refused', async () => {
-    expect(await refusal({ cursor: 3 })).toMatchObject({ code: 'cursor-ahead', fields: { cursor: 3, watermark: 2 } });
-    expect(await refusal({ decidedUpTo: 3, lastSequence: 3 })).toMatchObject({ code: 'cursor-ahead' });
-  });
-
-  it('of a file that is behind its own site is a copy’s', async () => {
-    expect(await refusal({ lastSequence: 1, decidedUpTo: 1 })).toMatchObject({ code: 'site-copied' });
-    expect(await refusal({ decidedUpTo: 0 })).toMatchObject({ code: 'site-copied' });
-  });
-
   it('with another schema or protocol is refused, with the versions', async () => {
     expect(await refusal({ schemaHash: '0'.repeat(32) })).toMatchObject({ code: 'schema-mismatch' });
     expect(await refusal({ protocolVersion: 99 })).toMatchObject({ code: 'protocol-version', fields: { received: 99, floor: 1, newest: 1 } });

@@ -10,27 +10,35 @@ export interface StartingPoint {
   /** The last of its changesets that is decided, and its hash. */
   readonly decidedUpTo: number;
   readonly decidedHash: Uint8Array;
+  /** The outcomes after this one are what the client is told. */
+  readonly toldUpTo: number;
   /** See Reader in pull/row-delivery.ts. */
   readonly ownFrom: number;
+  /** The client's cursor means nothing here: it gets the whole state. */
+  readonly reload: boolean;
+  /** The client has seen or confirmed, in this epoch, more than the log holds: its file was replaced by an older copy. */
+  readonly logLostSomething: boolean;
 }
 
 /**
- * Fits what a client says of itself to the log. Throws
- * - `epoch-changed`: its cursor is of another log;
- * - `cursor-ahead`: it has seen or confirmed more than this log holds, so the log has lost something;
- * - `site-copied`: the log holds more of this site than the client does, so another copy of the client's file has written.
+ * Fits what a client says of itself to the log. Throws `frame-invalid` for the server's own site id.
+ * A client that is a copy finds out by `decidedUpTo` and `decidedHash`, and asks by a push which of its changesets are its own.
  */
 export function startingPoint(file: DatabaseFile, site: string, hello: Hello): StartingPoint {
   const { log, sql, sites, epoch } = file;
   if (site === SERVER_SITE) throw new RockpoolError('frame-invalid', { problem: 'reserved site id' });
-  if (hello.epoch !== null && Buffer.compare(hello.epoch, epoch) !== 0) throw new RockpoolError('epoch-changed');
-  if (hello.cursor > log.watermark) throw new RockpoolError('cursor-ahead', { cursor: hello.cursor, watermark: log.watermark });
   const state = sites.get(site);
   const decidedUpTo = state?.lastSequence ?? 0;
-  if (hello.decidedUpTo > decidedUpTo) throw new RockpoolError('cursor-ahead', { decidedUpTo: hello.decidedUpTo, known: decidedUpTo });
-  if (state === undefined) return { siteNumber: null, decidedUpTo, decidedHash: FIRST_PREVIOUS_HASH, ownFrom: 0 };
-  if (hello.lastSequence < decidedUpTo || hello.decidedUpTo < state.confirmedSequence) {
-    throw new RockpoolError('site-copied', { lastSequence: hello.lastSequence, decidedUpTo });
-  }
-  return { siteNumber: state.number, decidedUpTo, decidedHash: state.lastHash, ownFrom: admittedWatermarkUpTo(sql, state, hello.decidedUpTo) };
+  const isAhead = hello.cursor > log.watermark || hello.decidedUpTo > decidedUpTo;
+  const isOfThisEpoch = hello.epoch !== null && Buffer.compare(hello.epoch, epoch.id) === 0;
+  return {
+    siteNumber: state?.number ?? null,
+    decidedUpTo,
+    decidedHash: state?.lastHash ?? FIRST_PREVIOUS_HASH,
+    // Confirmed outcomes are forgotten. A client that asks for them is a copy, and sees by the gap that they are not its own.
+    toldUpTo: Math.min(decidedUpTo, Math.max(hello.decidedUpTo, state?.confirmedSequence ?? 0)),
+    ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.decidedUpTo),
+    reload: isAhead || (hello.epoch !== null && !isOfThisEpoch),
+    logLostSomething: isAhead && isOfThisEpoch,
+  };
 }

@@ -18,25 +18,30 @@ export interface Sender {
   readonly receivedMs: number;
 }
 
+export interface ChangesetToDecide extends LinkedChangeset {
+  /** The watermark of this log up to which its author had seen everything. */
+  readonly base: number;
+}
+
 /**
  * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
  * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file fails.
  */
-export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, site: SiteState, { changeset, hash }: LinkedChangeset, sender: Sender): SiteState {
+export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, site: SiteState, { changeset, hash, base }: ChangesetToDecide, sender: Sender): SiteState {
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
     ageUs: changeset.ageUs,
     receivedMs: sender.receivedMs,
     lastOfSiteUs: site.lastStampUs,
-    seenUs: file.log.maxStampUsAt(changeset.base),
+    seenUs: file.log.maxStampUsAt(base),
   });
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
   try {
     const stored = file.sql.savepoint((): StoredOutcome => {
       const { atomic, writes } = readChangeset(changeset.body, file.tableById);
-      const merged = mergeChangeset(file, writes, version, changeset.base);
+      const merged = mergeChangeset(file, writes, version, base);
       writeRows(file, merged);
-      const rows = cascadeDeletes(file, checks, merged, version, changeset.base);
+      const rows = cascadeDeletes(file, checks, merged, version, base);
       // Before the constraints, so that one reason is given: a conflict can be solved by trying again.
       if (atomic) requireWhole(rows, version);
       checkForeignKeys(file, checks, rows);

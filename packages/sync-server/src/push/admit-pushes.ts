@@ -1,9 +1,10 @@
-import { RockpoolError, type Push } from '@rockpool/shared';
+import { RockpoolError, type Push, type PushedChangeset } from '@rockpool/shared';
 import { confirmOutcomes, decidedHash } from '../log/outcomes.ts';
 import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { admitChangeset, type Sender } from './admit-changeset.ts';
 import { undecidedChangesets } from './chain.ts';
+import { baseInEpoch } from './older-epoch.ts';
 
 /** A push that waits for its turn. */
 export interface WaitingPush {
@@ -44,11 +45,12 @@ export function admitPushes(file: DatabaseFile, checks: ForeignKeyChecks, pushes
 function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, sender }: WaitingPush): RockpoolError | null {
   let state = file.sites.getOrCreate(site, sender.principal);
   try {
-    const ahead = push.changesets.find(({ base }) => base > file.log.watermark);
+    const seen = (changeset: PushedChangeset): number => baseInEpoch(push, changeset, file.epoch.startedAt);
+    const ahead = push.changesets.find((changeset) => seen(changeset) > file.log.watermark);
     if (ahead !== undefined) throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
     const before = state;
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
-    for (const linked of undecided) state = admitChangeset(file, checks, state, linked, sender);
+    for (const linked of undecided) state = admitChangeset(file, checks, state, { ...linked, base: seen(linked.changeset) }, sender);
     if (undecided.length > 0) file.sites.save(state);
     return null;
   } catch (error) {

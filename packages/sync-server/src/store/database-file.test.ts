@@ -17,7 +17,7 @@ afterEach(() => folder.remove());
 function open(schema: Schema): Uint8Array {
   const file = openDatabaseFile(path, schema);
   file.sql.close();
-  return file.epoch;
+  return file.epoch.id;
 }
 
 function query(sql: string): readonly (readonly CellValue[])[] {

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema } from '@rockpool/shared';
+import { Epoch } from '../log/epoch.ts';
 import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
 import { INTERNAL_TABLES_SQL, SERVER_SITE, SERVER_SITE_NUMBER, STORAGE_FORMAT } from './internal-tables.ts';
+import { readMeta, writeMeta } from './meta.ts';
 import { schemaAdditions } from './schema-additions.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import { storedTableToDdl, toStoredTable, type StoredTable } from './stored-table.ts';
@@ -12,8 +14,7 @@ export interface DatabaseFile {
   readonly sql: SqliteFile;
   readonly tableById: ReadonlyMap<number, StoredTable>;
   readonly tableByName: ReadonlyMap<string, StoredTable>;
-  /** The log epoch: random, made with the file. */
-  readonly epoch: Uint8Array;
+  readonly epoch: Epoch;
   readonly log: Log;
   readonly sites: Sites;
 }
@@ -35,7 +36,7 @@ export function openDatabaseFile(path: string, schema: Schema): DatabaseFile {
       sql,
       tableById: new Map(tables.map((table) => [table.schema.id, table])),
       tableByName: new Map(tables.map((table) => [table.schema.name, table])),
-      epoch: readMeta(sql, 'epoch') as Uint8Array,
+      epoch: new Epoch(sql),
       log: new Log(sql),
       sites: new Sites(sql),
     };
@@ -80,12 +81,4 @@ function addToSchema(sql: SqliteFile, statement: string): void {
     // Such as a default that is not a constant, on a table that has rows.
     throw new RockpoolError('schema-incompatible', { count: 1, problems: 'SQLite cannot add a part of the schema to the stored rows' }, { cause: error });
   }
-}
-
-function readMeta(sql: SqliteFile, name: string): unknown {
-  return sql.get(`SELECT value FROM rockpool_meta WHERE name = ?`, name)?.[0];
-}
-
-function writeMeta(sql: SqliteFile, name: string, value: string | Uint8Array): void {
-  sql.run(`INSERT INTO rockpool_meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`, name, value);
 }

@@ -11,7 +11,7 @@ export const SERVER_SITE: string = '0'.repeat(32);
  */
 export const INTERNAL_TABLES_SQL = `
 CREATE TABLE rockpool_meta (
-  name TEXT PRIMARY KEY,     -- 'storage_format', 'epoch', 'schema'
+  name TEXT PRIMARY KEY,     -- a MetaName of meta.ts
   value BLOB NOT NULL         -- of any type
 ) WITHOUT ROWID;
 

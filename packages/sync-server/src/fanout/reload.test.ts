@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Delivery, Hello, Welcome } from '@rockpool/shared';
+import { insert, remove, update } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { DATABASE } from '../testing/test-server.ts';
+import { cells, told } from '../testing/told.ts';
+import { databaseFileName } from './database-cache.ts';
+
+const tested = serverUnderTest();
+
+async function hello(site: TestSite, changes: Partial<Hello> = {}): Promise<{ connection: TestConnection; welcome: Welcome; first: Delivery }> {
+  const connection = await tested.server.connect(site);
+  connection.hello(await tested.server.token(), DATABASE, changes);
+  const welcome = await connection.next('welcome');
+  site.epoch = welcome.epoch;
+  return { connection, welcome, first: await connection.delivery() };
+}
+
+/** A site with two decided changesets, the first of them confirmed, that is not connected. */
+async function known(): Promise<TestSite> {
+  const a = await tested.server.open();
+  for (const key of ['x', 'y']) await a.commit([insert('accounts', key, { name: key })]);
+  a.send({ type: 'confirm', cursor: 1, decidedUpTo: 1 });
+  await a.roundTrip();
+  await a.close();
+  await tested.restart();
+  return a.site;
+}
+
+const filePath = (): string => join(tested.server.dataDir, 'databases', databaseFileName(DATABASE));
+
+/** Puts the server's file back to what it is now, after `lost` has happened. */
+async function restoredAfter(lost: () => Promise<void>): Promise<void> {
+  await tested.restart();
+  const backup = `${filePath()}.backup`;
+  tested.server.query('PRAGMA wal_checkpoint(TRUNCATE)');
+  copyFileSync(filePath(), backup);
+  await lost();
+  const path = filePath();
+  await tested.server.stop();
+  copyFileSync(backup, path);
+  for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
+  await tested.restart();
+}
+
+describe('a hello of another epoch', () => {
+  it('is answered with the whole state, and the outcomes that the site does not know', async () => {
+    const site = await known();
+    const gone = await tested.server.open();
+    await gone.commit([remove('accounts', 'x')]);
+    const { welcome, first } = await hello(site, { epoch: randomBytes(16), cursor: 70, decidedUpTo: 1 });
+    expect(welcome).toMatchObject({ reload: true, watermark: 3, decidedUpTo: 2, decidedHash: site.hashes[2] });
+    expect(first).toMatchObject({ whole: true, from: 0, to: 3, decidedUpTo: 2, outcomes: [{ kind: 'admitted', sequence: 2 }] });
+    expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['y'] }]);
+    // It says nothing about this log, and nobody else has to reload.
+    await gone.roundTrip();
+    expect(gone.closed).toBeNull();
+  });
+
+  it('goes on as any other session does', async () => {
+    const site = await known();
+    const { connection } = await hello(site, { epoch: randomBytes(16) });
+    expect(await connection.commit([update('accounts', 'x', { name: 'z' })])).toMatchObject({ kind: 'admitted', watermark: 3 });
+  });
+});
+
+describe('a hello that is ahead of the log', () => {
+  it.each<[string, Partial<Hello>]>([
+    ['by its cursor', { cursor: 3 }],
+    ['by what is decided', { decidedUpTo: 3, lastSequence: 3 }],
+  ])('%s begins a new epoch, durably, and ends the sessions of the old one', async (_, changes) => {
+    const site = await known();
+    const other = await tested.server.open();
+    const oldEpoch = site.epoch;
+    const { welcome, first } = await hello(site, changes);
+    expect(welcome).toMatchObject({ reload: true, watermark: 2 });
+    expect(welcome.epoch).not.toEqual(oldEpoch);
+    expect(first).toMatchObject({ whole: true, from: 0, to: 2 });
+    expect(await other.failure()).toMatchObject({ code: 'epoch-changed' });
+    expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([['2']]);
+    const again = await hello(other.site);
+    expect(again.welcome).toMatchObject({ reload: true, epoch: welcome.epoch });
+    expect(again.first.whole).toBe(true);
+    await again.connection.close();
+    await tested.restart();
+    expect((await hello(other.site)).welcome).toMatchObject({ reload: false, epoch: welcome.epoch });
+  });
+});
+
+describe('a hello that is ahead of the log, of one who may only read', () => {
+  it('is answered with the whole state, and disturbs nobody', async () => {
+    const site = await known();
+    const other = await tested.server.open();
+    const connection = await tested.server.connect(site);
+    connection.hello(await tested.server.token('read'), DATABASE, { cursor: 3 });
+    expect(await connection.next('welcome')).toMatchObject({ reload: true, epoch: site.epoch });
+    expect(await connection.delivery()).toMatchObject({ whole: true, to: 2 });
+    await other.roundTrip();
+    expect(other.closed).toBeNull();
+  });
+});
+
+describe('a server whose file was replaced by an older copy', () => {
+  it('is given back what a client still holds, and takes its bases no further than the log reaches', async () => {
+    const a = await tested.server.open();
+    const b = await tested.server.open();
+    await a.commit([insert('products', 'p', { stock: 10n, name: 'first' })], { ageMs: 7_200_000 });
+    await b.delivery();
+    await restoredAfter(async () => {
+      const again = await tested.server.open(a.site);
+      await again.commit([update('products', 'p', { stock: 1n })], { ageMs: 3_600_000 });
+      await again.commit([update('products', 'p', { stock: 2n })], { ageMs: 3_600_000 });
+    });
+    // Watermark 2 is another changeset now.
+    const bens = await tested.server.open(b.site);
+    await bens.commit([update('products', 'p', { name: 'ben' })]);
+    const { site } = a;
+    site.write([update('products', 'p', { name: 'ann' })], { ageMs: 60_000 }); // its base is 3, of the old epoch
+    const { connection, welcome, first } = await hello(site);
+    expect(welcome).toMatchObject({ reload: true, watermark: 2, decidedUpTo: 1 });
+    expect(first).toMatchObject({ whole: true, decidedUpTo: 1, outcomes: [] });
+    expect(told(first, 'products')[0]?.cells).toEqual(new Map([...cells({ stock: 10n, price: null, currency: null, name: 'ben' })]));
+    connection.push(2, 4, 4);
+    const { outcomes } = await connection.decided(4);
+    expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }, { kind: 'admitted' }]);
+    expect(tested.server.query('SELECT stock FROM products')).toEqual([[13n]]);
+  });
+
+  it('counts what came after the beginning of the epoch as unseen by changesets of an older one', async () => {
+    const site = await known();
+    const b = await tested.server.open();
+    const { connection } = await hello(site, { cursor: 9 });
+    const bens = (await hello(b.site)).connection;
+    await bens.commit([update('accounts', 'x', { name: 'ben' })]);
+    await connection.delivery();
+    site.write([update('accounts', 'x', { name: 'ann' })], { base: 9, ageMs: 60_000 });
+    connection.push(3, 3, 3);
+    expect((await connection.decided(3)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['ben']]);
+    site.write([update('accounts', 'x', { name: 'ann' })], { base: 9 });
+    connection.push(4, 4, 3);
+    expect(await connection.failure()).toMatchObject({ code: 'cursor-ahead' });
+  });
+});
+
+describe('a hello of a copied file', () => {
+  it('is welcomed with what the server knows of the site, and no outcome that is forgotten', async () => {
+    const site = await known();
+    const copy = new TestSite();
+    Object.assign(copy, { siteId: site.siteId, epoch: site.epoch });
+    const { welcome, first } = await hello(copy);
+    expect(welcome).toMatchObject({ reload: false, decidedUpTo: 2, decidedHash: site.hashes[2] });
+    expect(first.outcomes.map(({ sequence }) => sequence)).toEqual([2]);
+  });
+});

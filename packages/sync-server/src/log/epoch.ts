@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { ID_BYTES } from '@rockpool/shared';
+import type { SqliteFile } from '../store/sqlite-file.ts';
+import { readMeta, writeMeta } from '../store/meta.ts';
+
+/**
+ * The identity of a log. Watermarks mean something only within one epoch: a log that has lost its end, because its file was replaced by an
+ * older copy, gives the same watermarks again to other changesets. It gets a new epoch as soon as that shows.
+ */
+export class Epoch {
+  private readonly sql: SqliteFile;
+  private current: { readonly id: Uint8Array; readonly startedAt: number };
+
+  constructor(sql: SqliteFile) {
+    this.sql = sql;
+    this.current = { id: readMeta(sql, 'epoch') as Uint8Array, startedAt: Number(readMeta(sql, 'epoch_start') ?? 0) };
+  }
+
+  /** 16 random bytes. */
+  get id(): Uint8Array {
+    return this.current.id;
+  }
+
+  /** The log's end when this epoch began: what a client of an older epoch may have seen reaches up to here at most. */
+  get startedAt(): number {
+    return this.current.startedAt;
+  }
+
+  /** Begins a new epoch, durably, at the log's end. */
+  renew(watermark: number): void {
+    const renewed = { id: new Uint8Array(randomBytes(ID_BYTES)), startedAt: watermark };
+    this.sql.transaction(() => {
+      writeMeta(this.sql, 'epoch', renewed.id);
+      writeMeta(this.sql, 'epoch_start', String(renewed.startedAt));
+    });
+    this.current = renewed;
+  }
+}

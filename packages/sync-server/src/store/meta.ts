@@ -1,0 +1,12 @@
+import type { SqliteFile } from './sqlite-file.ts';
+
+/** What a file says of itself. `epoch_start`: the watermark at which the epoch began; missing: 0. */
+export type MetaName = 'storage_format' | 'epoch' | 'epoch_start' | 'schema';
+
+export function readMeta(sql: SqliteFile, name: MetaName): unknown {
+  return sql.get(`SELECT value FROM rockpool_meta WHERE name = ?`, name)?.[0];
+}
+
+export function writeMeta(sql: SqliteFile, name: MetaName, value: string | Uint8Array): void {
+  sql.run(`INSERT INTO rockpool_meta (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`, name, value);
+}
