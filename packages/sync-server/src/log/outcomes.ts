@@ -3,6 +3,12 @@ import type { SqliteFile, SqlRow } from '../store/sqlite-file.ts';
 import { decodeCorrected, encodeCorrected, type CorrectedRow } from './corrected-codec.ts';
 import type { SiteState } from './sites.ts';
 
+/**
+ * The hash of a decided changeset is kept this long, so that a copy of its site's file is told which of its changesets the server
+ * knows otherwise. A copy that comes later is still noticed, by the hash of the last one.
+ */
+const HASH_RETENTION_MS = 30 * 24 * 3600 * 1000;
+
 export interface StoredOutcome {
   readonly outcome: Outcome;
   /** Cells that the author's copy has otherwise than the server. */
@@ -10,10 +16,10 @@ export interface StoredOutcome {
 }
 
 /** Kept in the transaction that decides, so that the first decision stands however often the changeset is sent. */
-export function saveOutcome(sql: SqliteFile, siteNumber: number, hash: Uint8Array, { outcome, corrected }: StoredOutcome): void {
+export function saveOutcome(sql: SqliteFile, siteNumber: number, hash: Uint8Array, { outcome, corrected }: StoredOutcome, decidedMs: number): void {
   const admitted = outcome.kind === 'admitted';
   sql.run(
-    `INSERT INTO rockpool_outcome (site_number, sequence, hash, watermark, loss_count, error_code, error_fields, corrected) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO rockpool_outcome (site_number, sequence, hash, watermark, loss_count, error_code, error_fields, corrected, decided_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     BigInt(siteNumber),
     BigInt(outcome.sequence),
     hash,
@@ -22,6 +28,7 @@ export function saveOutcome(sql: SqliteFile, siteNumber: number, hash: Uint8Arra
     admitted ? null : outcome.code,
     admitted ? null : JSON.stringify(outcome.fields),
     corrected.length === 0 ? null : encodeCorrected(corrected),
+    BigInt(decidedMs),
   );
 }
 
@@ -49,7 +56,7 @@ export function admittedWatermarkUpTo(sql: SqliteFile, site: SiteState, sequence
   return Math.max(site.confirmedWatermark, Number(row?.[0] ?? 0n));
 }
 
-/** The site has these outcomes durably: forgets them. Returns the site as it is then. */
+/** The site has these outcomes durably: forgets all of them but their hashes. Returns the site as it is then. */
 export function confirmOutcomes(sql: SqliteFile, site: SiteState, cursor: number, decidedUpTo: number): SiteState {
   const confirmedSequence = Math.max(site.confirmedSequence, Math.min(decidedUpTo, site.lastSequence));
   const confirmed: SiteState = {
@@ -58,8 +65,24 @@ export function confirmOutcomes(sql: SqliteFile, site: SiteState, cursor: number
     confirmedSequence,
     confirmedWatermark: admittedWatermarkUpTo(sql, site, confirmedSequence),
   };
-  sql.run(`DELETE FROM rockpool_outcome WHERE site_number = ? AND sequence <= ?`, BigInt(site.number), BigInt(confirmedSequence));
+  sql.run(
+    `UPDATE rockpool_outcome SET error_fields = NULL, corrected = NULL WHERE site_number = ? AND sequence > ? AND sequence <= ?`,
+    BigInt(site.number),
+    BigInt(site.confirmedSequence),
+    BigInt(confirmedSequence),
+  );
   return confirmed;
+}
+
+/** Forgets the hashes of confirmed changesets that were decided too long ago. Reads no more lines than it deletes, and one. */
+export function forgetOldHashes(sql: SqliteFile, { number, confirmedSequence }: SiteState, nowMs: number): void {
+  sql.run(
+    `DELETE FROM rockpool_outcome WHERE site_number = ?1 AND sequence <= ?2 AND sequence < ifnull(
+       (SELECT sequence FROM rockpool_outcome WHERE site_number = ?1 AND decided_ms >= ?3 ORDER BY sequence LIMIT 1), ?2 + 1)`,
+    BigInt(number),
+    BigInt(confirmedSequence),
+    BigInt(nowMs - HASH_RETENTION_MS),
+  );
 }
 
 function rowToOutcome(row: SqlRow): StoredOutcome {

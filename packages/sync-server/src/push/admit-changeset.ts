@@ -56,11 +56,11 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
       return { outcome, corrected: correctedRows(rows) };
     });
     file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, stampUs, principal: sender.principal });
-    saveOutcome(file.sql, site.number, hash, stored);
+    saveOutcome(file.sql, site.number, hash, stored, sender.receivedMs);
     return { ...decided, lastStampUs: stampUs };
   } catch (error) {
     if (!isRejection(error)) throw error;
-    saveOutcome(file.sql, site.number, hash, { outcome: { kind: 'rejected', sequence: changeset.sequence, code: error.code, fields: error.fields }, corrected: [] });
+    saveOutcome(file.sql, site.number, hash, { outcome: { kind: 'rejected', sequence: changeset.sequence, code: error.code, fields: error.fields }, corrected: [] }, sender.receivedMs);
     return decided;
   }
 }

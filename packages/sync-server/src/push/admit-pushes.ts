@@ -1,5 +1,5 @@
 import { RockpoolError, type Push, type PushedChangeset } from '@rockpool/shared';
-import { confirmOutcomes, decidedHash } from '../log/outcomes.ts';
+import { confirmOutcomes, decidedHash, forgetOldHashes } from '../log/outcomes.ts';
 import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { admitChangeset, type Sender } from './admit-changeset.ts';
@@ -51,7 +51,10 @@ function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, s
     const before = state;
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
     for (const linked of undecided) state = admitChangeset(file, checks, state, { ...linked, base: seen(linked.changeset) }, sender);
-    if (undecided.length > 0) file.sites.save(state);
+    if (undecided.length > 0) {
+      file.sites.save(state);
+      forgetOldHashes(file.sql, state, sender.receivedMs);
+    }
     return null;
   } catch (error) {
     if (error instanceof RockpoolError && REFUSALS.has(error.code)) return error;

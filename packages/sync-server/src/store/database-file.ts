@@ -3,7 +3,7 @@ import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syn
 import { Epoch } from '../log/epoch.ts';
 import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
-import { INTERNAL_TABLES_SQL, SERVER_SITE, SERVER_SITE_NUMBER, STORAGE_FORMAT } from './internal-tables.ts';
+import { INTERNAL_TABLES_SQL, MIGRATIONS, SERVER_SITE, SERVER_SITE_NUMBER, STORAGE_FORMAT } from './internal-tables.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { schemaAdditions } from './schema-additions.ts';
 import { SqliteFile } from './sqlite-file.ts';
@@ -64,8 +64,12 @@ function bringToSchema(sql: SqliteFile, schema: Schema): void {
   if (sql.get(`SELECT 1 FROM sqlite_schema WHERE name = 'rockpool_meta'`) === undefined) {
     throw new RockpoolError('database-unavailable', { problem: 'the file is not a Rockpool database' });
   }
-  const storageFormat = readMeta(sql, 'storage_format');
-  if (storageFormat !== String(STORAGE_FORMAT)) {
+  let storageFormat = Number(readMeta(sql, 'storage_format'));
+  for (let migration = MIGRATIONS[storageFormat]; migration !== undefined; migration = MIGRATIONS[storageFormat]) {
+    sql.exec(migration);
+    writeMeta(sql, 'storage_format', String(++storageFormat));
+  }
+  if (storageFormat !== STORAGE_FORMAT) {
     throw new RockpoolError('database-unavailable', { problem: 'the file has another storage format', supported: STORAGE_FORMAT });
   }
   const stored = readMeta(sql, 'schema') as string;

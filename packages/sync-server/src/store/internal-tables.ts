@@ -1,5 +1,10 @@
 /** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
-export const STORAGE_FORMAT = 1;
+export const STORAGE_FORMAT = 2;
+
+/** What brings a file of an older format to the next one, by the format it has. */
+export const MIGRATIONS: Readonly<Record<number, string>> = {
+  1: `ALTER TABLE rockpool_outcome ADD COLUMN decided_ms INTEGER NOT NULL DEFAULT 0`,
+};
 
 /** The number of the server's own site in rockpool_site: the author of the conflict ledger. */
 export const SERVER_SITE_NUMBER = 0;
@@ -27,7 +32,7 @@ CREATE TABLE rockpool_site (
   confirmed_watermark INTEGER NOT NULL   -- of its last admitted changeset up to confirmed_sequence
 );
 
-CREATE TABLE rockpool_outcome (          -- what became of a changeset, until its site has confirmed it
+CREATE TABLE rockpool_outcome (          -- what became of a changeset; once its site has confirmed it, only that it was decided (log/outcomes.ts)
   site_number INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
   hash BLOB NOT NULL,                    -- of the changeset: another one under this number is a copied site's
@@ -36,6 +41,7 @@ CREATE TABLE rockpool_outcome (          -- what became of a changeset, until it
   error_code TEXT,                       -- rejected: why
   error_fields TEXT,                     -- rejected: JSON
   corrected BLOB,                        -- cells that came out otherwise than sent (log/corrected-codec.ts); NULL: none
+  decided_ms INTEGER NOT NULL DEFAULT 0, -- by the server's clock, ms since 1970
   PRIMARY KEY (site_number, sequence)
 ) WITHOUT ROWID;
 
