@@ -105,6 +105,9 @@ describe('builders', () => {
     expect(rows.map((row) => row.list)).toEqual([{ id: 'l1', name: 'home' }, null]);
     const empty = await db.select({ list: list.name, todo: { weight: todo.weight, id: todo.id } }).from(list).leftJoin(todo, eq(todo.listId, list.id)).where(eq(list.id, 'l2'));
     expect(empty).toEqual([{ list: 'work', todo: { weight: null, id: 't3' } }]);
+    const inner = db.select({ listId: todo.listId, n: count().as('n'), last: sql<string>`max(${todo.id})`.as('last') }).from(todo).groupBy(todo.listId).as('inner');
+    const counted = await db.select().from(list).leftJoin(inner, eq(inner.listId, list.id)).orderBy(list.id);
+    expect(counted.map((row) => row.inner)).toEqual([{ listId: 'l1', n: 2, last: 't2' }, { listId: 'l2', n: 1, last: 't3' }, null]);
   });
 
   it('keep the order of rows, of sub-queries and of unions', async () => {

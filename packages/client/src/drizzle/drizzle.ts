@@ -40,8 +40,8 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
  * Drizzle over a client: its builders, relational queries and prepared statements. Reads run on this tab's own connection, each write as a transaction
  * of its own; several that belong together go through `db.batch`.
  *
- * Everything rejects with the client's `RockpoolError`, never with Drizzle's error, whose message would hold the parameters. `sql-forbidden` is what
- * the client cannot do yet: `db.transaction` (use `db.batch`) and `returning`.
+ * What fails rejects with the client's `RockpoolError`, never with Drizzle's `DrizzleQueryError`, whose message would hold the parameters. `sql-forbidden`
+ * is what the client cannot do yet: `db.transaction` (use `db.batch`) and `returning`. What Drizzle cannot build at all throws as it does everywhere.
  *
  * ```ts
  * const db = drizzle(client, { schema: tables });

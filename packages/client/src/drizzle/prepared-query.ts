@@ -108,11 +108,6 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
       throw undecodable(null);
     }
   }
-
-  /** @internal Drizzle asks its own drivers for this. */
-  isResponseInArrayMode(): boolean {
-    return false;
-  }
 }
 
 /** JavaScript puts properties that look like numbers first, so `select 'a' as x, 1` would come out swapped. */

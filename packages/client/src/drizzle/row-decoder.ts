@@ -94,7 +94,7 @@ interface Absence {
 
 /** The objects of a result that are one table each, and a table that joins may leave out. */
 function absencesOf(fields: readonly SelectedField[], joined: JoinedTables): readonly Absence[] {
-  const tablesByKey = new Map<string, Set<string | null>>();
+  const tablesByKey = new Map<string, Set<string | undefined>>();
   const sourcesByKey = new Map<string, string[]>();
   fields.forEach(({ path: [key = '', ...rest], field }, position) => {
     if (rest.length !== 1) return;
@@ -104,7 +104,8 @@ function absencesOf(fields: readonly SelectedField[], joined: JoinedTables): rea
     sourcesByKey.set(key, [...(sourcesByKey.get(key) ?? []), resultColumn(position)]);
   });
   return [...tablesByKey].flatMap(([key, tables]) => {
-    const [table = null] = tables;
-    return tables.size === 1 && table !== null && joined[table] !== true ? [{ key, sources: sourcesByKey.get(key) ?? [] }] : [];
+    const [table] = tables;
+    // A view's columns have no table name here, in Drizzle neither: whether it has a row is not known.
+    return tables.size === 1 && typeof table === 'string' && joined[table] !== true ? [{ key, sources: sourcesByKey.get(key) ?? [] }] : [];
   });
 }
