@@ -1,9 +1,9 @@
-import { createClient, RockpoolError, type Client, type LiveQuery, type LiveState, type StatementResult } from '@rockpool/client';
+import { createClient, RockpoolError, type Client, type StatementResult } from '@rockpool/client';
 import { defineSchema } from '@rockpool/client/schema';
 import { and, asc, count, desc, eq, gt, inArray, like, relations, sql } from 'drizzle-orm';
 import { alias, blob, integer, numeric, real, sqliteTable, text, unionAll } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { drizzle, liveQuery, type RockpoolDatabase } from './index.ts';
+import { drizzle, type RockpoolDatabase } from './index.ts';
 
 const list = sqliteTable('list', { id: text().primaryKey(), name: text().notNull().unique() });
 const todo = sqliteTable('todo', {
@@ -313,61 +313,6 @@ describe('errors', () => {
     await db.$client.close();
     expect((await failureOf(db.select().from(list))).code).toBe('client-closed');
     expect((await failureOf(db.delete(list))).code).toBe('client-closed');
-  });
-});
-
-describe('a live query', () => {
-  it('gives typed rows, and keeps those that did not change', async () => {
-    const db = await withRows();
-    const live = liveQuery(db.$client, db.select({ id: todo.id, done: todo.done, list: { name: list.name } }).from(todo).leftJoin(list, eq(list.id, todo.listId)).orderBy(todo.id));
-    type Row = { id: string; done: boolean; list: { name: string } | null };
-    expectTypeOf(live).toEqualTypeOf<LiveQuery<Row>>();
-    const states: LiveState<Row>[] = [];
-    const unsubscribe = live.subscribe((state) => states.push(state));
-    await vi.waitFor(() => expect(live.current.rows).toHaveLength(4));
-    expect(live.current.rows[3]).toEqual({ id: 't4', done: false, list: null });
-    expect(live.current).toBe(live.current);
-    expect(states.at(-1)).toBe(live.current);
-    const [first, second] = live.current.rows;
-    await db.update(todo).set({ done: false }).where(eq(todo.id, 't2'));
-    await vi.waitFor(() => expect(live.current.rows[1]?.done).toBe(false));
-    expect(live.current.rows[0]).toBe(first);
-    expect(live.current.rows[1]).not.toBe(second);
-    await db.update(list).set({ name: 'house' }).where(eq(list.id, 'l1'));
-    await vi.waitFor(() => expect(live.current.rows[0]?.list).toEqual({ name: 'house' }));
-    unsubscribe();
-  });
-
-  it('takes relational queries and placeholders', async () => {
-    const db = await withRows();
-    const one = liveQuery(db.$client, db.query.list.findFirst({ where: eq(list.id, sql.placeholder('id')), with: { todos: true } }), { id: 'l2' });
-    const unsubscribe = one.subscribe(() => undefined);
-    await vi.waitFor(() => expect(one.current.rows[0]?.todos).toHaveLength(1));
-    await db.update(todo).set({ listId: 'l2' }).where(eq(todo.id, 't4'));
-    await vi.waitFor(() => expect(one.current.rows[0]?.todos).toHaveLength(2));
-    await db.batch([db.update(todo).set({ listId: null }), db.delete(list).where(eq(list.id, 'l2'))]);
-    await vi.waitFor(() => expect(one.current.rows).toEqual([]));
-    unsubscribe();
-  });
-
-  it('has a value that cannot be decoded as its error, and gets over it', async () => {
-    const db = await withRows();
-    const live = liveQuery(db.$client, db.select({ tags: todo.tags }).from(todo).where(eq(todo.id, 't1')));
-    const unsubscribe = live.subscribe(() => undefined);
-    await vi.waitFor(() => expect(live.current.rows).toEqual([{ tags: ['food', 'white'] }]));
-    await db.run(sql`update todo set tags = ${'no json'} where id = 't1'`);
-    await vi.waitFor(() => expect(live.current.error?.code).toBe('internal'));
-    expect(live.current.rows).toEqual([{ tags: ['food', 'white'] }]);
-    await db.update(todo).set({ tags: [] }).where(eq(todo.id, 't1'));
-    await vi.waitFor(() => expect(live.current).toMatchObject({ rows: [{ tags: [] }], error: null }));
-    unsubscribe();
-  });
-
-  it('refuses what writes', async () => {
-    const db = await openDatabase();
-    const write = db.delete(list);
-    expect(() => liveQuery(db.$client, write)).toThrow(RockpoolError);
-    expect(() => liveQuery(db.$client, db.delete(list).returning())).toThrow(RockpoolError);
   });
 });
 
