@@ -1,14 +1,15 @@
 export { openStorage } from './open-storage.ts';
 export type { Durability, OpenStorageOptions, Role, Storage } from './storage.ts';
 export { deleteStorage, exportFile, listStorages, storageSizes } from './storage-files.ts';
-export type { StorageSizes } from './storage-files.ts';
 export { StorageError } from './storage-error.ts';
 export type { StorageErrorCode, StorageErrorFields } from './storage-error.ts';
 export { memoryMedium } from './media/memory.ts';
 export { opfsExclusiveMedium } from './media/opfs-exclusive.ts';
 export type { OpfsExclusiveOptions } from './media/opfs-exclusive.ts';
 export { opfsSharedMedium } from './media/opfs-shared.ts';
-export type { Medium, Persistence, StorageFile } from './media/medium.ts';
+export { indexedDbMedium } from './media/indexeddb.ts';
+export type { IndexedDbOptions } from './media/indexeddb.ts';
+export type { FileMedium, Medium, OpenStoreOptions, Persistence, StorageFile, StorageSizes, StoreMedium } from './media/medium.ts';
 export type { LockMode, StorageLocks } from './locks/storage-locks.ts';
 export type { StorageSignals } from './locks/storage-signals.ts';
 export type { SqliteModule } from './sqlite/sqlite-module.ts';

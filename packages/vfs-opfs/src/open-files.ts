@@ -1,5 +1,5 @@
 import { GuardedFile } from './media/guarded-file.ts';
-import type { Medium } from './media/medium.ts';
+import type { FileMedium } from './media/medium.ts';
 import type { DatabaseFiles } from './pages/page-view.ts';
 import { errorFromMedium } from './storage-error.ts';
 import { storageFileNames } from './storage-name.ts';
@@ -10,7 +10,7 @@ export interface OpenFiles extends DatabaseFiles {
 }
 
 /** `undefined` when one of the files does not exist and `create` is false. */
-export async function openFiles(medium: Medium, storageName: string, create: boolean): Promise<OpenFiles | undefined> {
+export async function openFiles(medium: FileMedium, storageName: string, create: boolean): Promise<OpenFiles | undefined> {
   const results = await Promise.allSettled(storageFileNames(storageName).map((fileName) => medium.open(fileName, create)));
   const files = results.map((result) => (result.status === 'fulfilled' && result.value !== undefined ? new GuardedFile(result.value) : undefined));
   const [database, first, second] = files;

@@ -3,7 +3,7 @@ import { advanceSignalName } from './locks/storage-signals.ts';
 import { readLog } from './log/recovery.ts';
 import type { RecoveredLog } from './log/recovery.ts';
 import { readSegmentHeader } from './log/segment-header.ts';
-import type { Medium } from './media/medium.ts';
+import type { FileMedium } from './media/medium.ts';
 import { openFiles } from './open-files.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { OpenedRole } from './opened-role.ts';
@@ -17,7 +17,7 @@ const LOOK_AGAIN_MS = 20;
 
 export interface OpenReaderOptions {
   readonly name: string;
-  readonly medium: Medium;
+  readonly medium: FileMedium;
   readonly timeoutMs: number;
   readonly tuning: Tuning;
   readonly onError: (error: unknown) => void;
@@ -76,6 +76,7 @@ function startReading(options: OpenReaderOptions, files: OpenFiles, pins: Snapsh
     store,
     dirtySinceMs: () => undefined,
     flush: () => undefined,
+    committed: () => Promise.resolve(),
     checkpoint: () => Promise.resolve(false),
     async close() {
       stopListening();

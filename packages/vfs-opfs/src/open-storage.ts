@@ -37,12 +37,17 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
   const onError = (error: unknown): void => {
     failures.last = errorFromMedium(error, 'background');
   };
-  const opened =
-    role === 'writer'
-      ? await openWriter({ name, medium, pageSizeBytes, timeoutMs, tuning, isStrict: options.durability === 'strict', onError })
-      : await openReader({ name, medium, timeoutMs, tuning, onError });
+  const isStrict = options.durability === 'strict';
+  const opened = await openRole();
   openedCount += 1;
   return new OpenStorage(options, opened, `/${openedCount}/${name}.sqlite`, failures, onError);
+
+  function openRole(): Promise<OpenedRole> {
+    if ('openWriter' in medium) return medium.openWriter({ name, pageSizeBytes, timeoutMs, isStrict, onError });
+    return role === 'writer'
+      ? openWriter({ name, medium, pageSizeBytes, timeoutMs, tuning, isStrict, onError })
+      : openReader({ name, medium, timeoutMs, tuning, onError });
+  }
 }
 
 function noReaders(kind: string): StorageError {
@@ -110,6 +115,11 @@ class OpenStorage implements Storage {
       this.#onError(error);
       throw error;
     }
+  }
+
+  async committed(): Promise<void> {
+    this.#assertOpen();
+    return this.#opened.committed();
   }
 
   async checkpoint(waitMs = 1000): Promise<boolean> {

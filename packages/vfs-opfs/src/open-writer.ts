@@ -4,7 +4,7 @@ import { LogKeeper } from './log/log-keeper.ts';
 import { LogWriter } from './log/log-writer.ts';
 import { readLog } from './log/recovery.ts';
 import type { RecoveredLog } from './log/recovery.ts';
-import type { Medium } from './media/medium.ts';
+import type { FileMedium } from './media/medium.ts';
 import { openFiles } from './open-files.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { OpenedRole } from './opened-role.ts';
@@ -19,7 +19,7 @@ const LARGEST_LOG_COPIED_ON_CLOSE_BYTES = 16 * 1024 * 1024;
 
 export interface OpenWriterOptions {
   readonly name: string;
-  readonly medium: Medium;
+  readonly medium: FileMedium;
   readonly pageSizeBytes: number;
   readonly timeoutMs: number;
   readonly tuning: Tuning;
@@ -59,6 +59,8 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
     store,
     dirtySinceMs: () => keeper.dirtySinceMs,
     flush: () => keeper.flush(),
+    // The log has a transaction when its COMMIT returns.
+    committed: () => Promise.resolve(),
     checkpoint: (waitMs) => keeper.checkpoint(waitMs),
     async close() {
       try {

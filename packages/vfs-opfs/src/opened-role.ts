@@ -5,6 +5,7 @@ export interface OpenedRole {
   readonly store: DatabaseStore;
   dirtySinceMs(): number | undefined;
   flush(): void;
+  committed(): Promise<void>;
   checkpoint(waitMs: number): Promise<boolean>;
   close(): Promise<void>;
 }

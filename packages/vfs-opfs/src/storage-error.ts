@@ -6,7 +6,7 @@
  * | `storage-busy` | another tab or worker holds what was asked for | retry, or open as reader |
  * | `storage-missing` | a reader found no database, and no writer made one in time | retry once a writer is open |
  * | `storage-unsupported` | this browser or context lacks something; `fields.missing` lists it | another medium, chosen by the app |
- * | `storage-full` | the quota or the disk is full | free space; nothing acknowledged is lost |
+ * | `storage-full` | the quota, the disk, or with `fields.limit` 'memory' the budget of IndexedDB's medium is full | free space; nothing acknowledged is lost |
  * | `storage-lost` | the browser took the file handles away | open again |
  * | `storage-corrupt` | the file is not a SQLite database, or the log contradicts itself; nothing was changed | restore |
  * | `storage-snapshot-lost` | this reader slept through a forced WAL checkpoint | run the read again |

@@ -1,25 +1,21 @@
 import { writerLockName } from './locks/storage-locks.ts';
-import type { Medium } from './media/medium.ts';
+import type { FileMedium, Medium, StorageSizes } from './media/medium.ts';
 import { openReader } from './open-reader.ts';
 import { StorageError } from './storage-error.ts';
 import { checkStorageName, storageFileNames, storageNameOf } from './storage-name.ts';
 import { DEFAULT_TUNING } from './tuning.ts';
 
-/** Sizes on the medium, in bytes. The log's segments keep their length for reuse. */
-export interface StorageSizes {
-  readonly databaseBytes: number;
-  readonly logBytes: number;
-}
-
 /** Names of the databases on a medium. */
 export async function listStorages(medium: Medium): Promise<readonly string[]> {
   const fileNames = await medium.list();
+  if ('openWriter' in medium) return fileNames.toSorted();
   return fileNames.map(storageNameOf).filter((name) => name !== undefined).sort();
 }
 
 /** `undefined` when there is no such database. */
 export async function storageSizes(name: string, medium: Medium): Promise<StorageSizes | undefined> {
   checkStorageName(name);
+  if ('openWriter' in medium) return medium.sizes(name);
   const [database, first, second] = await Promise.all(storageFileNames(name).map((fileName) => medium.sizeBytes(fileName)));
   if (database === undefined) return undefined;
   return { databaseBytes: database, logBytes: (first ?? 0) + (second ?? 0) };
@@ -28,6 +24,7 @@ export async function storageSizes(name: string, medium: Medium): Promise<Storag
 /** Deletes a database and its log. Throws `storage-busy` while a writer has it open; readers must be closed first. */
 export async function deleteStorage(name: string, medium: Medium): Promise<void> {
   checkStorageName(name);
+  if ('openWriter' in medium) return medium.remove(name);
   const release = await medium.locks.request(writerLockName(name), 'exclusive', 0);
   if (release === undefined) throw new StorageError('storage-busy', { name, holder: 'a writer' });
   try {
@@ -45,6 +42,7 @@ export async function deleteStorage(name: string, medium: Medium): Promise<void>
  */
 export async function exportFile(name: string, medium: Medium): Promise<Uint8Array> {
   checkStorageName(name);
+  if ('openWriter' in medium) return medium.exportFile(name);
   if (medium.allowsReaders) return readFile(name, medium);
   const release = await medium.locks.request(writerLockName(name), 'exclusive', 0);
   if (release === undefined) throw new StorageError('storage-busy', { name, holder: 'a writer' });
@@ -55,7 +53,7 @@ export async function exportFile(name: string, medium: Medium): Promise<Uint8Arr
   }
 }
 
-async function readFile(name: string, medium: Medium): Promise<Uint8Array> {
+async function readFile(name: string, medium: FileMedium): Promise<Uint8Array> {
   const reader = await openReader({ name, medium, timeoutMs: 0, tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 }, onError: () => undefined });
   try {
     reader.store.beginRead();

@@ -44,7 +44,17 @@ export interface Storage {
   readonly dirtySinceMs: number | undefined;
   /** Makes this storage known to a `wa-sqlite` module, the synchronous build. */
   register(module: SqliteModule): void;
-  /** Returns when every commit so far survives a power cut. Many commits may share one call. Does nothing for a reader. */
+  /**
+   * Resolves when the medium has every commit so far, as the durability says: at once on files, where COMMIT waits for that itself; on
+   * IndexedDB on `complete` of its transaction, and **only then is a commit acknowledged**. Rejects with the reason when one could
+   * not be stored: then it and all later ones are undone, the pages are those of before, and the storage can be used again. Call it
+   * in the same turn as COMMIT.
+   */
+  committed(): Promise<void>;
+  /**
+   * Returns when every commit so far survives a power cut. Many commits may share one call. Does nothing for a reader. On IndexedDB
+   * there is no such call: it throws `storage-unsupported`, unless the durability is strict and nothing is under way.
+   */
   flush(): void;
   /**
    * Moves the log into the database file. Resolves to false when readers still needed an old snapshot after `waitMs` (default 1000),

@@ -16,5 +16,6 @@ afterEach(() => {
   tabs = [];
 });
 
-describeMediaContract({ title: 'OPFS shared', newTab: () => newTab('opfs-shared'), allowsReaders: true, canBeFull: true });
-describeMediaContract({ title: 'OPFS exclusive', newTab: () => newTab('opfs-exclusive'), allowsReaders: false, canBeFull: true });
+describeMediaContract({ title: 'OPFS shared', newTab: () => newTab('opfs-shared'), allowsReaders: true, whenFull: 'commit-fails' });
+describeMediaContract({ title: 'OPFS exclusive', newTab: () => newTab('opfs-exclusive'), allowsReaders: false, whenFull: 'commit-fails' });
+describeMediaContract({ title: 'IndexedDB', newTab: () => newTab('indexeddb'), allowsReaders: false, whenFull: 'committed-rejects' });

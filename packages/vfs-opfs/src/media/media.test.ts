@@ -2,6 +2,7 @@ import { localTab } from '../testing/contract-tab.ts';
 import { describeMediaContract } from '../testing/media.contract.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { SimulatedExtents } from '../testing/simulated-extents.ts';
 import { memoryMedium } from './memory.ts';
 
 const memory = memoryMedium();
@@ -10,7 +11,7 @@ describeMediaContract({
   title: 'memory',
   newTab: () => localTab({ medium: memory, loadSqlite: loadNodeSqlite, setFull: () => undefined }),
   allowsReaders: true,
-  canBeFull: false,
+  whenFull: 'cannot-be-staged',
 });
 
 const disk = new SimulatedDisk();
@@ -26,5 +27,21 @@ describeMediaContract({
       },
     }),
   allowsReaders: true,
-  canBeFull: true,
+  whenFull: 'commit-fails',
+});
+
+const extents = new SimulatedExtents();
+
+describeMediaContract({
+  title: 'simulated extents',
+  newTab: () =>
+    localTab({
+      medium: extents.medium(),
+      loadSqlite: loadNodeSqlite,
+      setFull: (isFull) => {
+        extents.fate = () => (isFull ? 'aborts' : 'completes');
+      },
+    }),
+  allowsReaders: false,
+  whenFull: 'committed-rejects',
 });

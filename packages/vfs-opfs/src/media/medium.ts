@@ -1,8 +1,9 @@
 import type { StorageLocks } from '../locks/storage-locks.ts';
 import type { StorageSignals } from '../locks/storage-signals.ts';
+import type { OpenedRole } from '../opened-role.ts';
 
 /** Where the bytes are kept. Always visible to the app; never changed behind its back. */
-export type Persistence = 'opfs' | 'memory';
+export type Persistence = 'opfs' | 'indexeddb' | 'memory';
 
 /**
  * One open file, synchronous like an OPFS access handle. Methods may throw what a browser throws (`QuotaExceededError`,
@@ -23,7 +24,7 @@ export interface StorageFile {
  * A place that holds files: the origin-private file system, memory, a simulated disk. Whoever opens a file twice sees the same
  * bytes at once, in the order in which they were written; that is all that the write-ahead log asks for.
  */
-export interface Medium {
+export interface FileMedium {
   readonly kind: string;
   readonly persistence: Persistence;
   /** Whether readers may open the files beside the writer; without it, one opener at a time. */
@@ -39,3 +40,32 @@ export interface Medium {
   /** `undefined` when the file does not exist. */
   sizeBytes(fileName: string): Promise<number | undefined>;
 }
+
+/** Sizes on the medium, in bytes. The log's segments keep their length for reuse; a medium without a log has 0. */
+export interface StorageSizes {
+  readonly databaseBytes: number;
+  readonly logBytes: number;
+}
+
+export interface OpenStoreOptions {
+  readonly name: string;
+  readonly pageSizeBytes: number;
+  readonly timeoutMs: number;
+  readonly isStrict: boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+/** A place without synchronous files (IndexedDB): it keeps whole databases in its own way. Names were checked. */
+export interface StoreMedium {
+  readonly kind: string;
+  readonly persistence: Persistence;
+  readonly allowsReaders: false;
+  missing(): Promise<readonly string[]>;
+  openWriter(options: OpenStoreOptions): Promise<OpenedRole>;
+  list(): Promise<readonly string[]>;
+  sizes(name: string): Promise<StorageSizes | undefined>;
+  remove(name: string): Promise<void>;
+  exportFile(name: string): Promise<Uint8Array>;
+}
+
+export type Medium = FileMedium | StoreMedium;

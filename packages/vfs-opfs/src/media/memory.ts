@@ -1,11 +1,11 @@
 import { InProcessLocks } from '../locks/in-process-locks.ts';
-import type { Medium, StorageFile } from './medium.ts';
+import type { FileMedium, StorageFile } from './medium.ts';
 
 /**
  * Files in this process's memory: nothing outlives it, and `persistence` says so. For tests, and for apps that ask for it. Storages
  * opened on the same medium object see each other's files.
  */
-export function memoryMedium(): Medium {
+export function memoryMedium(): FileMedium {
   const files = new Map<string, MemoryBytes>();
   const owner = new InProcessLocks().owner();
   return {

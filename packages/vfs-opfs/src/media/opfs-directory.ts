@@ -1,10 +1,10 @@
 import { errorFromMedium } from '../storage-error.ts';
-import type { Medium } from './medium.ts';
+import type { FileMedium } from './medium.ts';
 
 const DIRECTORY = 'rockpool';
 
 /** The part of a medium that does not depend on how its files are opened: both media in OPFS have the same files. */
-export const opfsDirectory: Pick<Medium, 'remove' | 'list' | 'sizeBytes'> = {
+export const opfsDirectory: Pick<FileMedium, 'remove' | 'list' | 'sizeBytes'> = {
   async remove(fileName) {
     try {
       await (await directory()).removeEntry(fileName);

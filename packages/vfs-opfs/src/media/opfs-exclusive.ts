@@ -1,7 +1,7 @@
 import { webLocks } from '../locks/web-locks.ts';
 import { webSignals } from '../locks/web-signals.ts';
 import { accessHandleFile } from './access-handle-file.ts';
-import type { Medium } from './medium.ts';
+import type { FileMedium } from './medium.ts';
 import { missingForOpfs, opfsDirectory, opfsFile } from './opfs-directory.ts';
 
 /** A worker that was told to end while busy goes on, and holds its handles, for about two seconds in Chromium. */
@@ -18,7 +18,7 @@ export interface OpfsExclusiveOptions {
  * The origin-private file system through ordinary access handles, which the browser gives to one opener at a time: for browsers
  * without `readwrite-unsafe`. The same files as on the shared medium. Opens as writer only: followers go through the leader.
  */
-export function opfsExclusiveMedium(options: OpfsExclusiveOptions = {}): Medium {
+export function opfsExclusiveMedium(options: OpfsExclusiveOptions = {}): FileMedium {
   const openWithinMs = options.openWithinMs ?? OPEN_WITHIN_MS;
   return {
     kind: 'opfs-exclusive',

@@ -1,7 +1,7 @@
 import { webLocks } from '../locks/web-locks.ts';
 import { webSignals } from '../locks/web-signals.ts';
 import { accessHandleFile } from './access-handle-file.ts';
-import type { Medium } from './medium.ts';
+import type { FileMedium } from './medium.ts';
 import { missingForOpfs, opfsDirectory, opfsFile } from './opfs-directory.ts';
 
 /** The part of an access handle that TypeScript's library does not know yet. */
@@ -12,7 +12,7 @@ type OpenShared = (options: { mode: 'readwrite-unsafe' }) => Promise<SharedAcces
  * The origin-private file system through `readwrite-unsafe` access handles (Chromium 121 and later): one writer and any number of
  * readers, in any tab, on the same files. "Unsafe" means that the browser does not exclude anybody; our writer's lock does.
  */
-export function opfsSharedMedium(): Medium {
+export function opfsSharedMedium(): FileMedium {
   return {
     kind: 'opfs-shared',
     persistence: 'opfs',

@@ -9,8 +9,8 @@ export interface ContractMedium {
   newTab(): ContractTab;
   /** Whether readers may open beside the writer. */
   readonly allowsReaders: boolean;
-  /** Whether the tab's `setFull` works. */
-  readonly canBeFull: boolean;
+  /** How a full medium shows, after the tab's `setFull`: COMMIT fails, or what was committed is refused afterwards. */
+  readonly whenFull: 'commit-fails' | 'committed-rejects' | 'cannot-be-staged';
 }
 
 const SQLITE_FULL = 13;
@@ -256,7 +256,8 @@ export function describeMediaContract(medium: ContractMedium): void {
     }
   });
 
-  if (medium.canBeFull) {
+  if (medium.whenFull !== 'cannot-be-staged') {
+    const failure = medium.whenFull === 'commit-fails' ? { resultCode: SQLITE_FULL } : { code: 'storage-full' };
     describe(`${medium.title} without room`, () => {
       it('fails what is written with storage-full, keeps what was acknowledged, and works again once there is room', async () => {
         const opened = await openNew({ durability: 'strict' });
@@ -264,7 +265,7 @@ export function describeMediaContract(medium: ContractMedium): void {
         await tab.call('run', `${CREATE} ${rowsSql(3)}`);
         for (const sql of [rowsSql(1), `${TINY_CACHE} ${rowsSql(500)}`, "UPDATE entry SET content = 'gone'"]) {
           await tab.call('setFull', true);
-          await expect(tab.call('run', sql)).rejects.toMatchObject({ resultCode: SQLITE_FULL });
+          await expect(tab.call('run', sql)).rejects.toMatchObject(failure);
           expect(await tab.call('lastError')).toBe('storage-full');
           await tab.call('setFull', false);
           expect(await tab.call('run', "SELECT count(*), sum(content = 'gone') FROM entry")).toEqual([[3, 0]]);

@@ -1,7 +1,7 @@
 import { InProcessLocks } from '../locks/in-process-locks.ts';
 import type { InProcessOwner } from '../locks/in-process-locks.ts';
 import { MemoryBytes } from '../media/memory.ts';
-import type { Medium, StorageFile } from '../media/medium.ts';
+import type { FileMedium, StorageFile } from '../media/medium.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';
 import type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
 
@@ -13,7 +13,7 @@ export interface SimulatedDiskOptions {
 }
 
 /** One worker on a simulated disk: a medium whose death can be staged. */
-export interface SimulatedMedium extends Medium {
+export interface SimulatedMedium extends FileMedium {
   /** The worker dies: its handles stop working, its locks are free, and what it wrote stays as the operating system has it. */
   kill(): void;
   /** A frozen worker hears no signals and runs no timers of its own; it keeps its locks. */

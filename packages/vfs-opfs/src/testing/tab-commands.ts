@@ -20,6 +20,7 @@ export interface ExportedFile {
 /** What the tests ask of a worker: one tab's share of the work. */
 export interface TabCommands {
   open(name: string, role: Role, timeoutMs: number, options?: TabOpenOptions): Promise<void>;
+  /** Runs, and waits until the medium has what was committed. */
   run(sql: string): Promise<TestValue[][]>;
   /** Reads again and again for a while; returns how often, and how many values were smaller than the one before. */
   watch(sql: string, durationMs: number): Promise<{ reads: number; backwards: number }>;
@@ -62,7 +63,9 @@ export function createTab(tools: TabTools): TabCommands {
       connection = new TestConnection(module, storage);
     },
     async run(sql) {
-      return connection!.run(sql);
+      const rows = connection!.run(sql);
+      await storage!.committed();
+      return rows;
     },
     async watch(sql, durationMs) {
       const end = performance.now() + durationMs;

@@ -1,5 +1,5 @@
 import factory from 'wa-sqlite/dist/fts5/wa-sqlite.mjs';
-import { openStorage, opfsExclusiveMedium, opfsSharedMedium } from '../index.ts';
+import { openStorage, indexedDbMedium, opfsExclusiveMedium, opfsSharedMedium } from '../index.ts';
 import type { Medium } from '../index.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';
 import { createTab, tabFailureOf } from './tab-commands.ts';
@@ -7,7 +7,7 @@ import type { TabCommands } from './tab-commands.ts';
 import type { TestModule } from './test-connection.ts';
 
 /** The media that a browser has, by name. */
-export type TestMedium = 'opfs-shared' | 'opfs-exclusive';
+export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb' | 'indexeddb-2MB';
 
 export interface WorkerCommands extends TabCommands {
   openWithout(capability: 'modes' | 'opfs'): Promise<void>;
@@ -16,6 +16,8 @@ export interface WorkerCommands extends TabCommands {
 const MEDIA: Readonly<Record<TestMedium, () => Medium>> = {
   'opfs-shared': opfsSharedMedium,
   'opfs-exclusive': opfsExclusiveMedium,
+  indexeddb: indexedDbMedium,
+  'indexeddb-2MB': () => indexedDbMedium({ memoryBudgetBytes: 2 * 1024 * 1024 }),
 };
 
 let loading: Promise<TestModule> | undefined;
@@ -38,11 +40,18 @@ function createCommands(kind: TestMedium): WorkerCommands {
   };
 }
 
+const commitTransaction = IDBTransaction.prototype.commit;
 const writeToHandle = FileSystemSyncAccessHandle.prototype.write;
 
-/** A full disk cannot be had on demand; Chromium's answer to one can. */
+/** A full disk cannot be had on demand; Chromium's answers to one can: a count, and an IndexedDB transaction that aborts after its puts. */
 function setFull(isFull: boolean): void {
   FileSystemSyncAccessHandle.prototype.write = isFull ? () => NEGATIVE_COUNT : writeToHandle;
+  IDBTransaction.prototype.commit = isFull ? abortForQuota : commitTransaction;
+}
+
+function abortForQuota(this: IDBTransaction): void {
+  Object.defineProperty(this, 'error', { value: new DOMException('', 'QuotaExceededError') });
+  this.abort();
 }
 
 let created: WorkerCommands | undefined;

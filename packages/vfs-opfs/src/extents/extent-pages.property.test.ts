@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { EXTENT_BYTES } from '../pages/extent-pool.ts';
+import { seededRandom } from '../testing/crash-images.ts';
+import { ExtentPages } from './extent-pages.ts';
+
+/** Not a divisor of the extent, so that writes cross its edges. */
+const STEP_BYTES = 9_973;
+const LARGEST_BYTES = 6 * EXTENT_BYTES;
+
+/** A file as plain bytes, cut and grown with zeros. */
+function resized(bytes: Uint8Array, sizeBytes: number): Uint8Array {
+  const next = new Uint8Array(sizeBytes);
+  next.set(bytes.subarray(0, sizeBytes));
+  return next;
+}
+
+function contentOf(pages: ExtentPages): Uint8Array {
+  const bytes = new Uint8Array(pages.sizeBytes);
+  expect(pages.read(bytes, 0, bytes.length + 10, 0)).toBe(bytes.length);
+  return bytes;
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}
+
+describe('pages in extents', () => {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    it(`are those of a plain file under any writes, cuts, commits and rollbacks, and so is what their batches add up to, with seed ${seed}`, () => {
+      const random = seededRandom(seed);
+      const below = (limit: number): number => Math.floor(random() * limit);
+      const pages = new ExtentPages(Infinity);
+      let committed: Uint8Array = new Uint8Array(0);
+      let open = committed;
+      const stored = { sizeBytes: 0, extents: new Map<number, Uint8Array>() };
+      for (let step = 0; step < 150; step += 1) {
+        const action = below(10);
+        if (action < 5) {
+          const from = new Uint8Array(1 + below(STEP_BYTES)).fill(1 + below(255));
+          const at = below(LARGEST_BYTES);
+          open = resized(open, Math.max(open.length, at + from.length));
+          open.set(from, at);
+          pages.write(from, 0, from.length, at);
+        } else if (action < 7) {
+          open = resized(open, below(LARGEST_BYTES));
+          pages.truncate(open.length);
+        } else if (action < 8) {
+          pages.rollback();
+          open = committed.slice();
+        } else {
+          pages.commit();
+          committed = open.slice();
+          if (action === 9) {
+            const batch = pages.takeBatch();
+            for (const extent of stored.extents.keys()) if (extent >= batch.cutFrom) stored.extents.delete(extent);
+            for (const [extent, bytes] of batch.extents) stored.extents.set(extent, bytes.slice());
+            stored.sizeBytes = batch.sizeBytes;
+            const again = new ExtentPages(Infinity);
+            again.replace(stored);
+            expect(isSame(contentOf(again), committed)).toBe(true);
+          }
+        }
+        expect(isSame(contentOf(pages), open)).toBe(true);
+      }
+    });
+  }
+});

@@ -1,0 +1,140 @@
+import { EXTENT_BYTES } from '../pages/extent-pool.ts';
+import { StorageError } from '../storage-error.ts';
+import type { ExtentBatch, LoadedExtents } from './extent-backend.ts';
+
+/**
+ * A whole database in memory, in extents of 64 KB, and over it the extents that the open transaction has changed: each is copied at
+ * its first write, so that a rollback forgets them and a commit puts them in place.
+ */
+export class ExtentPages {
+  readonly #budgetBytes: number;
+  #committed = new Map<number, Uint8Array>();
+  #committedSizeBytes = 0;
+  readonly #open = new Map<number, Uint8Array>();
+  /** Committed extents from this number on are cut off in the open transaction. */
+  #openCutFrom = Infinity;
+  #openSizeBytes = -1;
+  // What was committed since the last batch.
+  readonly #unsent = new Set<number>();
+  #unsentCutFrom = Infinity;
+
+  /** `budgetBytes` bounds the database and its open transaction together. */
+  constructor(budgetBytes: number) {
+    this.#budgetBytes = budgetBytes;
+  }
+
+  get sizeBytes(): number {
+    return this.#openSizeBytes === -1 ? this.#committedSizeBytes : this.#openSizeBytes;
+  }
+
+  /** Replaces everything. Throws `storage-full` when it is more than the budget. */
+  replace(loaded: LoadedExtents): void {
+    const neededBytes = loaded.extents.size * EXTENT_BYTES;
+    if (neededBytes > this.#budgetBytes) throw overBudget(neededBytes, this.#budgetBytes);
+    this.rollback();
+    this.#unsent.clear();
+    this.#unsentCutFrom = Infinity;
+    this.#committed = new Map();
+    for (const [extent, bytes] of loaded.extents) this.#committed.set(extent, bytes.length === EXTENT_BYTES ? bytes : padded(bytes));
+    this.#committedSizeBytes = loaded.sizeBytes;
+  }
+
+  /** Returns how many bytes there were. */
+  read(heap: Uint8Array, target: number, length: number, at: number): number {
+    const count = Math.max(0, Math.min(length, this.sizeBytes - at));
+    for (let done = 0; done < count; ) {
+      const extent = Math.floor((at + done) / EXTENT_BYTES);
+      const offset = (at + done) % EXTENT_BYTES;
+      const part = Math.min(count - done, EXTENT_BYTES - offset);
+      const bytes = this.#find(extent);
+      if (bytes === undefined) heap.fill(0, target + done, target + done + part);
+      else heap.set(bytes.subarray(offset, offset + part), target + done);
+      done += part;
+    }
+    return count;
+  }
+
+  write(heap: Uint8Array, source: number, length: number, at: number): void {
+    for (let done = 0; done < length; ) {
+      const offset = (at + done) % EXTENT_BYTES;
+      const part = Math.min(length - done, EXTENT_BYTES - offset);
+      this.#own(Math.floor((at + done) / EXTENT_BYTES)).set(heap.subarray(source + done, source + done + part), offset);
+      done += part;
+    }
+    this.#openSizeBytes = Math.max(this.sizeBytes, at + length);
+  }
+
+  truncate(sizeBytes: number): void {
+    if (sizeBytes < this.sizeBytes) {
+      const offset = sizeBytes % EXTENT_BYTES;
+      const last = Math.floor(sizeBytes / EXTENT_BYTES);
+      // What is beyond the end must read as zeros when the database grows again.
+      if (offset > 0 && this.#find(last) !== undefined) this.#own(last).fill(0, offset);
+      const firstGone = Math.ceil(sizeBytes / EXTENT_BYTES);
+      for (const extent of this.#open.keys()) if (extent >= firstGone) this.#open.delete(extent);
+      this.#openCutFrom = Math.min(this.#openCutFrom, firstGone);
+    }
+    this.#openSizeBytes = sizeBytes;
+  }
+
+  /** Puts the open transaction in place; returns false when it changed nothing. */
+  commit(): boolean {
+    if (this.#openSizeBytes === -1) return false;
+    if (this.#openCutFrom !== Infinity) {
+      for (const extent of this.#committed.keys()) if (extent >= this.#openCutFrom) this.#committed.delete(extent);
+      for (const extent of this.#unsent) if (extent >= this.#openCutFrom) this.#unsent.delete(extent);
+      this.#unsentCutFrom = Math.min(this.#unsentCutFrom, this.#openCutFrom);
+    }
+    for (const [extent, bytes] of this.#open) {
+      this.#committed.set(extent, bytes);
+      this.#unsent.add(extent);
+    }
+    this.#committedSizeBytes = this.#openSizeBytes;
+    this.rollback();
+    return true;
+  }
+
+  rollback(): void {
+    this.#open.clear();
+    this.#openCutFrom = Infinity;
+    this.#openSizeBytes = -1;
+  }
+
+  /** Everything committed since the last call. */
+  takeBatch(): ExtentBatch {
+    const extents = new Map<number, Uint8Array>();
+    for (const extent of this.#unsent) {
+      const bytes = this.#committed.get(extent)!;
+      extents.set(extent, bytes.subarray(0, Math.min(EXTENT_BYTES, this.#committedSizeBytes - extent * EXTENT_BYTES)));
+    }
+    const batch = { sizeBytes: this.#committedSizeBytes, cutFrom: this.#unsentCutFrom, extents };
+    this.#unsent.clear();
+    this.#unsentCutFrom = Infinity;
+    return batch;
+  }
+
+  #find(extent: number): Uint8Array | undefined {
+    return this.#open.get(extent) ?? (extent < this.#openCutFrom ? this.#committed.get(extent) : undefined);
+  }
+
+  /** The open transaction's own copy of an extent. */
+  #own(extent: number): Uint8Array {
+    const owned = this.#open.get(extent);
+    if (owned !== undefined) return owned;
+    const neededBytes = (this.#committed.size + this.#open.size + 1) * EXTENT_BYTES;
+    if (neededBytes > this.#budgetBytes) throw overBudget(neededBytes, this.#budgetBytes);
+    const copy = this.#find(extent)?.slice() ?? new Uint8Array(EXTENT_BYTES);
+    this.#open.set(extent, copy);
+    return copy;
+  }
+}
+
+function padded(bytes: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(EXTENT_BYTES);
+  whole.set(bytes);
+  return whole;
+}
+
+function overBudget(neededBytes: number, budgetBytes: number): StorageError {
+  return new StorageError('storage-full', { limit: 'memory', neededBytes, budgetBytes });
+}

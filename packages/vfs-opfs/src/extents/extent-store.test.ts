@@ -1,0 +1,230 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { StoreMedium } from '../media/medium.ts';
+import { openStorage } from '../open-storage.ts';
+import { StorageError } from '../storage-error.ts';
+import type { Storage } from '../storage.ts';
+import { seededRandom } from '../testing/crash-images.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedExtents } from '../testing/simulated-extents.ts';
+import { TestConnection, TestSqliteError } from '../testing/test-connection.ts';
+import type { TestModule } from '../testing/test-connection.ts';
+
+let module: TestModule;
+
+beforeAll(async () => {
+  module = await loadNodeSqlite();
+});
+
+interface Opened {
+  readonly storage: Storage;
+  readonly connection: TestConnection;
+}
+
+async function open(medium: StoreMedium): Promise<Opened> {
+  const storage = await openStorage({ name: 'one', medium, role: 'writer', durability: 'strict' });
+  return { storage, connection: new TestConnection(module, storage) };
+}
+
+async function close({ storage, connection }: Opened): Promise<void> {
+  connection.close();
+  await storage.close();
+}
+
+async function openWithTable(place: SimulatedExtents): Promise<Opened & { medium: ReturnType<SimulatedExtents['medium']> }> {
+  const medium = place.medium();
+  const opened = await open(medium);
+  opened.connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${INSERT}; ${INSERT}`);
+  await opened.storage.committed();
+  return { ...opened, medium };
+}
+
+const INSERT = "INSERT INTO t(content) VALUES ('x')";
+const COUNT = 'SELECT count(*) FROM t';
+const FULL = 13;
+
+describe('a commit on a medium that is asynchronous', () => {
+  it('is acknowledged by committed() and by nothing before', async () => {
+    const place = new SimulatedExtents();
+    const { storage, connection, medium } = await openWithTable(place);
+    place.fate = () => 'never-ends';
+    connection.run(INSERT);
+    expect(storage.dirtySinceMs).toBeLessThanOrEqual(Date.now());
+    let isAcknowledged = false;
+    void storage.committed().then(() => {
+      isAcknowledged = true;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(isAcknowledged).toBe(false);
+    expect(() => storage.flush()).toThrow(StorageError);
+    medium.kill();
+    place.fate = () => 'completes';
+    const again = await open(place.medium());
+    expect(again.connection.value(COUNT)).toBe(2);
+    await close(again);
+  });
+
+  it('shares its batch with the commits that come while one is under way', async () => {
+    const place = new SimulatedExtents();
+    const opened = await openWithTable(place);
+    const before = place.batches.length;
+    for (let count = 0; count < 200; count += 1) opened.connection.run(INSERT);
+    await opened.storage.committed();
+    expect(place.batches.length - before).toBe(2);
+    expect(place.batches.slice(before)).toEqual([1, 1]);
+    expect(opened.storage.dirtySinceMs).toBeUndefined();
+    await close(opened);
+  });
+
+  it('that fails rejects, takes the commits on top of it along, and leaves what was there before', async () => {
+    const place = new SimulatedExtents();
+    const opened = await openWithTable(place);
+    const { connection, storage } = opened;
+    place.fate = () => 'aborts';
+    connection.run(INSERT);
+    const first = storage.committed();
+    connection.run('DELETE FROM t');
+    const second = storage.committed();
+    const outcomes = await Promise.allSettled([first, second]);
+    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage-full' } });
+    expect(storage.lastError?.code).toBe('storage-full');
+    expect(storage.dirtySinceMs).toBeUndefined();
+    place.fate = () => 'completes';
+    expect(connection.value(COUNT)).toBe(2);
+    connection.run(INSERT);
+    await storage.committed();
+    await close(opened);
+    const again = await open(place.medium());
+    expect(again.connection.run(`PRAGMA integrity_check; ${COUNT}`)).toEqual([[3]]);
+    await close(again);
+  });
+
+  it('that fails unheard is told to the next who asks, also on closing', async () => {
+    const place = new SimulatedExtents();
+    const opened = await openWithTable(place);
+    place.fate = () => 'aborts';
+    opened.connection.run(INSERT);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    opened.connection.close();
+    await expect(opened.storage.close()).rejects.toMatchObject({ code: 'storage-full' });
+    place.fate = () => 'completes';
+    const again = await open(place.medium());
+    expect(again.connection.value(COUNT)).toBe(2);
+    await close(again);
+  });
+
+  it('that fails ends a transaction that was begun on top of it', async () => {
+    const place = new SimulatedExtents();
+    const opened = await openWithTable(place);
+    const { connection, storage } = opened;
+    place.fate = () => 'aborts';
+    connection.run(INSERT);
+    const outcome = storage.committed().catch((error: unknown) => error);
+    connection.run(`BEGIN; ${INSERT}`);
+    expect(await outcome).toMatchObject({ code: 'storage-full' });
+    place.fate = () => 'completes';
+    expect(() => connection.run('COMMIT')).toThrow(TestSqliteError);
+    if (connection.inTransaction) connection.run('ROLLBACK');
+    expect(connection.value(COUNT)).toBe(2);
+    connection.run(INSERT);
+    await storage.committed();
+    expect(connection.value(COUNT)).toBe(3);
+    await close(opened);
+  });
+});
+
+describe('the memory budget', () => {
+  const ROWS = (count: number): string =>
+    `INSERT INTO t(content) SELECT printf('%.*c', 1000, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n)`;
+
+  it('fails a transaction that does not fit, with SQLITE_FULL and storage-full, and the storage goes on', async () => {
+    const place = new SimulatedExtents();
+    const opened = await open(place.medium(1024 * 1024));
+    const { connection, storage } = opened;
+    connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${ROWS(100)}`);
+    for (const cache of ['PRAGMA cache_size = 5', 'PRAGMA cache_size = 2000']) {
+      connection.run(cache);
+      let failure: unknown;
+      try {
+        connection.run(ROWS(2000));
+      } catch (error) {
+        failure = error;
+      }
+      expect(failure).toMatchObject({ resultCode: FULL });
+      expect(storage.lastError).toMatchObject({ code: 'storage-full', fields: { limit: 'memory', budgetBytes: 1024 * 1024 } });
+      expect(connection.value(COUNT)).toBe(100);
+    }
+    connection.run(ROWS(10));
+    await storage.committed();
+    expect(connection.run(`PRAGMA integrity_check; ${COUNT}`)).toEqual([[110]]);
+    await close(opened);
+  });
+
+  it('refuses to open what is larger, and leaves it for a larger budget', async () => {
+    const place = new SimulatedExtents();
+    const opened = await open(place.medium());
+    opened.connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${ROWS(1000)}`);
+    await close(opened);
+    await expect(open(place.medium(512 * 1024))).rejects.toMatchObject({ code: 'storage-full', fields: { limit: 'memory' } });
+    const again = await open(place.medium());
+    expect(again.connection.value(COUNT)).toBe(1000);
+    await close(again);
+  });
+});
+
+describe('any history of commits, aborts and deaths', () => {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    it(`loses nothing acknowledged and keeps nothing half, with seed ${seed}`, async () => {
+      const random = seededRandom(seed);
+      const chance = (one: number): boolean => random() < 1 / one;
+      const place = new SimulatedExtents();
+      let medium = place.medium();
+      let opened = await open(medium);
+      opened.connection.run('CREATE TABLE t(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE twin(number INTEGER PRIMARY KEY)');
+      await opened.storage.committed();
+      let number = 0;
+      let acknowledged: number[] = [];
+      // Commits made since the last acknowledgement, in order: a prefix of them may be there.
+      let pending: number[] = [];
+      place.fate = () => (chance(6) ? 'aborts' : 'completes');
+      const listed = (): number[] => opened.connection.run('SELECT number FROM t ORDER BY number').map((row) => Number(row[0]));
+      const expectPrefix = (): void => {
+        const found = listed();
+        expect(found).toEqual([...acknowledged, ...pending].slice(0, found.length));
+        expect(found.length).toBeGreaterThanOrEqual(acknowledged.length);
+        expect(opened.connection.value('SELECT count(*) FROM twin')).toBe(found.length);
+        expect(opened.connection.value('PRAGMA integrity_check')).toBe('ok');
+        acknowledged = found;
+        pending = [];
+      };
+      for (let step = 0; step < 60; step += 1) {
+        if (chance(12)) {
+          medium.kill();
+          medium = place.medium();
+          opened = await open(medium);
+          expectPrefix();
+        } else if (chance(10)) {
+          opened.connection.run(`BEGIN; DELETE FROM t; DELETE FROM twin; ${chance(2) ? 'ROLLBACK' : 'ROLLBACK; VACUUM'}`);
+        } else {
+          number += 1;
+          const contentBytes = chance(4) ? 150_000 : 300;
+          opened.connection.run(`BEGIN; INSERT INTO t VALUES (${number}, printf('%.*c', ${contentBytes}, 'x')); INSERT INTO twin VALUES (${number}); COMMIT`);
+          pending.push(number);
+        }
+        if (chance(3)) continue;
+        const outcome = await opened.storage.committed().catch((error: unknown) => error);
+        if (outcome === undefined) {
+          acknowledged.push(...pending);
+          pending = [];
+          expect(listed()).toEqual(acknowledged);
+        } else {
+          expectPrefix();
+        }
+      }
+      place.fate = () => 'completes';
+      // The last batch may have met its fate already.
+      await opened.storage.committed().catch(() => undefined);
+      expectPrefix();
+      await close(opened);
+    });
+  }
+});

@@ -1,0 +1,110 @@
+import type { DatabaseStore } from '../database-store.ts';
+import { SQLITE_HEADER_BYTES, sqlitePageSize } from '../sqlite-file-header.ts';
+import { errorFromMedium } from '../storage-error.ts';
+import type { StorageError } from '../storage-error.ts';
+import { CommitQueue } from './commit-queue.ts';
+import type { ExtentBackend, LoadedExtents } from './extent-backend.ts';
+import { ExtentPages } from './extent-pages.ts';
+
+/**
+ * The one writer's database on a medium without synchronous files: pages in memory, batches of whole extents behind.
+ *
+ * COMMIT returns before the medium has the commit; `committed` says when it has. When the medium refuses, everything since the last
+ * batch that took effect is gone: the pages are loaded again, and a transaction that was open over the others gets the error at its
+ * next step. SQLite drops its page cache by itself: every commit that is gone had raised the change counter in page 1.
+ */
+export class ExtentStore implements DatabaseStore {
+  readonly isReadOnly = false;
+  readonly pageSizeBytes: number;
+  readonly queue: CommitQueue;
+
+  readonly #backend: ExtentBackend;
+  readonly #pages: ExtentPages;
+  readonly #onError: (error: unknown) => void;
+  #failure: StorageError | undefined;
+  #isLoaded = true;
+  #isReading = false;
+
+  constructor(backend: ExtentBackend, loaded: LoadedExtents, newPageSizeBytes: number, budgetBytes: number, onError: (error: unknown) => void) {
+    this.#backend = backend;
+    this.#pages = new ExtentPages(budgetBytes);
+    this.#pages.replace(loaded);
+    this.#onError = onError;
+    this.pageSizeBytes = this.#pageSize() ?? newPageSizeBytes;
+    this.queue = new CommitQueue(
+      () => backend.write(this.#pages.takeBatch()),
+      (cause) => this.#loadAgain(cause),
+    );
+  }
+
+  beginRead(): void {
+    this.#assertSound();
+    this.#isReading = true;
+  }
+
+  endRead(): void {
+    this.#isReading = false;
+    this.#recover();
+  }
+
+  sizeBytes(): number {
+    return this.#pages.sizeBytes;
+  }
+
+  read(heap: Uint8Array, target: number, length: number, at: number): number {
+    this.#assertSound();
+    return this.#pages.read(heap, target, length, at);
+  }
+
+  write(heap: Uint8Array, source: number, length: number, at: number): void {
+    this.#assertSound();
+    this.#pages.write(heap, source, length, at);
+  }
+
+  truncate(sizeBytes: number): void {
+    this.#assertSound();
+    this.#pages.truncate(sizeBytes);
+  }
+
+  commit(): void {
+    this.#assertSound();
+    if (this.#pages.commit()) this.queue.add();
+  }
+
+  rollback(): void {
+    this.#pages.rollback();
+  }
+
+  /** `undefined` for an empty database. Throws `storage-corrupt`. */
+  #pageSize(): number | undefined {
+    if (this.#pages.sizeBytes === 0) return undefined;
+    const header = new Uint8Array(SQLITE_HEADER_BYTES);
+    this.#pages.read(header, 0, header.length, 0);
+    return sqlitePageSize(header);
+  }
+
+  #assertSound(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #loadAgain(cause: unknown): Promise<StorageError> {
+    const error = errorFromMedium(cause, 'commit');
+    this.#failure = error;
+    this.#isLoaded = false;
+    this.#onError(error);
+    try {
+      this.#pages.replace(await this.#backend.load());
+      this.#isLoaded = true;
+      this.#recover();
+    } catch (again) {
+      // Then the storage stays failed, with the reason; opening again is what is left.
+      this.#failure = errorFromMedium(again, 'load');
+      this.#onError(this.#failure);
+    }
+    return error;
+  }
+
+  #recover(): void {
+    if (this.#isLoaded && !this.#isReading) this.#failure = undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import type { ExtentBackend, ExtentBatch, ExtentPlace, LoadedExtents } from '../extents/extent-backend.ts';
+import { EXTENT_BYTES } from '../pages/extent-pool.ts';
+
+// One IndexedDB database for each of ours. Store `extents`: number of the extent → Uint8Array of at most 64 KB. Store `meta`: key
+// 'database' → { sizeBytes }, absent until the first commit.
+const PREFIX = 'rockpool:';
+const FORMAT = 1;
+const EXTENTS = 'extents';
+const META = 'meta';
+const META_KEY = 'database';
+/** 8 MB at a time: a browser may refuse to send a result of hundreds of megabytes in one message. */
+const EXTENTS_PER_READ = 128;
+
+interface Meta {
+  readonly sizeBytes: number;
+}
+
+export const indexedDbPlace: ExtentPlace = {
+  async open(name, isStrict) {
+    return backendOf(await openDatabase(name), isStrict ? 'strict' : 'relaxed');
+  },
+  async exists(name) {
+    return (await names()).includes(name);
+  },
+  async sizeBytes(name) {
+    const database = await openDatabase(name);
+    try {
+      return (await readMeta(database)).sizeBytes;
+    } finally {
+      database.close();
+    }
+  },
+  async remove(name) {
+    await whenDone(indexedDB.deleteDatabase(PREFIX + name));
+  },
+  async list() {
+    return names();
+  },
+};
+
+async function names(): Promise<string[]> {
+  const databases = await indexedDB.databases();
+  return databases.map(({ name }) => name ?? '').filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+}
+
+function openDatabase(name: string): Promise<IDBDatabase> {
+  const request = indexedDB.open(PREFIX + name, FORMAT);
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore(EXTENTS);
+    request.result.createObjectStore(META);
+  };
+  return whenDone(request);
+}
+
+function whenDone<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new DOMException('', 'UnknownError'));
+  });
+}
+
+async function readMeta(database: IDBDatabase): Promise<Meta> {
+  return (await whenDone<Meta | undefined>(database.transaction(META).objectStore(META).get(META_KEY))) ?? { sizeBytes: 0 };
+}
+
+function backendOf(database: IDBDatabase, durability: IDBTransactionDurability): ExtentBackend {
+  return {
+    load: () => load(database),
+    write: (batch) => write(database, durability, batch),
+    close: () => database.close(),
+  };
+}
+
+/** Everything, as of one IndexedDB transaction: each request is made in the callback of the one before, so that it stays open. */
+function load(database: IDBDatabase): Promise<LoadedExtents> {
+  return new Promise((resolve, reject) => {
+    const transaction = database.transaction([EXTENTS, META], 'readonly');
+    const extents = new Map<number, Uint8Array>();
+    let sizeBytes = 0;
+    const meta: IDBRequest<Meta | undefined> = transaction.objectStore(META).get(META_KEY);
+    meta.onsuccess = () => {
+      sizeBytes = meta.result?.sizeBytes ?? 0;
+    };
+    const readFrom = (first: number): void => {
+      const range = IDBKeyRange.bound(first, first + EXTENTS_PER_READ, false, true);
+      const store = transaction.objectStore(EXTENTS);
+      const keys = store.getAllKeys(range);
+      const values: IDBRequest<Uint8Array[]> = store.getAll(range);
+      values.onsuccess = () => {
+        values.result.forEach((bytes, index) => extents.set(Number(keys.result[index]), bytes));
+        if ((first + EXTENTS_PER_READ) * EXTENT_BYTES < sizeBytes) readFrom(first + EXTENTS_PER_READ);
+      };
+    };
+    readFrom(0);
+    transaction.oncomplete = () => resolve({ sizeBytes, extents });
+    transaction.onabort = () => reject(transaction.error ?? new DOMException('', 'AbortError'));
+  });
+}
+
+/** One IndexedDB transaction: all of the batch takes effect, or nothing does. */
+function write(database: IDBDatabase, durability: IDBTransactionDurability, batch: ExtentBatch): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const transaction = database.transaction([EXTENTS, META], 'readwrite', { durability });
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error ?? new DOMException('', 'AbortError'));
+    try {
+      const store = transaction.objectStore(EXTENTS);
+      if (batch.cutFrom !== Infinity) store.delete(IDBKeyRange.lowerBound(batch.cutFrom));
+      // A view would be stored with the whole of its buffer.
+      for (const [extent, bytes] of batch.extents) store.put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
+      transaction.objectStore(META).put({ sizeBytes: batch.sizeBytes } satisfies Meta, META_KEY);
+      transaction.commit();
+    } catch (cause) {
+      // Otherwise what was put so far would be committed by itself.
+      transaction.abort();
+      reject(cause);
+    }
+  });
+}

@@ -1,0 +1,38 @@
+import { extentMedium } from '../extents/extent-medium.ts';
+import { webLocks } from '../locks/web-locks.ts';
+import { indexedDbPlace } from './indexeddb-place.ts';
+import type { StoreMedium } from './medium.ts';
+
+const DESKTOP_BUDGET_BYTES = 256 * 1024 * 1024;
+/** About a fifth of what browsers on phones let one tab have before they end it. */
+const MOBILE_BUDGET_BYTES = 64 * 1024 * 1024;
+
+export interface IndexedDbOptions {
+  /** Bound of a database together with its open transaction, both in memory. Default 256 MB, on phones 64 MB. Beyond it: `storage-full`. */
+  readonly memoryBudgetBytes?: number;
+}
+
+/**
+ * IndexedDB, for where there is no origin-private file system. The whole database is in memory; COMMIT returns before IndexedDB has
+ * the commit, and **only `storage.committed()` acknowledges it**. Opens as writer only: followers go through the leader.
+ */
+export function indexedDbMedium(options: IndexedDbOptions = {}): StoreMedium {
+  return extentMedium({
+    kind: 'indexeddb',
+    persistence: 'indexeddb',
+    place: indexedDbPlace,
+    locks: webLocks,
+    budgetBytes: options.memoryBudgetBytes ?? (isMobile() ? MOBILE_BUDGET_BYTES : DESKTOP_BUDGET_BYTES),
+    async missing() {
+      const missing: string[] = [];
+      if (typeof navigator === 'undefined' || navigator.locks === undefined) missing.push('Web Locks');
+      if (typeof indexedDB === 'undefined') missing.push('IndexedDB');
+      else if (!('databases' in indexedDB)) missing.push('indexedDB.databases');
+      return missing;
+    },
+  });
+}
+
+function isMobile(): boolean {
+  return typeof navigator !== 'undefined' && /Mobi|Android|iPhone|iPad/.test(navigator.userAgent);
+}
