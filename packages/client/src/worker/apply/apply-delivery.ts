@@ -2,6 +2,8 @@ import { RockpoolError, type Delivery, type ErrorFields, type Outcome, type Tabl
 import type { Connection } from '../sqlite/connection.ts';
 import { applyRows } from './apply-rows.ts';
 import type { PendingChangeset, PendingIndex } from './pending-index.ts';
+import { quietTransaction } from './quiet-transaction.ts';
+import { replaceRows } from './replace-rows.ts';
 
 /** What a delivery changes beside rows. All calls happen inside its transaction. */
 export interface DeliveryLog {
@@ -17,6 +19,8 @@ export interface DeliveryLog {
   shown(sequence: number): void;
   /** The new cursor, and the last changeset that has its outcome. */
   advance(cursor: number, decidedUpTo: number): void;
+  /** The same for a state that replaces everything: the epoch it belongs to (null: the one that is known); what is decided may become less. */
+  startOver(epoch: Uint8Array | null, cursor: number, decidedUpTo: number): void;
 }
 
 export interface ApplyDeliveryInput {
@@ -26,56 +30,78 @@ export interface ApplyDeliveryInput {
   readonly pending: PendingIndex;
   readonly log: DeliveryLog;
   readonly delivery: Delivery;
+  /** The log epoch that the server named in its welcome; null for the one that is known. Matters for a whole state alone. */
+  readonly epoch?: Uint8Array | null;
 }
 
 /**
  * Applies one delivery in one transaction: outcomes, rows, cursor; all or nothing. Returns the names of the tables touched.
  *
- * Throws `frame-unexpected` for a delivery that does not continue what is here, `changeset-chain-broken` for a changeset that the
- * server calls decided without saying how, and what SQLite throws.
+ * Throws `frame-unexpected` for a delivery that does not continue what is here, `site-copied` for changesets that the server calls decided
+ * without saying how, and what SQLite throws.
  */
 export function applyDelivery(input: ApplyDeliveryInput): ReadonlySet<string> {
-  const { connection, pending, log, delivery, tablesById } = input;
-  // Effects of triggers and of foreign keys came with the changeset that caused them. SQLite ignores this switch inside a transaction.
-  connection.setForeignKeys(false);
-  connection.setTriggers(false);
+  return input.delivery.whole ? applyWhole(input) : applyNews(input);
+}
+
+function applyNews({ connection, pending, log, delivery, tablesById }: ApplyDeliveryInput): ReadonlySet<string> {
+  const { cursor } = log;
+  const { from, to } = delivery;
+  if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
+  const { outcomes, touched, withheld } = quietTransaction(connection, () => {
+    const news = newOutcomes(log, delivery);
+    for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
+    const decisions = new Map(news.map(({ sequence, kind }) => [sequence, kind]));
+    const applied = applyRows({ connection, tablesById, pending, decisions, groups: delivery.groups });
+    recordWithheld(log, pending, applied.withheld, decisions);
+    for (const outcome of news) record(log, outcome);
+    log.advance(to, Math.max(log.decidedUpTo, delivery.decidedUpTo));
+    return { ...applied, outcomes: news };
+  });
+  for (const { sequence } of outcomes) pending.remove(sequence);
+  pending.setWithheld(withheld.keys());
+  return touched;
+}
+
+/**
+ * The server's whole state takes the place of what is here. What it has not decided, perhaps because it was restored from a backup,
+ * is pending (again) on top; local tables are not touched.
+ */
+function applyWhole({ connection, pending, log, delivery, tablesById, epoch = null }: ApplyDeliveryInput): ReadonlySet<string> {
   try {
-    connection.exec('BEGIN IMMEDIATE');
-    try {
-      const outcomes = newOutcomes(log, delivery);
-      for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
-      const decisions = new Map(outcomes.map(({ sequence, kind }) => [sequence, kind]));
-      const { touched, withheld } = applyRows({ connection, tablesById, pending, decisions, groups: delivery.groups });
-      for (const [sequence, reason] of withheld) if (reason !== null) log.withheld(sequence, reason);
-      for (const sequence of pending.withheld) if (!withheld.has(sequence) && !decisions.has(sequence)) log.shown(sequence);
-      for (const outcome of outcomes) record(log, outcome);
-      log.advance(delivery.to, Math.max(log.decidedUpTo, delivery.decidedUpTo));
-      connection.exec('COMMIT');
-      for (const { sequence } of outcomes) pending.remove(sequence);
-      pending.setWithheld(withheld.keys());
-      return touched;
-    } catch (thrown) {
-      // Some failures of storage have rolled back already.
-      if (connection.inTransaction) connection.exec('ROLLBACK');
-      throw thrown;
-    }
-  } finally {
-    connection.setTriggers(true);
-    connection.setForeignKeys(true);
+    const withheld = quietTransaction(connection, () => {
+      for (const outcome of newOutcomes(log, delivery)) record(log, outcome);
+      log.startOver(epoch, delivery.to, delivery.decidedUpTo);
+      pending.clear();
+      for (const changeset of log.pendingAfter(0)) pending.add(changeset);
+      const left = replaceRows({ connection, tablesById, pending, groups: delivery.groups });
+      recordWithheld(log, pending, left, new Map());
+      return left;
+    });
+    pending.setWithheld(withheld.keys());
+  } catch (thrown) {
+    pending.clear();
+    throw thrown;
   }
+  return new Set([...tablesById.values()].map(({ name }) => name));
 }
 
 /** The outcomes that are news here, checked to be complete: one for each number up to `decidedUpTo`. */
-function newOutcomes(log: DeliveryLog, { from, to, decidedUpTo, outcomes }: Delivery): Outcome[] {
-  const { cursor } = log;
-  if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
+function newOutcomes(log: DeliveryLog, { decidedUpTo, outcomes }: Delivery): Outcome[] {
   const fresh = outcomes.filter(({ sequence }) => sequence > log.decidedUpTo).sort((a, b) => a.sequence - b.sequence);
   const expected = Math.max(0, decidedUpTo - log.decidedUpTo);
   const gapless = fresh.every(({ sequence }, index) => sequence === log.decidedUpTo + 1 + index);
   if (fresh.length !== expected || !gapless) {
-    throw new RockpoolError('changeset-chain-broken', { problem: 'an outcome is missing', decidedHere: log.decidedUpTo, decidedThere: decidedUpTo });
+    // The server forgets an outcome when it is confirmed: another copy of this file has confirmed it, or this is an old copy put back.
+    throw new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: log.decidedUpTo, sequence: decidedUpTo + 1 });
   }
   return fresh;
+}
+
+/** Brings the list of withheld changesets up to date. */
+export function recordWithheld(log: DeliveryLog, pending: PendingIndex, withheld: ReadonlyMap<number, RockpoolError | null>, decisions: ReadonlyMap<number, unknown>): void {
+  for (const [sequence, reason] of withheld) if (reason !== null) log.withheld(sequence, reason);
+  for (const sequence of pending.withheld) if (!withheld.has(sequence) && !decisions.has(sequence)) log.shown(sequence);
 }
 
 function record(log: DeliveryLog, outcome: Outcome): void {

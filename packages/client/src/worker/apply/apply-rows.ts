@@ -1,11 +1,13 @@
-import { keyToString, RockpoolError, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { keyToString, type CellValue, type ChangeGroup, type RockpoolError, type TableSchema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import { BaseTable, type HiddenCell } from './base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from './pending-index.ts';
+import { putBack } from './put-back.ts';
 import { rebaseRow, type Decisions, type RebaseRules, type RowAfter } from './rebase-row.ts';
-import { withChange, type DeliveredRow, type RowState } from './row-state.ts';
+import type { DeliveredRow, RowState } from './row-state.ts';
 import type { RowWriter } from './row-writer.ts';
 import { RowWriters } from './row-writers.ts';
+import { unlessRefused } from './unless-refused.ts';
 import { inWritingOrder, writeAfterRemovingAll, writeGroups, writeInPlace, type RowWrite } from './write-rows.ts';
 
 /*
@@ -56,26 +58,6 @@ export function applyRows(input: ApplyRowsInput): AppliedRows {
     return refit(input, rows, base, writers);
   } finally {
     writers.release();
-  }
-}
-
-/** A constraint, or a counter that would leave 64 bits. */
-function stands({ code }: RockpoolError): boolean {
-  return code.startsWith('constraint-') || code === 'value-invalid';
-}
-
-/** Runs the body; when a constraint stands against it, nothing of it happened and the constraint is returned. */
-function unlessRefused<T>(connection: Connection, body: () => T): T | RockpoolError {
-  connection.exec('SAVEPOINT rockpool_rows');
-  try {
-    const result = body();
-    connection.exec('RELEASE rockpool_rows');
-    return result;
-  } catch (thrown) {
-    if (!(thrown instanceof RockpoolError) || !stands(thrown)) throw thrown;
-    connection.exec('ROLLBACK TO rockpool_rows');
-    connection.exec('RELEASE rockpool_rows');
-    return thrown;
   }
 }
 
@@ -168,22 +150,7 @@ function refit({ connection, pending, decisions }: ApplyRowsInput, rows: Deliver
   });
   writeAfterRemovingAll(serverRows);
 
-  const withheld = new Map<number, RockpoolError | null>();
-  for (const sequence of undecided) {
-    const written = unlessRefused(connection, () => {
-      const writes = pending.rowsOf(sequence).map((ref) => {
-        const writer = writers.of(ref.tableId);
-        const before = current.get(rowId(ref)) as RowState;
-        const change = pending.changesOf(ref).find((candidate) => candidate.sequence === sequence);
-        return { ref, writer, key: ref.key, before, after: change === undefined ? before : withChange(before, change, writer.counters) };
-      });
-      writeAfterRemovingAll(writes);
-      return writes;
-    });
-    if (written instanceof RockpoolError) withheld.set(sequence, pending.withheld.has(sequence) ? null : written);
-    else for (const { ref, after } of written) current.set(rowId(ref), after);
-  }
-
+  const withheld = putBack({ connection, writers, pending }, undecided, current);
   const withheldAfter = new Set(withheld.keys());
   for (const row of touchedRows) {
     const after = rows.after(row, withheldAfter);

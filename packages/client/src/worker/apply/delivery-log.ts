@@ -1,4 +1,4 @@
-import { RockpoolError, type ErrorCode, type ErrorFields } from '@rockpool/shared';
+import { cellValuesEqual, RockpoolError, type ErrorCode, type ErrorFields } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 import type { DeliveryLog } from './apply-delivery.ts';
 import type { PendingChangeset } from './pending-index.ts';
@@ -14,22 +14,34 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
     },
     *pendingAfter(sequence: number): Generator<PendingChangeset> {
       const withheld = parked.sequences();
+      const { olderEpochUpTo } = meta;
       for (const changeset of changelog.readAfter(Math.max(sequence, outbox.decidedUpTo()))) {
-        yield { ...changeset, withheld: withheld.has(changeset.sequence) };
+        // Watermarks of another log mean nothing in this one.
+        const base = changeset.sequence <= olderEpochUpTo ? 0 : changeset.base;
+        yield { ...changeset, base, withheld: withheld.has(changeset.sequence) };
       }
     },
     // What is decided and not parked was admitted.
-    admitted: (sequence) => parked.drop(sequence),
+    admitted: (sequence) => parked.unpark(sequence),
     rejected(sequence: number, code: ErrorCode, fields: ErrorFields): void {
-      parked.drop(sequence); // the server's reason is the one that counts
+      parked.unpark(sequence); // the server's reason is the one that counts
       parked.park(sequence, new RockpoolError(code, fields).toData(), nowMs());
     },
     withheld: (sequence, reason) => parked.park(sequence, reason.toData(), nowMs()),
-    shown: (sequence) => parked.drop(sequence),
+    shown: (sequence) => parked.unpark(sequence),
     advance(cursor: number, decidedUpTo: number): void {
       meta.set('cursor', cursor);
       if (decidedUpTo > 0) outbox.markDecided(decidedUpTo, nowMs());
       outbox.prune(nowMs());
+    },
+    startOver(epoch: Uint8Array | null, cursor: number, decidedUpTo: number): void {
+      const known = meta.logEpoch;
+      if (epoch !== null && (known === null || !cellValuesEqual(known, epoch))) {
+        meta.set('log_epoch', epoch);
+        if (known !== null) meta.set('older_epoch_up_to', changelog.head().sequence);
+      }
+      meta.set('cursor', cursor);
+      outbox.markUndecidedAfter(decidedUpTo, nowMs());
     },
   };
 }

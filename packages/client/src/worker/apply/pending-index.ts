@@ -80,6 +80,14 @@ export class PendingIndex {
     return this.rowsBySequence.get(sequence) ?? [];
   }
 
+  /** Forgets everything: it is read from the outbox anew. */
+  clear(): void {
+    this.changesByRow.clear();
+    this.rowsBySequence.clear();
+    this.withheldSequences = new Set();
+    this.newest = 0;
+  }
+
   remove(sequence: number): void {
     for (const row of this.rowsOf(sequence)) {
       const left = this.changesOf(row).filter((change) => change.sequence !== sequence);

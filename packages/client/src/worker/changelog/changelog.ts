@@ -44,7 +44,7 @@ export interface DecodedChangeset {
   readonly before: readonly BeforeGroup[];
 }
 
-/** rockpool_changelog: appended to in the transaction of each write, never changed. */
+/** rockpool_changelog: appended to in the transaction of each write. */
 export class Changelog {
   private readonly connection: Connection;
 
@@ -53,7 +53,7 @@ export class Changelog {
   }
 
   head(): ChangelogHead {
-    const [row] = this.connection.rows('SELECT sequence, stamp_us, hash FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1');
+    const [row] = this.connection.rows('SELECT sequence, stamp_us, hash FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence DESC LIMIT 1');
     if (row === undefined) return { sequence: 0, stampUs: 0, hash: FIRST_PREVIOUS_HASH };
     return { sequence: row[0] as number, stampUs: row[1] as number, hash: row[2] as Uint8Array };
   }
@@ -94,6 +94,15 @@ export class Changelog {
   /** Null for a changeset that was never made or has been pruned. */
   findHash(sequence: number): Uint8Array | null {
     return (this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence) ?? null) as Uint8Array | null;
+  }
+
+  /** The first of the changesets from which on none is missing up to the last; one after the last where there is none. */
+  firstRetained(): number {
+    const { sequence: last } = this.head();
+    const gap = this.connection.value(
+      'SELECT max(sequence) FROM rockpool_changelog AS row WHERE sequence > 0 AND NOT EXISTS (SELECT 1 FROM rockpool_changelog WHERE sequence = row.sequence - 1)',
+    );
+    return typeof gap === 'number' ? gap : last + 1;
   }
 
   /** Null when it has been pruned. */

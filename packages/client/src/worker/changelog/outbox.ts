@@ -74,11 +74,18 @@ export class Outbox {
     } else this.connection.run('INSERT INTO rockpool_decided (up_to, decided_ms) VALUES (?, ?)', upTo, nowMs);
   }
 
+  /** The server has lost what it had decided after this number, or this database is another site now: it is pending again. */
+  markUndecidedAfter(upTo: number, nowMs: number): void {
+    this.connection.run('DELETE FROM rockpool_decided WHERE up_to > ?', upTo);
+    if (upTo > 0) this.markDecided(upTo, nowMs);
+  }
+
   /** Removes what was decided longer ago than ADMITTED_RETENTION_MS, except parked ones and the last one, whose hash the next needs. */
   prune(nowMs: number): void {
     const upTo = this.connection.value('SELECT max(up_to) FROM rockpool_decided WHERE decided_ms < ?', nowMs - ADMITTED_RETENTION_MS);
     if (typeof upTo !== 'number') return;
-    this.connection.run('DELETE FROM rockpool_changelog WHERE sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)', upTo);
+    this.connection.run('DELETE FROM rockpool_parked WHERE closed = 1 AND sequence < ?', upTo);
+    this.connection.run('DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)', upTo);
     this.connection.run('DELETE FROM rockpool_decided WHERE up_to < ?', upTo);
   }
 }

@@ -56,13 +56,13 @@ describe('a parked changeset', () => {
     expect(database.parked.count()).toBe(1);
     expect(database.changelog.head().sequence).toBe(3);
     expect(database.connection.rows('SELECT id FROM account ORDER BY id')).toEqual([['b'], ['old']]);
-    expect(() => database.retryParked(1)).toThrow(expect.objectContaining({ code: 'internal' }));
+    expect(() => database.retryParked(1)).toThrow(expect.objectContaining({ code: 'changeset-not-parked' }));
     database.close();
   });
 
   it('can be dropped for good', () => {
     const database = withParked();
-    database.parked.drop(2);
+    database.parked.close(2);
     expect(database.parked.list()).toEqual([]);
     database.close();
   });

@@ -9,7 +9,10 @@ export interface ParkedChangeset {
   readonly parkedMs: number;
 }
 
-/** rockpool_parked: what was refused and waits for a decision of the user. */
+/**
+ * rockpool_parked: what was refused and waits for a decision of the user. What it decided about stays as closed until the changeset is
+ * pruned: a server that was restored from a backup would be sent it again otherwise.
+ */
 export class Parked {
   private readonly connection: Connection;
   private readonly changelog: Changelog;
@@ -20,23 +23,23 @@ export class Parked {
   }
 
   count(): number {
-    return this.connection.value('SELECT count(*) FROM rockpool_parked') as number;
+    return this.connection.value('SELECT count(*) FROM rockpool_parked WHERE closed = 0') as number;
   }
 
   sequences(): Set<number> {
-    return new Set(this.connection.rows('SELECT sequence FROM rockpool_parked').map(([sequence]) => sequence as number));
+    return new Set(this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0').map(([sequence]) => sequence as number));
   }
 
   /** Oldest first. */
   list(): ParkedChangeset[] {
-    return this.connection.rows('SELECT sequence FROM rockpool_parked ORDER BY sequence').map(([sequence]) => this.get(sequence as number));
+    return this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 ORDER BY sequence').map(([sequence]) => this.get(sequence as number));
   }
 
-  /** Throws `internal` when this changeset is not parked. */
+  /** Throws `changeset-not-parked`. */
   get(sequence: number): ParkedChangeset {
-    const [row] = this.connection.rows('SELECT code, fields_json, parked_ms FROM rockpool_parked WHERE sequence = ?', sequence);
+    const [row] = this.connection.rows('SELECT code, fields_json, parked_ms FROM rockpool_parked WHERE sequence = ? AND closed = 0', sequence);
     const changeset = row === undefined ? null : this.changelog.read(sequence);
-    if (row === undefined || changeset === null) throw new RockpoolError('internal', { problem: 'this changeset is not parked', sequence });
+    if (row === undefined || changeset === null) throw new RockpoolError('changeset-not-parked', { sequence });
     const [code, fieldsJson, parkedMs] = row as [string, string, number];
     const fields: unknown = JSON.parse(fieldsJson);
     return { changeset, error: RockpoolError.fromData({ code, fields }).toData(), parkedMs };
@@ -46,7 +49,8 @@ export class Parked {
   park(sequence: number, reason: ErrorData, nowMs: number): void {
     const code = isErrorCode(reason.code) ? reason.code : 'internal';
     this.connection.run(
-      'INSERT INTO rockpool_parked (sequence, code, fields_json, parked_ms) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      `INSERT INTO rockpool_parked (sequence, code, fields_json, parked_ms) VALUES (?, ?, ?, ?)
+        ON CONFLICT (sequence) DO UPDATE SET code = excluded.code, fields_json = excluded.fields_json, parked_ms = excluded.parked_ms, closed = 0 WHERE closed = 1`,
       sequence,
       code,
       JSON.stringify(reason.fields),
@@ -54,8 +58,22 @@ export class Parked {
     );
   }
 
-  /** Forgets it for good. */
-  drop(sequence: number): void {
+  /** It counts after all. */
+  unpark(sequence: number): void {
     this.connection.run('DELETE FROM rockpool_parked WHERE sequence = ?', sequence);
+  }
+
+  /** The user has decided: it is off the list for good. */
+  close(sequence: number): void {
+    if (sequence > 0) this.connection.run('UPDATE rockpool_parked SET closed = 1 WHERE sequence = ?', sequence);
+    else {
+      this.unpark(sequence);
+      this.connection.run('DELETE FROM rockpool_changelog WHERE sequence = ?', sequence);
+    }
+  }
+
+  /** Whether the user has decided about any of the changesets after this one. */
+  hasClosedAfter(sequence: number): boolean {
+    return this.connection.value('SELECT 1 FROM rockpool_parked WHERE sequence > ? AND closed = 1 LIMIT 1', sequence) !== undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { decodeSchema, encodeSchema, RockpoolError, tableToDdl, type Schema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
-import { internalDdl, STORAGE_FORMAT } from './internal-tables.ts';
+import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from './internal-tables.ts';
 import type { Meta } from './meta.ts';
 import { planSchemaChange, type SchemaStep } from './schema-change.ts';
 
@@ -19,6 +19,7 @@ export function installSchema(connection: Connection, meta: Meta, schema: Schema
       create(connection, meta, schema, randomBytes);
       return 'created';
     }
+    updateFormat(connection, meta);
     requireOurs(connection, meta);
     const storedJson = meta.schemaJson;
     const wantedJson = encodeSchema(schema);
@@ -56,6 +57,14 @@ function create(connection: Connection, meta: Meta, schema: Schema, randomBytes:
   meta.set('schema_hash', schema.hash);
   meta.set('log_epoch', null);
   meta.set('cursor', 0);
+}
+
+function updateFormat(connection: Connection, meta: Meta): void {
+  if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'rockpool_meta'") === 0) return;
+  const found = meta.get('storage_format');
+  if (typeof found !== 'number' || found >= STORAGE_FORMAT) return;
+  for (let format = found; format < STORAGE_FORMAT; format++) for (const sql of FORMAT_STEPS[format] ?? []) connection.exec(sql);
+  meta.set('storage_format', STORAGE_FORMAT);
 }
 
 function requireOurs(connection: Connection, meta: Meta): void {

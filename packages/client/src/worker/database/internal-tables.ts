@@ -4,22 +4,33 @@ import { SYSTEM_TABLES, tableToDdl } from '@rockpool/shared';
  * What the tables below mean. Another number than this in the file: it was written by another version of Rockpool.
  *
  * 1: first version.
+ * 2: changesets know how the clock was set since; parked ones that are done with stay until their changeset goes.
  */
-export const STORAGE_FORMAT = 1;
+export const STORAGE_FORMAT = 2;
+
+/** How to get from an older format to the next. */
+export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
+  1: [
+    'ALTER TABLE rockpool_changelog ADD COLUMN shift_us INTEGER NOT NULL DEFAULT 0',
+    'ALTER TABLE rockpool_parked ADD COLUMN closed INTEGER NOT NULL DEFAULT 0',
+  ],
+};
 
 /** The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the app. */
 const INTERNAL_DDL: readonly string[] = [
   // Facts about this database. The keys are in meta.ts.
   'CREATE TABLE rockpool_meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID',
 
-  // Every changeset made here, in order, never changed afterwards. What is above rockpool_decided is the outbox.
+  // Every changeset made here, in order; numbers and hashes change only with the site id. What is above rockpool_decided is the outbox.
   `CREATE TABLE rockpool_changelog (
-    sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps; from below, decided ones are pruned, but the last row always stays
+    sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps; from below, decided ones are pruned, but the last row always stays.
+                                           -- Below 0: parked ones from before the site id changed, never sent again
     stamp_us INTEGER NOT NULL,             -- own clock at commit, rising
     base INTEGER NOT NULL,                 -- cursor at commit
     hash BLOB NOT NULL,                    -- over the row before it, the numbers and the body
     body BLOB NOT NULL,                    -- the changeset as it travels
-    before BLOB NOT NULL                   -- the old values, for this device alone
+    before BLOB NOT NULL,                  -- the old values, for this device alone
+    shift_us INTEGER NOT NULL DEFAULT 0    -- what to add to the stamp to have the time of writing by the clock as it is set now
   )`,
 
   // When the server decided about changesets up to a number: the last row says what is decided, the older ones when they may be pruned.
@@ -30,7 +41,8 @@ const INTERNAL_DDL: readonly string[] = [
     sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog
     code TEXT NOT NULL,                    -- error code
     fields_json TEXT NOT NULL,             -- its fields
-    parked_ms INTEGER NOT NULL
+    parked_ms INTEGER NOT NULL,
+    closed INTEGER NOT NULL DEFAULT 0      -- 1: tried again or dropped. Kept for as long as the changeset: it must not take effect after all
   )`,
 
   // Server values that pending local writes cover: what stands underneath.

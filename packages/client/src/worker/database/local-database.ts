@@ -31,7 +31,7 @@ export interface SchemaState {
 
 /** The app's database in one worker. Everything is synchronous; every failure is a RockpoolError. */
 export interface LocalDatabase {
-  /** 16 bytes. */
+  /** 16 bytes. Another one once the file turns out to be a copy. */
   readonly siteId: Uint8Array;
   readonly role: 'writer' | 'reader';
   /**

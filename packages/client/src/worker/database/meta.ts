@@ -4,11 +4,12 @@ import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 /** The keys of rockpool_meta. */
 export type MetaKey =
   | 'storage_format' // integer, see internal-tables.ts
-  | 'site_id' // 16 bytes, made with the database
+  | 'site_id' // 16 bytes, made with the database; another when the file turns out to be a copy
   | 'schema_json' // the app's schema as installed
   | 'schema_hash' // its identity, hex
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
-  | 'cursor'; // integer, the last watermark applied
+  | 'cursor' // integer, the last watermark applied
+  | 'older_epoch_up_to'; // integer, the last changeset written under an earlier log epoch; absent for none
 
 /** Reads and writes rockpool_meta; nothing is kept in memory, so that a rolled back transaction takes everything back. */
 export class Meta {
@@ -37,6 +38,10 @@ export class Meta {
 
   get cursor(): number {
     return this.get('cursor') as number;
+  }
+
+  get olderEpochUpTo(): number {
+    return (this.get('older_epoch_up_to') ?? 0) as number;
   }
 
   get schemaJson(): string {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { testColumn, testTable } from '../testing/table-schema.ts';
+import { STORAGE_FORMAT } from './internal-tables.ts';
 import { account, draft, entry, openInMemory, openStored, priced, testRuntime, testSchema } from '../testing/test-database.ts';
 
 function failure(action: () => unknown): RockpoolError {
@@ -72,13 +73,34 @@ describe('opening', () => {
     expect([error.code, error.fields]).toEqual(['schema-incompatible', { problem: 'the file is not a Rockpool database' }]);
   });
 
+  it('brings an older storage format up to date, with everything in it', async () => {
+    const medium = memoryMedium();
+    const first = await openStored(medium);
+    first.database.write(insert);
+    first.database.connection.exec(`
+      CREATE TABLE old_changelog AS SELECT sequence, stamp_us, base, hash, body, before FROM rockpool_changelog;
+      CREATE TABLE old_parked AS SELECT sequence, code, fields_json, parked_ms FROM rockpool_parked;
+      DROP TABLE rockpool_changelog;
+      DROP TABLE rockpool_parked;
+      ALTER TABLE old_changelog RENAME TO rockpool_changelog;
+      ALTER TABLE old_parked RENAME TO rockpool_parked`);
+    first.database.meta.set('storage_format', 1);
+    await first.close();
+    const again = await openStored(medium);
+    expect(again.database.meta.get('storage_format')).toBe(STORAGE_FORMAT);
+    expect(again.database.outbox.nextPush(0, 1)?.changesets).toHaveLength(1);
+    expect(again.database.parked.count()).toBe(0);
+    expect(again.database.connection.rows('SELECT shift_us FROM rockpool_changelog')).toEqual([[0]]);
+    await again.close();
+  });
+
   it('refuses another storage format', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
-    first.database.meta.set('storage_format', 2);
+    first.database.meta.set('storage_format', STORAGE_FORMAT + 1);
     await first.close();
     const error = await failureOf(openStored(medium));
-    expect([error.code, error.fields]).toEqual(['schema-incompatible', { problem: 'another storage format', found: '2', supported: 1 }]);
+    expect([error.code, error.fields]).toEqual(['schema-incompatible', { problem: 'another storage format', found: String(STORAGE_FORMAT + 1), supported: STORAGE_FORMAT }]);
   });
 });
 

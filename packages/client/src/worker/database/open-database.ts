@@ -47,6 +47,7 @@ export interface OpenDatabase extends LocalDatabase {
   readonly changelog: Changelog;
   readonly outbox: Outbox;
   readonly parked: Parked;
+  readonly randomBytes: (count: number) => Uint8Array;
   /** Makes all commits so far survive power loss. */
   flush(): void;
   /** Makes a parked changeset a new one. See write/retry-parked.ts. */
@@ -92,7 +93,6 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   const capture = role === 'writer' ? createCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table))) : null;
   const transaction =
     capture === null ? null : new WriteTransaction({ connection, schema, capture, changelog, requests: new RequestLog(connection), meta, nowMs });
-  const siteId = meta.siteId;
   let closed = false;
 
   const requireOpen = (): void => {
@@ -105,7 +105,9 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   };
 
   return {
-    siteId,
+    get siteId() {
+      return meta.siteId;
+    },
     role,
     connection,
     schema,
@@ -114,6 +116,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     changelog,
     outbox,
     parked,
+    randomBytes: options.randomBytes,
     schemaState: () => schemaState,
     query(sql: string, params: readonly SqlParam[]): EncodedRows {
       requireOpen();

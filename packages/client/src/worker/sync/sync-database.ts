@@ -1,8 +1,10 @@
-import type { Delivery } from '@rockpool/shared';
+import { cellValuesEqual, type Delivery, type Welcome } from '@rockpool/shared';
 import { applyDelivery } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
+import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
 
 export interface SyncDatabaseOptions {
@@ -17,16 +19,44 @@ export function toSyncDatabase({ database, nowMs, onApplied }: SyncDatabaseOptio
   const { meta, outbox, parked, changelog, connection, tablesById } = database;
   const pending = new PendingIndex();
   const log = deliveryLog(database, nowMs);
+  // Of the last welcome. Stored together with the rows that belong to it.
+  let epochThere: Uint8Array | null = null;
+
+  function olderEpochUpTo(): number {
+    const { logEpoch } = meta;
+    const isOther = epochThere !== null && logEpoch !== null && !cellValuesEqual(epochThere, logEpoch);
+    return isOther ? changelog.head().sequence : meta.olderEpochUpTo;
+  }
+
+  function applied(touched: ReadonlySet<string>): void {
+    if (touched.size > 0) onApplied([...touched]);
+  }
+
   return {
-    siteId: database.siteId,
+    get siteId() {
+      return meta.siteId;
+    },
     schemaHash: database.schema.hash,
     position: () => ({ epoch: meta.logEpoch, cursor: meta.cursor, decidedUpTo: outbox.decidedUpTo(), lastSequence: changelog.head().sequence }),
-    adoptEpoch: (epoch) => meta.set('log_epoch', epoch),
-    hashOf: (sequence) => changelog.findHash(sequence),
-    nextPush: (sequence, maxBytes) => outbox.nextPush(sequence, maxBytes),
+    greet(welcome: Welcome): WelcomeVerdict {
+      epochThere = welcome.epoch;
+      const verdict = judgeWelcome(welcome, {
+        decidedUpTo: outbox.decidedUpTo(),
+        lastSequence: changelog.head().sequence,
+        hashOf: (sequence) => changelog.findHash(sequence),
+        firstRetained: () => changelog.firstRetained(),
+        hasClosedAfter: (sequence) => parked.hasClosedAfter(sequence),
+      });
+      if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.epoch);
+      return verdict;
+    },
+    becomeNewSite: (firstOwn) => applied(becomeNewSite(database, pending, log, firstOwn)),
+    nextPush(sequence, maxBytes) {
+      const batch = outbox.nextPush(sequence, maxBytes);
+      return batch === null ? null : { ...batch, olderEpochUpTo: olderEpochUpTo() };
+    },
     applyDelivery(delivery: Delivery): void {
-      const touched = applyDelivery({ connection, tablesById, pending, log, delivery });
-      if (touched.size > 0) onApplied([...touched]);
+      applied(applyDelivery({ connection, tablesById, pending, log, delivery, epoch: epochThere }));
     },
     counts: () => ({ pendingCount: outbox.pendingCount(), parkedCount: parked.count() }),
     flush: () => database.flush(),

@@ -1,6 +1,7 @@
-import { ageOfStampUs, cellValuesEqual, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
+import { ageOfStampUs, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
 import { createSteadyClock } from './steady-clock.ts';
-import { INITIAL_STATE, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
+import type { WelcomeVerdict } from './judge-welcome.ts';
+import { INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, Connection } from './web-socket.ts';
 
@@ -17,6 +18,8 @@ export interface SyncPosition {
 /** Changesets in order, and the hash of the one before them. */
 export interface PushBatch {
   readonly previousHash: Uint8Array;
+  /** See Push. */
+  readonly olderEpochUpTo: number;
   readonly changesets: readonly Changeset[];
 }
 
@@ -25,10 +28,10 @@ export interface SyncDatabase {
   readonly siteId: Uint8Array;
   readonly schemaHash: string;
   position(): SyncPosition;
-  /** The first welcome of all: the epoch that the cursor will belong to. */
-  adoptEpoch(epoch: Uint8Array): void;
-  /** The hash of one of its own changesets; null where it never wrote it or has pruned it. */
-  hashOf(sequence: number): Uint8Array | null;
+  /** How the server's welcome fits what is here. Remembers the epoch of its log. */
+  greet(welcome: Welcome): WelcomeVerdict;
+  /** One transaction: a new site id, the changesets from `firstOwn` on numbered from 1. See new-site.ts. */
+  becomeNewSite(firstOwn: number): void;
   /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null;
   /** One transaction: outcomes, rows, cursor. Throws, and changes nothing, when it cannot. */
@@ -115,13 +118,17 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         connection?.send({ type: 'ping' });
         break;
       case 'push':
-        guarded(() => push(effect.after));
+        // A welcome that does not fit is dealt with first.
+        if (mayPush(state)) guarded(() => push(effect.after));
         break;
       case 'welcome':
         guarded(() => greet(effect.welcome));
         break;
       case 'apply':
         guarded(() => apply(effect.delivery));
+        break;
+      case 'become-new-site':
+        guarded(() => changeSite(effect.firstOwn));
         break;
     }
   }
@@ -162,14 +169,41 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     connection = opened;
   }
 
-  function greet({ epoch, decidedUpTo, decidedHash }: Welcome): void {
-    const position = database.position();
-    const hash = database.hashOf(decidedUpTo);
-    // The server has decided something that this database never wrote: a copy of it did.
-    if (decidedUpTo > position.lastSequence || (hash !== null && !cellValuesEqual(hash, decidedHash))) {
-      throw new RockpoolError('site-copied', { decidedUpTo, lastSequence: position.lastSequence });
+  function greet(welcome: Welcome): void {
+    const verdict = database.greet(welcome);
+    if (verdict.kind === 'new-site') changeSite(verdict.firstOwn);
+    else if (verdict.kind === 'copied') {
+      dispatch({ type: 'copied' });
+      askWhatDiffers(verdict.pushAfter, welcome);
     }
-    if (position.epoch === null) database.adoptEpoch(epoch);
+  }
+
+  function changeSite(firstOwn: number): void {
+    database.becomeNewSite(firstOwn);
+    dispatch({ type: 'renumbered' });
+  }
+
+  /**
+   * Sends what this copy has, for the server to name the first changeset that it knows otherwise. Where it may know all of them, one more is
+   * sent under a number that it has given to another: it cannot be taken, but it is answered.
+   */
+  function askWhatDiffers(after: number, { decidedUpTo, canWrite }: Welcome): void {
+    const { lastSequence } = database.position();
+    if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows reading only', lastSequence });
+    let sentUpTo = after;
+    for (;;) {
+      const batch = database.nextPush(sentUpTo, PUSH_BYTES);
+      if (batch === null) return;
+      sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
+      const isLast = sentUpTo >= lastSequence;
+      sendPush(isLast && decidedUpTo > lastSequence ? { ...batch, changesets: [...batch.changesets, emptyAfter(batch.changesets)] } : batch);
+      if (isLast) return;
+    }
+  }
+
+  function sendPush({ previousHash, olderEpochUpTo, changesets }: PushBatch): void {
+    const now = nowMs();
+    connection?.send({ type: 'push', previousHash, olderEpochUpTo, changesets: changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, now) })) });
   }
 
   function push(after: number): void {
@@ -179,9 +213,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       if (batch === null) break;
       // What the server knows of must not vanish here with a power cut: its number would be used again for something else.
       database.flush();
-      const now = nowMs();
-      const changesets = batch.changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, now) }));
-      connection.send({ type: 'push', previousHash: batch.previousHash, olderEpochUpTo: 0, changesets });
+      sendPush(batch);
       for (const { sequence, body } of batch.changesets) {
         inFlight.set(sequence, body.length);
         sentUpTo = sequence;
@@ -197,8 +229,6 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   }
 
   function apply(delivery: Delivery): void {
-    const { cursor } = database.position();
-    if (delivery.from > cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery leaves a gap', cursor, from: delivery.from });
     database.applyDelivery(delivery);
     for (const sequence of inFlight.keys()) if (sequence <= delivery.decidedUpTo) inFlight.delete(sequence);
     confirmTimer ??= setTimeout(confirm, CONFIRM_DELAY_MS);
@@ -222,4 +252,10 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     tryNow: () => dispatch({ type: 'try-now' }),
     stop: () => dispatch({ type: 'stop' }),
   };
+}
+
+function emptyAfter(changesets: readonly Changeset[]): Changeset {
+  const last = changesets.at(-1);
+  const body = encodeChangesetBody({ atomic: false, groups: [], hiddenBases: [] });
+  return { sequence: (last?.sequence ?? 0) + 1, stampUs: (last?.stampUs ?? 0) + 1, base: last?.base ?? 0, body };
 }

@@ -86,6 +86,34 @@ describe('sync machine', () => {
     expect(after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: delivery(0) }]).state.trouble).toMatchObject({ code: 'frame-unexpected' });
   });
 
+  it('pushes nothing before the whole state has come that the server promised', () => {
+    const greeted = after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: { ...welcome, reload: true } }, { type: 'committed' }]);
+    expect(greeted.effects).toEqual([]);
+    const everything: Delivery = { ...delivery(2), whole: true, from: 0 };
+    expect(after([{ type: 'message', message: everything }], greeted.state).effects).toEqual([{ type: 'apply', delivery: everything }, { type: 'push', after: 2 }]);
+    expect(after([{ type: 'message', message: delivery(2) }], greeted.state).state).toMatchObject({ phase: 'waiting', trouble: { code: 'frame-unexpected' } });
+  });
+
+  it('applies and pushes nothing while it is asked which changesets a copied file shares, and not for ever', () => {
+    const copied = after([...live, { type: 'copied' }]);
+    expect(after([{ type: 'message', message: delivery(5) }], copied.state).effects).toEqual([]);
+    expect(after([{ type: 'committed' }], copied.state).effects).toEqual([]);
+    expect(after([...live, { type: 'copied' }, OUTCOME_DEADLINE_MS, { type: 'message', message: { type: 'pong' } }, { type: 'wake' }]).state.trouble).toMatchObject({ fields: { stage: 'outcome' } });
+  });
+
+  it('goes on as another site, at once, when the server names the first changeset that it knows otherwise', () => {
+    const named: MachineEvent = { type: 'message', message: { type: 'failure', code: 'site-copied', fields: { sequence: 7 } } };
+    const told = after([...live, { type: 'copied' }, named]);
+    expect(told.effects).toEqual([{ type: 'disconnect' }, { type: 'become-new-site', firstOwn: 7 }]);
+    const renumbered = after([{ type: 'renumbered' }], told.state);
+    expect(renumbered.effects).toEqual([{ type: 'disconnect' }, { type: 'connect' }]);
+    expect(renumbered.state).toMatchObject({ phase: 'connecting', trouble: null, copied: false });
+    // A server that says so again and again is asked ever more calmly.
+    const again = after([{ type: 'hello-sent' }, named, { type: 'renumbered' }], renumbered.state);
+    expect(again).toMatchObject({ state: { phase: 'waiting', failures: 2 }, effects: [] });
+    expect(after([...live, failure('site-copied')]).effects).toEqual([{ type: 'disconnect' }]);
+  });
+
   it('never waits for ever: whatever happens, it is stopped or has a moment to wake', () => {
     const event: fc.Arbitrary<MachineEvent | number> = fc.oneof(
       fc.integer({ min: 1, max: 50_000 }),
@@ -95,6 +123,9 @@ describe('sync machine', () => {
         { type: 'wake' },
         { type: 'committed' },
         { type: 'pushed', sentUpTo: 3 },
+        { type: 'copied' },
+        { type: 'renumbered' },
+        { type: 'message', message: { ...welcome, reload: true } },
         { type: 'message', message: delivery(3) },
         { type: 'message', message: { type: 'pong' } },
         failure('network-unreachable'),

@@ -9,7 +9,9 @@ import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type Delivery, type 
  * Pure: (state, event) → next state and effects. The engine runs the effects and brings the events.
  *  1. In every phase but `stopped` there is a moment at which something happens by itself (`wakeAtMs`): nothing waits for ever.
  *  2. `trouble` is why the last connection ended. It stays until a connection is live again, for the status to tell.
- *  3. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
+ *  3. While the server's whole state is awaited nothing is pushed: what is pending is not known before.
+ *  4. While a copied file is sorted out no delivery is applied: its outcomes are about changesets of another copy.
+ *  5. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
  */
 
 /** Getting a token, opening the socket, the welcome: a round trip or two each. More than this is a failure. */
@@ -41,6 +43,10 @@ export interface MachineState {
   /** This device's clock minus the server's. */
   readonly clockOffsetMs: number | null;
   readonly canWrite: boolean;
+  /** The first delivery will be everything there is. */
+  readonly awaitsWhole: boolean;
+  /** The server means another copy of this file, and has been asked from which changeset on. */
+  readonly copied: boolean;
 }
 
 export type MachineEvent =
@@ -55,7 +61,11 @@ export type MachineEvent =
   | { readonly type: 'failed'; readonly error: ErrorData }
   /** The outbox has something new. */
   | { readonly type: 'committed' }
-  | { readonly type: 'pushed'; readonly sentUpTo: number };
+  | { readonly type: 'pushed'; readonly sentUpTo: number }
+  /** The welcome is about another copy of this file. */
+  | { readonly type: 'copied' }
+  /** This database goes on as another site. */
+  | { readonly type: 'renumbered' };
 
 export type Effect =
   /** Get a token, open a socket, say hello. */
@@ -65,7 +75,9 @@ export type Effect =
   /** Send what the outbox holds after this number, as far as the window allows. */
   | { readonly type: 'push'; readonly after: number }
   | { readonly type: 'welcome'; readonly welcome: Welcome }
-  | { readonly type: 'apply'; readonly delivery: Delivery };
+  | { readonly type: 'apply'; readonly delivery: Delivery }
+  /** Go on as another site, with the changesets from this number on. */
+  | { readonly type: 'become-new-site'; readonly firstOwn: number };
 
 export interface Step {
   readonly state: MachineState;
@@ -93,6 +105,8 @@ export const INITIAL_STATE: MachineState = {
   waitingSinceMs: null,
   clockOffsetMs: null,
   canWrite: true,
+  awaitsWhole: false,
+  copied: false,
 };
 
 export function nextStep(state: MachineState, event: MachineEvent, moment: Moment): Step {
@@ -116,12 +130,23 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'pushed':
       if (state.phase !== 'live') return { state, effects: [] };
       return { state: scheduled({ ...state, sentUpTo: event.sentUpTo, waitingSinceMs: state.waitingSinceMs ?? moment.nowMs }), effects: [] };
+    case 'copied':
+      return state.phase === 'live' ? { state: scheduled({ ...state, copied: true, waitingSinceMs: moment.nowMs }), effects: [] } : { state, effects: [] };
+    case 'renumbered':
+      return renumbered(state, moment);
   }
+}
+
+/** At once the first time; if that did not help, at the next attempt. */
+function renumbered(state: MachineState, moment: Moment): Step {
+  if (state.phase === 'waiting' && state.failures > 1) return { state, effects: [] };
+  const step = connecting({ ...state, trouble: null }, moment);
+  return { state: step.state, effects: [{ type: 'disconnect' }, ...step.effects] };
 }
 
 function connecting(state: MachineState, { nowMs }: Moment): Step {
   const wakeAtMs = nowMs + CONNECT_DEADLINE_MS;
-  return { state: { ...state, phase: 'connecting', wakeAtMs, pingSentMs: null, waitingSinceMs: null }, effects: [{ type: 'connect' }] };
+  return { state: { ...state, phase: 'connecting', wakeAtMs, pingSentMs: null, waitingSinceMs: null, awaitsWhole: false, copied: false }, effects: [{ type: 'connect' }] };
 }
 
 function receive(state: MachineState, message: ServerMessage, moment: Moment): Step {
@@ -138,16 +163,19 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
       waitingSinceMs: null,
       clockOffsetMs: moment.wallMs - message.serverNowMs,
       canWrite: message.canWrite,
+      awaitsWhole: message.reload,
     };
     const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
     return { state: scheduled(live), effects: [{ type: 'welcome', welcome: message }, ...push] };
   }
+  if (state.phase === 'live' && state.copied && message.type === 'delivery') return { state: scheduled(heard), effects: [] };
   if (state.phase === 'live' && message.type === 'delivery') {
+    if (state.awaitsWhole && !message.whole) return failed(heard, new RockpoolError('frame-unexpected', { problem: 'the whole state was promised' }).toData(), moment);
     const decidedUpTo = Math.max(state.decidedUpTo, message.decidedUpTo);
     const allDecided = decidedUpTo >= state.sentUpTo;
     const waitingSinceMs = allDecided ? null : decidedUpTo > state.decidedUpTo ? moment.nowMs : state.waitingSinceMs;
-    const next = scheduled({ ...heard, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
-    const push: Effect[] = mayPush(next) && decidedUpTo > state.decidedUpTo ? [{ type: 'push', after: next.sentUpTo }] : [];
+    const next = scheduled({ ...heard, awaitsWhole: false, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
+    const push: Effect[] = mayPush(next) && (state.awaitsWhole || decidedUpTo > state.decidedUpTo) ? [{ type: 'push', after: next.sentUpTo }] : [];
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }
   if (state.phase === 'live' && message.type === 'pong') return { state: scheduled(heard), effects: [] };
@@ -177,11 +205,16 @@ function unreachable(stage: string, waitedMs: number): ErrorData {
 
 function failed(state: MachineState, trouble: ErrorData, { nowMs, random }: Moment): Step {
   const failures = state.failures + 1;
-  const waitMs = trouble.recovery === 'retry' ? retryDelayMs(failures, random) : calmDelayMs(trouble, failures, random);
+  const waitMs = trouble.recovery === 'retry' || newSite(trouble) !== null ? retryDelayMs(failures, random) : calmDelayMs(trouble, failures, random);
   return {
     state: { ...state, phase: 'waiting', failures, trouble, wakeAtMs: nowMs + waitMs, pingSentMs: null, waitingSinceMs: null },
-    effects: [{ type: 'disconnect' }],
+    effects: [{ type: 'disconnect' }, ...(newSite(trouble) ?? [])],
   };
+}
+
+/** The server knows another changeset under this number: what is here from it on was never sent, and is this copy's own. */
+function newSite({ code, fields }: ErrorData): Effect[] | null {
+  return code === 'site-copied' && typeof fields['sequence'] === 'number' ? [{ type: 'become-new-site', firstOwn: fields['sequence'] }] : null;
 }
 
 /** Doubles with each failure, then up to half of it is left to chance. */
@@ -196,8 +229,8 @@ function calmDelayMs(trouble: ErrorData, failures: number, random: number): numb
   return CALM_RETRY_MS * (0.5 + random / 2);
 }
 
-function mayPush(state: MachineState): boolean {
-  return state.phase === 'live' && state.canWrite;
+export function mayPush(state: MachineState): boolean {
+  return state.phase === 'live' && state.canWrite && !state.awaitsWhole && !state.copied;
 }
 
 /** The next moment at which a live connection needs a look: a ping, the end of patience, an overdue outcome. */

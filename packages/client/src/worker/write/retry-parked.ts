@@ -31,7 +31,7 @@ export function retryParked({ connection, parked, transaction, tablesById }: Ret
         writer.release();
       }
     }
-    parked.drop(sequence);
+    parked.close(sequence);
   };
   return transaction.runInternal(write, { atomic });
 }

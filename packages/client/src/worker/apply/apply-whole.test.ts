@@ -1,0 +1,143 @@
+import { buildSchema, CONFLICT_TABLE, RockpoolError } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { testTable } from '../testing/table-schema.ts';
+import { openInMemory } from '../testing/test-database.ts';
+
+const page = testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { uniques: [['title']], merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [] } });
+const note = testTable('note', { id: 'text not null', text: 'text' });
+const draft = testTable('draft', { id: 'integer', text: 'text' }, { synced: false });
+const schema = buildSchema([page, note, draft]);
+
+let requests = 0;
+
+function write(database: OpenDatabase, ...statements: readonly string[]): void {
+  database.write({ id: `w${++requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
+}
+
+const pages = (database: OpenDatabase): unknown[][] => database.connection.rows('SELECT id, title, hits FROM page ORDER BY id');
+
+/** Four changesets, the first two decided at watermark 5; with one of every kind of thing that is not the server's. */
+function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
+  const database = openInMemory({ schema });
+  const sync = testSync(database);
+  write(database, "INSERT INTO page (id, title, hits) VALUES ('a', 'A', 10)", "INSERT INTO draft (text) VALUES ('mine')");
+  write(database, "UPDATE page SET hits = hits + 1 WHERE id = 'a'");
+  sync.greet(testWelcome());
+  sync.applyDelivery(testDelivery({ to: 5, decidedUpTo: 2, outcomes: admitted(1, 2), groups: [testGroup('insert', note, [{ id: 'n', text: 'gone soon' }])] }));
+  write(database, "UPDATE page SET hits = hits + 2 WHERE id = 'a'");
+  write(database, "INSERT INTO page (id, title) VALUES ('b', 'B')");
+  return { database, sync };
+}
+
+const whole = (parts: Parameters<typeof testDelivery>[0] = {}): Parameters<ReturnType<typeof testSync>['applyDelivery']>[0] =>
+  testDelivery({ whole: true, to: 90, decidedUpTo: 2, groups: [testGroup('insert', page, [{ id: 'a', title: 'A2', hits: 50n }])], ...parts });
+
+describe('a whole state', () => {
+  it('takes the place of all synced rows and of the ledger, with what is pending on top; site, local tables and outbox stay', () => {
+    const { database, sync } = atFive();
+    const { siteId } = database;
+    database.connection.exec("INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark) VALUES ('old', '', '', '', '', '', '', '', 0, 0, 0)");
+    const ledger = testGroup('insert', CONFLICT_TABLE, [
+      { id: 'new', table_name: 'page', row_key: '["a"]', column_name: 'title', rule: 'lww', lost_value: 'x', won_value: 'y', lost_by: 'p', won_by: 'q', lost_site: '', won_site: '', lost_at_ms: 1n, won_at_ms: 2n, watermark: 3n },
+    ]);
+    sync.greet(testWelcome({ reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.applyDelivery(whole({ groups: [...whole().groups, ledger] }));
+    expect(pages(database)).toEqual([
+      ['a', 'A2', 52],
+      ['b', 'B', 0],
+    ]);
+    expect(database.connection.rows('SELECT id FROM note')).toEqual([]);
+    expect(database.connection.rows('SELECT id FROM rockpool_conflict')).toEqual([['new']]);
+    expect(database.connection.rows('SELECT text FROM draft')).toEqual([['mine']]);
+    expect(database.siteId).toEqual(siteId);
+    expect(sync.position()).toMatchObject({ cursor: 90, decidedUpTo: 2, lastSequence: 4 });
+    // The fold goes on as if nothing had happened.
+    sync.applyDelivery(testDelivery({ from: 90, to: 91, decidedUpTo: 3, outcomes: admitted(3, 3), groups: [testGroup('update', page, [{ id: 'a', hits: 60n }])] }));
+    expect(pages(database)[0]).toEqual(['a', 'A2', 60]);
+    sync.applyDelivery(testDelivery({ from: 91, to: 92, decidedUpTo: 4, outcomes: admitted(4, 4) }));
+    expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
+    database.close();
+  });
+
+  it('of a server that was restored from a backup makes pending again what the server has lost, under the new epoch', () => {
+    const { database, sync } = atFive();
+    expect(sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({ kind: 'fits' });
+    // What is sent before the state has come is of the old epoch.
+    expect(sync.nextPush(1, 1e9)?.olderEpochUpTo).toBe(4);
+    sync.applyDelivery(whole({ to: 1, decidedUpTo: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 10n }])] }));
+    expect(pages(database)).toEqual([
+      ['a', 'A', 13],
+      ['b', 'B', 0],
+    ]);
+    expect(sync.position()).toMatchObject({ epoch: testEpoch(2), cursor: 1, decidedUpTo: 1 });
+    expect(sync.counts().pendingCount).toBe(3);
+    write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
+    expect(sync.nextPush(1, 1e9)).toMatchObject({ olderEpochUpTo: 4, changesets: [{ sequence: 2 }, { sequence: 3 }, { sequence: 4 }, { sequence: 5 }] });
+    sync.applyDelivery(testDelivery({ from: 1, to: 5, decidedUpTo: 5, outcomes: admitted(2, 5) }));
+    expect(pages(database)[0]).toEqual(['a', 'A', 113]);
+    expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
+    database.close();
+  });
+
+  it('brings the outcomes that are still due', () => {
+    const { database, sync } = atFive();
+    sync.greet(testWelcome({ reload: true, decidedUpTo: 3, decidedHash: database.changelog.hashOf(3) }));
+    sync.applyDelivery(whole({ decidedUpTo: 3, outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }] }));
+    expect(pages(database)[0]).toEqual(['a', 'A2', 50]);
+    expect(database.parked.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([[3, 'constraint-check']]);
+    database.close();
+  });
+
+  it('withholds what no longer fits, and shows it when it fits again', () => {
+    const { database, sync } = atFive();
+    sync.greet(testWelcome({ reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.applyDelivery(whole({ groups: [testGroup('insert', page, [{ id: 'a', title: 'B', hits: 50n }])] }));
+    expect(pages(database)).toEqual([['a', 'B', 52]]);
+    expect(database.parked.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([[4, 'constraint-unique']]);
+    sync.applyDelivery(testDelivery({ from: 90, to: 91, decidedUpTo: 2, groups: [testGroup('update', page, [{ id: 'a', title: 'C' }])] }));
+    expect(pages(database).map(([, title]) => title)).toEqual(['C', 'B']);
+    expect(database.parked.count()).toBe(0);
+    database.close();
+  });
+
+  it('that fails changes nothing, and can come again', () => {
+    const { database, sync } = atFive();
+    sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }));
+    const before = [pages(database), sync.position()];
+    const rows = [{ id: 'a', title: 'A', hits: 10n }, { id: 'c', title: 'A', hits: 10n }];
+    expect(() => sync.applyDelivery(whole({ decidedUpTo: 1, groups: [testGroup('insert', page, rows)] }))).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
+    expect([pages(database), sync.position()]).toEqual(before);
+    sync.applyDelivery(whole({ decidedUpTo: 1, groups: [testGroup('insert', page, rows.slice(0, 1))] }));
+    expect(pages(database)[0]).toEqual(['a', 'A', 13]);
+    database.close();
+  });
+});
+
+describe('a pending counter that no longer fits into 64 bits', () => {
+  it('is withheld until it fits', () => {
+    const database = openInMemory({ schema });
+    const sync = testSync(database);
+    sync.greet(testWelcome());
+    sync.applyDelivery(testDelivery({ to: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 0n }])] }));
+    write(database, "UPDATE page SET hits = hits + 10 WHERE id = 'a'");
+    sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('update', page, [{ id: 'a', hits: 2n ** 63n - 5n }])] }));
+    expect(database.connection.value('SELECT CAST(hits AS TEXT) FROM page')).toBe(String(2n ** 63n - 5n));
+    expect(database.parked.list()[0]?.error).toMatchObject({ code: 'value-invalid', fields: { problem: 'counter-range' } });
+    sync.applyDelivery(testDelivery({ from: 2, to: 3, groups: [testGroup('update', page, [{ id: 'a', hits: 7n }])] }));
+    expect(pages(database)).toEqual([['a', 'A', 17]]);
+    expect(database.parked.count()).toBe(0);
+    database.close();
+  });
+});
+
+describe('an outcome that the server has forgotten', () => {
+  it('means that another copy of the file has confirmed it', () => {
+    const { database, sync } = atFive();
+    expect(() => sync.applyDelivery(testDelivery({ from: 5, to: 7, decidedUpTo: 4, outcomes: admitted(4, 4) }))).toThrow(
+      new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: 2, sequence: 5 }),
+    );
+    database.close();
+  });
+});

@@ -1,0 +1,34 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+import { rowId, type PendingIndex } from './pending-index.ts';
+import { withChange, type RowState } from './row-state.ts';
+import type { RowWriters } from './row-writers.ts';
+import { unlessRefused } from './unless-refused.ts';
+import { writeAfterRemovingAll } from './write-rows.ts';
+
+/**
+ * Puts pending changesets back on top of the server's rows, one by one, and says which no longer fit; with the reason where they fitted
+ * before. `current` has the server's row of every row that they concern, and has the visible one afterwards.
+ */
+export function putBack(
+  { connection, writers, pending }: { readonly connection: Connection; readonly writers: RowWriters; readonly pending: PendingIndex },
+  sequences: readonly number[],
+  current: Map<string, RowState>,
+): Map<number, RockpoolError | null> {
+  const withheld = new Map<number, RockpoolError | null>();
+  for (const sequence of sequences) {
+    const written = unlessRefused(connection, () => {
+      const writes = pending.rowsOf(sequence).map((ref) => {
+        const writer = writers.of(ref.tableId);
+        const before = current.get(rowId(ref)) as RowState;
+        const change = pending.changesOf(ref).find((candidate) => candidate.sequence === sequence);
+        return { ref, writer, key: ref.key, before, after: change === undefined ? before : withChange(before, change, writer.counters) };
+      });
+      writeAfterRemovingAll(writes);
+      return writes;
+    });
+    if (written instanceof RockpoolError) withheld.set(sequence, pending.withheld.has(sequence) ? null : written);
+    else for (const { ref, after } of written) current.set(rowId(ref), after);
+  }
+  return withheld;
+}

@@ -1,0 +1,26 @@
+import type { Connection } from '../sqlite/connection.ts';
+
+/**
+ * One transaction in which rows are written as they are told: without triggers and foreign keys, whose effects came with the changeset that
+ * caused them. Rolls back and throws what the body throws.
+ */
+export function quietTransaction<T>(connection: Connection, body: () => T): T {
+  // SQLite ignores these switches inside a transaction.
+  connection.setForeignKeys(false);
+  connection.setTriggers(false);
+  try {
+    connection.exec('BEGIN IMMEDIATE');
+    try {
+      const result = body();
+      connection.exec('COMMIT');
+      return result;
+    } catch (thrown) {
+      // Some failures of storage have rolled back already.
+      if (connection.inTransaction) connection.exec('ROLLBACK');
+      throw thrown;
+    }
+  } finally {
+    connection.setTriggers(true);
+    connection.setForeignKeys(true);
+  }
+}

@@ -1,0 +1,43 @@
+import { quoteName, type ChangeGroup, type RockpoolError, type TableSchema } from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+import { BaseTable } from './base-table.ts';
+import { rowId, type PendingIndex, type RowRef } from './pending-index.ts';
+import { putBack } from './put-back.ts';
+import { hiddenValues, type RowState } from './row-state.ts';
+import { RowWriters } from './row-writers.ts';
+import { writeGroups } from './write-rows.ts';
+
+export interface ReplaceRowsInput {
+  readonly connection: Connection;
+  /** Synced tables and system tables, by id: all of them are emptied first. */
+  readonly tablesById: ReadonlyMap<number, TableSchema>;
+  /** What goes on top again. */
+  readonly pending: PendingIndex;
+  /** Everything there is. */
+  readonly groups: readonly ChangeGroup[];
+}
+
+/** Puts the server's whole state in the place of what is here, then what is pending on top. Returns pending changesets that no longer fit. */
+export function replaceRows({ connection, tablesById, pending, groups }: ReplaceRowsInput): ReadonlyMap<number, RockpoolError | null> {
+  const writers = new RowWriters(connection, tablesById);
+  try {
+    for (const { name } of tablesById.values()) connection.exec(`DELETE FROM main.${quoteName(name)}`);
+    connection.exec('DELETE FROM rockpool_base');
+    writeGroups(writers, groups);
+
+    const refs = new Map<string, RowRef>();
+    for (const sequence of pending.sequences) for (const ref of pending.rowsOf(sequence)) refs.set(rowId(ref), ref);
+    const serverRows = new Map<string, RowState>([...refs].map(([id, { tableId, key }]) => [id, writers.of(tableId).read(key)]));
+    const visibleRows = new Map(serverRows);
+    const withheld = putBack({ connection, writers, pending }, pending.sequences, visibleRows);
+
+    const base = new BaseTable(connection);
+    for (const [id, ref] of refs) {
+      const shown = pending.changesOf(ref).filter(({ sequence }) => !withheld.has(sequence));
+      base.write(ref, new Map(), hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown), shown);
+    }
+    return withheld;
+  } finally {
+    writers.release();
+  }
+}

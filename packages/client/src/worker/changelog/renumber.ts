@@ -1,0 +1,43 @@
+import { changesetHash, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+
+/**
+ * Numbers the changesets from `firstOwn` on from 1, for a site that has written nothing yet: what they say stays, their chain of hashes is
+ * new, and nothing of it is decided. Those before it are on the server already and go; so do those that the user has decided against.
+ * What was refused and still waits for the user is kept under numbers below 0, out of the outbox.
+ *
+ * Call in a transaction. Returns the new number of the last changeset up to `mark`.
+ */
+export function renumber(connection: Connection, firstOwn: number, mark: number): number {
+  const decidedUpTo = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
+  // Withheld here, and decided there for another copy: its fate comes by the stream.
+  connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, decidedUpTo);
+  const kept = 'SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > 0 AND sequence < ?';
+  let lowest = Math.min(0, (connection.value('SELECT min(sequence) FROM rockpool_changelog') ?? 0) as number);
+  for (const [sequence] of connection.rows(kept, firstOwn)) move(connection, sequence as number, --lowest);
+  connection.run(
+    'DELETE FROM rockpool_changelog WHERE sequence > 0 AND (sequence < ? OR sequence IN (SELECT sequence FROM rockpool_parked WHERE closed = 1))',
+    firstOwn,
+  );
+  connection.run('DELETE FROM rockpool_parked WHERE closed = 1');
+
+  let number = 0;
+  let marked = 0;
+  let hash: Uint8Array = FIRST_PREVIOUS_HASH;
+  for (const [sequence] of connection.rows('SELECT sequence FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence') as [number][]) {
+    const [row] = connection.rows('SELECT stamp_us, base, body FROM rockpool_changelog WHERE sequence = ?', sequence);
+    const [stampUs, base, body] = row as [number, number, Uint8Array];
+    hash = changesetHash(hash, { sequence: ++number, stampUs, base, body });
+    // Never onto another one: numbers only become smaller, from the first on.
+    move(connection, sequence, number);
+    connection.run('UPDATE rockpool_changelog SET hash = ? WHERE sequence = ?', hash, number);
+    if (sequence <= mark) marked = number;
+  }
+  connection.exec('DELETE FROM rockpool_decided');
+  return marked;
+}
+
+function move(connection: Connection, from: number, to: number): void {
+  connection.run('UPDATE rockpool_changelog SET sequence = ? WHERE sequence = ?', to, from);
+  connection.run('UPDATE rockpool_parked SET sequence = ? WHERE sequence = ?', to, from);
+}

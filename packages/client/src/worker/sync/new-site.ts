@@ -1,0 +1,32 @@
+import { ID_BYTES } from '@rockpool/shared';
+import { recordWithheld, type DeliveryLog } from '../apply/apply-delivery.ts';
+import { applyRows } from '../apply/apply-rows.ts';
+import type { PendingIndex } from '../apply/pending-index.ts';
+import { quietTransaction } from '../apply/quiet-transaction.ts';
+import { renumber } from '../changelog/renumber.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+
+/**
+ * Goes on as another site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1. Those before it are on
+ * the server under the old name. They leave the visible rows too if they were pending: as another site's writes they come back by the stream.
+ * Returns the names of the tables touched.
+ *
+ * What was written on top of such a change counts as concurrent to it, because its base is older: a cell goes to the later write all the
+ * same; an update of a row that was inserted so loses and stands in the ledger.
+ */
+export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log: DeliveryLog, firstOwn: number): ReadonlySet<string> {
+  const { connection, tablesById, meta } = database;
+  try {
+    return quietTransaction(connection, () => {
+      for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
+      const leaving = new Map(pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]));
+      const { touched, withheld } = applyRows({ connection, tablesById, pending, decisions: leaving, groups: [] });
+      recordWithheld(log, pending, withheld, leaving);
+      meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
+      meta.set('site_id', database.randomBytes(ID_BYTES));
+      return touched;
+    });
+  } finally {
+    pending.clear();
+  }
+}

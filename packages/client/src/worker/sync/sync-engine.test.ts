@@ -1,0 +1,137 @@
+import { changesetHash, decodeClientMessage, encodeMessage, FIRST_PREVIOUS_HASH, type ClientMessage, type Push, type ServerMessage } from '@rockpool/shared';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { openInMemory } from '../testing/test-database.ts';
+import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { createSyncEngine, type SyncEngine } from './sync-engine.ts';
+import type { ConnectionEvents } from './web-socket.ts';
+
+let requests = 0;
+
+function write(database: OpenDatabase, sql: string): void {
+  database.write({ id: `e${++requests}`, statements: [{ sql, params: [] }] });
+}
+
+/** A server's end of each connection, one after the other. */
+interface Line {
+  readonly sent: ClientMessage[];
+  readonly events: ConnectionEvents;
+  closed: boolean;
+  say(message: ServerMessage): void;
+}
+
+const running: { readonly engine: SyncEngine; readonly database: OpenDatabase }[] = [];
+afterEach(() => {
+  for (const { engine, database } of running.splice(0)) {
+    engine.stop();
+    database.close();
+  }
+});
+
+async function connected(database: OpenDatabase): Promise<{ lines: Line[]; next: (count: number) => Promise<Line>; engine: SyncEngine }> {
+  const lines: Line[] = [];
+  const engine = createSyncEngine({
+    url: '',
+    databaseId: 'budget',
+    token: async () => 'token',
+    database: testSync(database),
+    connect(_url, events) {
+      const line: Line = { sent: [], events, closed: false, say: (message) => events.onMessage(message) };
+      lines.push(line);
+      queueMicrotask(() => events.onOpen());
+      return { send: (message) => void line.sent.push(decodeClientMessage(encodeMessage(message))), bufferedBytes: 0, close: () => void (line.closed = true) };
+    },
+    onReport: () => undefined,
+    nowMs: () => 1_700_000_000_000,
+    random: () => 0,
+  });
+  running.push({ engine, database });
+  engine.start();
+  const next = async (count: number): Promise<Line> => {
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    const line = lines[count - 1];
+    if (line === undefined) throw new Error(`there is no connection ${count}`);
+    return line;
+  };
+  return { lines, next, engine };
+}
+
+const pushes = (line: Line): Push[] => line.sent.filter((message): message is Push => message.type === 'push');
+
+/** The hashes that a server computes of a push. */
+function hashes({ previousHash, changesets }: Push): Uint8Array[] {
+  let hash: Uint8Array = previousHash;
+  return changesets.map((changeset) => (hash = changesetHash(hash, changeset)));
+}
+
+describe('the engine of a copied file', () => {
+  it('asks what differs, becomes another site with what is its own, and goes on at once', async () => {
+    const database = openInMemory();
+    for (const id of ['a', 'b', 'c']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
+    const { next, lines } = await connected(database);
+    const first = await next(1);
+    first.say(testWelcome({ decidedUpTo: 3, decidedHash: new Uint8Array(16).fill(9) }));
+    first.say(testDelivery({ to: 3, decidedUpTo: 3, outcomes: admitted(1, 3) }));
+    expect(database.outbox.decidedUpTo()).toBe(0);
+    expect(pushes(first).map(({ changesets }) => changesets.map(({ sequence }) => sequence))).toEqual([[1, 2, 3]]);
+    const { siteId } = database;
+    first.say({ type: 'failure', code: 'site-copied', fields: { sequence: 3 } });
+    const second = await next(2);
+    expect(first.closed).toBe(true);
+    expect(lines).toHaveLength(2);
+    const [hello] = second.sent;
+    expect(hello).toMatchObject({ type: 'hello', decidedUpTo: 0, lastSequence: 1, siteId: database.siteId });
+    expect(database.siteId).not.toEqual(siteId);
+    expect(database.connection.rows('SELECT id FROM account')).toEqual([['c']]);
+    second.say(testWelcome());
+    expect(pushes(second)).toMatchObject([{ previousHash: FIRST_PREVIOUS_HASH, changesets: [{ sequence: 1 }] }]);
+  });
+
+  it('sends one more under a number that is taken, where the server may know all that it has', async () => {
+    const database = openInMemory();
+    for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
+    const { next } = await connected(database);
+    const line = await next(1);
+    line.say(testWelcome({ decidedUpTo: 5, decidedHash: new Uint8Array(16).fill(9) }));
+    const [push] = pushes(line);
+    expect(push?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+    // It is of the same chain, and of no use to anybody.
+    expect(hashes(push as Push)[1]).toEqual(database.changelog.hashOf(2));
+    expect(database.changelog.head().sequence).toBe(2);
+    line.say({ type: 'failure', code: 'site-copied', fields: { sequence: 3 } });
+    expect((await next(2)).sent).toMatchObject([{ type: 'hello', lastSequence: 0 }]);
+    expect(database.connection.rows('SELECT id FROM account')).toEqual([]);
+  });
+
+  it('needs no question where nothing is its own', async () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    const { next } = await connected(database);
+    const first = await next(1);
+    first.say(testWelcome({ decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }));
+    first.say(testDelivery({ to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+    first.events.onFailed({ code: 'auth-token-expired', fields: {}, recovery: 'reauthenticate', message: '' });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const second = await next(2);
+    second.say(testWelcome({ decidedUpTo: 2, decidedHash: new Uint8Array(16).fill(9) }));
+    const third = await next(3);
+    expect(third.sent).toMatchObject([{ type: 'hello', decidedUpTo: 0, lastSequence: 0, cursor: 1 }]);
+    expect(pushes(second)).toEqual([]);
+    expect(database.connection.rows('SELECT id FROM account')).toEqual([['a']]);
+  });
+});
+
+describe('the engine of a client whose server starts over', () => {
+  it('pushes what the server has lost after the whole state has come', async () => {
+    const database = openInMemory();
+    const { next, engine } = await connected(database);
+    const line = await next(1);
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    line.say(testWelcome({ reload: true }));
+    engine.committed();
+    expect(pushes(line)).toEqual([]);
+    line.say(testDelivery({ whole: true, to: 4 }));
+    expect(pushes(line)).toMatchObject([{ olderEpochUpTo: 0, changesets: [{ sequence: 1 }] }]);
+    expect(database.meta.cursor).toBe(4);
+  });
+});

@@ -1,0 +1,48 @@
+import { type CellValue, type ChangeGroup, type ChangeKind, type Delivery, type Outcome, type TableSchema, type Welcome } from '@rockpool/shared';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { toSyncDatabase } from '../sync/sync-database.ts';
+import type { SyncDatabase } from '../sync/sync-engine.ts';
+
+/** What a server says, in few words. */
+export const testEpoch = (number: number): Uint8Array => new Uint8Array(16).fill(number);
+
+export function testWelcome(parts: Partial<Welcome> = {}): Welcome {
+  return {
+    type: 'welcome',
+    protocolVersion: 1,
+    epoch: testEpoch(1),
+    watermark: 0,
+    decidedUpTo: 0,
+    decidedHash: new Uint8Array(16),
+    reload: false,
+    serverNowMs: 1_700_000_000_000,
+    canWrite: true,
+    ...parts,
+  };
+}
+
+export function testDelivery(parts: Partial<Delivery>): Delivery {
+  return { type: 'delivery', whole: false, from: 0, to: 0, decidedUpTo: 0, outcomes: [], groups: [], ...parts };
+}
+
+export function admitted(from: number, to: number): Outcome[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => ({ kind: 'admitted', sequence: from + i, watermark: from + i, lossCount: 0 }));
+}
+
+/** Rows of one table with text keys `id`, by column name. */
+export function testGroup(kind: ChangeKind, table: TableSchema, rows: readonly (Readonly<Record<string, CellValue>> & { readonly id: string })[]): ChangeGroup {
+  const columns = table.columns.filter(({ name, generated }) => name !== 'id' && generated === null && (kind === 'insert' || rows.some((row) => name in row)));
+  const used = kind === 'delete' ? [] : columns;
+  return {
+    tableId: table.id,
+    kind,
+    rowCount: rows.length,
+    keys: [rows.map(({ id }) => id)],
+    columnIds: used.map(({ id }) => id),
+    values: used.map(({ name }) => rows.map((row) => row[name] ?? null)),
+  };
+}
+
+export function testSync(database: OpenDatabase): SyncDatabase {
+  return toSyncDatabase({ database, nowMs: () => 1_700_000_000_000, onApplied: () => undefined });
+}
