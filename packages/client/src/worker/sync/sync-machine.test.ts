@@ -40,7 +40,7 @@ describe('sync machine', () => {
   });
 
   it('pushes nothing with a token that only reads, and says so while something waits', () => {
-    const step = after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'committed' }]);
+    const step = after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'message', message: delivery(2) }, { type: 'committed' }]);
     expect(step.effects).toEqual([]);
     expect(syncReport(step.state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'blocked', reason: { code: 'auth-forbidden' } });
     expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
@@ -149,8 +149,11 @@ describe('sync machine', () => {
 
 describe('sync report', () => {
   it('says up-to-date only when connected with nothing waiting', () => {
-    expect(syncReport(after(live).state, idle).state).toBe('up-to-date');
-    expect(syncReport(after(live).state, { pendingCount: 2, parkedCount: 0 }).state).toBe('pushing');
+    const welcomed = after(live).state;
+    expect(syncReport(welcomed, idle).state).toBe('connecting');
+    const caughtUp = after([{ type: 'message', message: delivery(2) }], welcomed).state;
+    expect(syncReport(caughtUp, idle).state).toBe('up-to-date');
+    expect(syncReport(caughtUp, { pendingCount: 2, parkedCount: 0 }).state).toBe('pushing');
     expect(syncReport(after([{ type: 'start' }]).state, idle).state).toBe('connecting');
     expect(syncReport(INITIAL_STATE, idle).state).toBe('offline');
   });

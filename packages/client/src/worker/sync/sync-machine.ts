@@ -43,6 +43,8 @@ export interface MachineState {
   /** This device's clock minus the server's. */
   readonly clockOffsetMs: number | null;
   readonly canWrite: boolean;
+  /** The first delivery after the welcome has come: what is here is what the server had then. */
+  readonly caughtUp: boolean;
   /** The first delivery will be everything there is. */
   readonly awaitsWhole: boolean;
   /** The server means another copy of this file, and has been asked from which changeset on. */
@@ -105,6 +107,7 @@ export const INITIAL_STATE: MachineState = {
   waitingSinceMs: null,
   clockOffsetMs: null,
   canWrite: true,
+  caughtUp: false,
   awaitsWhole: false,
   copied: false,
 };
@@ -163,6 +166,7 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
       waitingSinceMs: null,
       clockOffsetMs: moment.wallMs - message.serverNowMs,
       canWrite: message.canWrite,
+      caughtUp: false,
       awaitsWhole: message.reload,
     };
     const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
@@ -174,7 +178,7 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
     const decidedUpTo = Math.max(state.decidedUpTo, message.decidedUpTo);
     const allDecided = decidedUpTo >= state.sentUpTo;
     const waitingSinceMs = allDecided ? null : decidedUpTo > state.decidedUpTo ? moment.nowMs : state.waitingSinceMs;
-    const next = scheduled({ ...heard, awaitsWhole: false, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
+    const next = scheduled({ ...heard, caughtUp: true, awaitsWhole: false, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
     const push: Effect[] = mayPush(next) && (state.awaitsWhole || decidedUpTo > state.decidedUpTo) ? [{ type: 'push', after: next.sentUpTo }] : [];
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }

@@ -19,7 +19,7 @@ export interface OutboxCounts {
 }
 
 /**
- * The name of a state for people. `up-to-date` is said only when bytes came, nothing waits here and the outcomes are applied.
+ * The name of a state for people. `up-to-date` is said only when the first delivery is applied, nothing waits here and the outcomes are applied.
  * `wallAheadMs`: how far the device's clock is ahead of the machine's time.
  */
 export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAheadMs = 0): SyncReport {
@@ -33,8 +33,9 @@ export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAhea
   };
 }
 
-function stateName({ phase, trouble, canWrite }: MachineState, { pendingCount }: OutboxCounts): SyncState {
+function stateName({ phase, trouble, canWrite, caughtUp }: MachineState, { pendingCount }: OutboxCounts): SyncState {
   if (phase === 'live') {
+    if (!caughtUp) return 'connecting';
     if (pendingCount === 0) return 'up-to-date';
     return canWrite ? 'pushing' : 'blocked';
   }
