@@ -1,4 +1,4 @@
-import { buildSchema, CONFLICT_TABLE, RockpoolError } from '@rockpool/shared';
+import { buildSchema, columnIdOf, CONFLICT_TABLE, decodeChangesetBody, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
@@ -42,6 +42,7 @@ describe('a whole state', () => {
     const ledger = testGroup('insert', CONFLICT_TABLE, [
       { id: 'new', table_name: 'page', row_key: '["a"]', column_name: 'title', rule: 'lww', lost_value: 'x', won_value: 'y', lost_by: 'p', won_by: 'q', lost_site: '', won_site: '', lost_at_ms: 1n, won_at_ms: 2n, watermark: 3n },
     ]);
+    sync.applyDelivery(testDelivery({ from: 5, to: 6, decidedUpTo: 2, groups: [testGroup('update', page, [{ id: 'a', hits: 40n }])] })); // hidden under 3
     sync.greet(testWelcome({ reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(whole({ groups: [...whole().groups, ledger] }));
     expect(pages(database)).toEqual([
@@ -66,9 +67,9 @@ describe('a whole state', () => {
     expect(sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({ kind: 'fits' });
     // What is sent before the state has come is of the old epoch.
     expect(sync.nextPush(1, 1e9)?.olderEpochUpTo).toBe(4);
-    sync.applyDelivery(whole({ to: 1, decidedUpTo: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 10n }])] }));
+    sync.applyDelivery(whole({ to: 1, decidedUpTo: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 30n }])] }));
     expect(pages(database)).toEqual([
-      ['a', 'A', 13],
+      ['a', 'A', 33],
       ['b', 'B', 0],
     ]);
     expect(sync.position()).toMatchObject({ epoch: testEpoch(2), cursor: 1, decidedUpTo: 1 });
@@ -76,8 +77,20 @@ describe('a whole state', () => {
     write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
     expect(sync.nextPush(1, 1e9)).toMatchObject({ olderEpochUpTo: 4, changesets: [{ sequence: 2 }, { sequence: 3 }, { sequence: 4 }, { sequence: 5 }] });
     sync.applyDelivery(testDelivery({ from: 1, to: 5, decidedUpTo: 5, outcomes: admitted(2, 5) }));
-    expect(pages(database)[0]).toEqual(['a', 'A', 113]);
+    expect(pages(database)[0]).toEqual(['a', 'A', 133]);
     expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
+    database.close();
+  });
+
+  it('of another epoch leaves no watermark of the old one in what is written from then on', () => {
+    const { database, sync } = atFive();
+    sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.applyDelivery(whole());
+    write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
+    const [newest] = sync.nextPush(4, 1e9)?.changesets ?? [];
+    expect(newest?.base).toBe(90);
+    // Changeset 3, which covers the cell, was written at watermark 5 of the old epoch.
+    expect(decodeChangesetBody(newest?.body ?? new Uint8Array()).hiddenBases).toEqual([{ tableId: page.id, key: ['a'], columnId: columnIdOf('hits'), base: 0 }]);
     database.close();
   });
 
