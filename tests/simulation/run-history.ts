@@ -110,7 +110,7 @@ function checkEnding(world: World): void {
   });
   if (vanished !== null) throw new HistoryFailed(vanished);
   const { live } = server;
-  const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww'").map((row) => row.map(String)) ?? [];
+  const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id'").map((row) => row.map(String)) ?? [];
   const stampOf = (mark: string): number | null => {
     const commit = model.commits.get(mark)?.[0];
     const stamp = commit === undefined ? undefined : live?.file.sql.get('SELECT stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE site = ? AND sequence = ?', commit.site, BigInt(commit.sequence))?.[0];
