@@ -109,7 +109,9 @@ class SimulatedPort implements BroadcastPort {
 
   deliver(data: unknown, delayMs: number): void {
     this.lastDueMs = Math.max(this.lastDueMs, this.time.nowMs + delayMs);
-    this.time.as(this.owner, () => this.time.after(this.lastDueMs - this.time.nowMs, () => this.onmessage?.({ data } as MessageEvent)));
+    this.time.after(this.lastDueMs - this.time.nowMs, () => {
+      if (this.owner.isAlive) this.time.as(this.owner, () => this.onmessage?.({ data } as MessageEvent));
+    });
   }
 
   close(): void {

@@ -35,6 +35,8 @@ export interface Place {
 export class Network {
   readonly options: NetworkOptions;
   readonly connections = new Set<SimulatedConnection>();
+  private isStalled = false;
+  private unread: { readonly connection: SimulatedConnection; readonly read: () => void }[] = [];
 
   constructor(options: NetworkOptions) {
     this.options = options;
@@ -65,11 +67,40 @@ export class Network {
 
   /** The worker is gone. */
   forget(owner: Owner): void {
-    for (const connection of this.connections) if (connection.client === owner) connection.cut({ clientHears: false, serverHears: this.options.random.chance(0.7) });
+    const { random } = this.options;
+    for (const connection of this.connections) {
+      if (connection.client !== owner) continue;
+      // What a process had sent when it died is the system's business now.
+      if (random.chance(0.5)) connection.clientClosed();
+      else connection.cut({ clientHears: false, serverHears: random.chance(0.5) });
+    }
   }
 
+  /** The server is dead: what it had sent may still arrive. */
   serverGone(): void {
-    for (const connection of this.connections) connection.cut({ clientHears: !connection.place.isPartitioned, serverHears: false });
+    this.unread = [];
+    for (const connection of this.connections) {
+      if (this.options.random.chance(0.5)) connection.lastWords();
+      else connection.cut({ clientHears: !connection.place.isPartitioned, serverHears: false });
+    }
+  }
+
+  /** The server has no time: what arrives waits unread, whatever becomes of its connection, and is then read at one go. */
+  stall(isStalled: boolean): void {
+    this.isStalled = isStalled;
+    if (isStalled) return;
+    const unread = this.unread;
+    this.unread = [];
+    // Sockets are read one after the other, in no order that anybody promised; what is in one of them stays in order.
+    for (const connection of shuffled([...new Set(unread.map((item) => item.connection))], this.options.random)) {
+      for (const item of unread) if (item.connection === connection) item.read();
+    }
+  }
+
+  /** Something has arrived at the server's machine. */
+  arrive(connection: SimulatedConnection, read: () => void): void {
+    if (this.isStalled) this.unread.push({ connection, read });
+    else read();
   }
 }
 
@@ -123,7 +154,7 @@ export class SimulatedConnection {
     this.down = new Pipe(time, latencyMs);
     this.clientEnd = new ClientEnd(this);
     if (place.isPartitioned) this.hold(true);
-    this.up.send(() => this.reachServer());
+    this.up.send(() => network.arrive(this, () => this.reachServer()));
   }
 
   hold(isHeld: boolean): void {
@@ -132,12 +163,12 @@ export class SimulatedConnection {
   }
 
   sendUp(frame: Uint8Array): void {
-    this.up.send(() => this.toServer(() => this.server?.receive(frame)));
+    this.up.send(() => this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame))));
   }
 
   clientClosed(): void {
     this.up.send(() => {
-      this.toServer(() => this.server?.disconnected());
+      this.network.arrive(this, () => this.toServer(() => this.server?.disconnected()));
       this.end();
     });
   }
@@ -151,7 +182,23 @@ export class SimulatedConnection {
     this.down.cut();
     const delayMs = 1 + this.network.options.random.below(40);
     if (clientHears) time.after(delayMs, () => this.clientHearsClose(1006));
-    if (serverHears) time.after(delayMs, () => this.toServer(() => this.server?.disconnected()));
+    if (serverHears) time.after(delayMs, () => this.network.arrive(this, () => this.toServer(() => this.server?.disconnected())));
+    this.end();
+  }
+
+  /** The client's side is closed at once; what it had sent arrives after a while, and the server hears of the rest later still. */
+  abandon(lateMs: number): void {
+    if (this.isEnded) return;
+    this.down.cut();
+    this.up.hold(true);
+    this.network.options.time.after(1, () => this.clientHearsClose(1006));
+    this.network.options.time.after(lateMs, () => this.up.hold(false));
+    this.end();
+  }
+
+  lastWords(): void {
+    this.up.cut();
+    this.down.send(() => this.clientHearsClose(1006));
     this.end();
   }
 
@@ -219,4 +266,12 @@ export class SimulatedConnection {
 function carriesOutcomes(bytes: Uint8Array): boolean {
   const message = decodeServerMessage(bytes);
   return message.type === 'delivery' && message.outcomes.length > 0;
+}
+
+function shuffled<T>(items: T[], random: Random): T[] {
+  for (let last = items.length - 1; last > 0; last--) {
+    const other = random.below(last + 1);
+    [items[last], items[other]] = [items[other] as T, items[last] as T];
+  }
+  return items;
 }

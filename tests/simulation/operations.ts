@@ -24,6 +24,9 @@ const WEIGHTS = {
   'kill server at statement': 2,
   'kill server at send': 2,
   'start server': 6,
+  'stall server': 2,
+  'late push': 3,
+  meet: 3,
   look: 3,
 } as const;
 

@@ -4,7 +4,7 @@ import type { Operation } from './operations.ts';
 import { Random } from './random.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
-import { randomTransaction } from './writes.ts';
+import { randomTransaction, type Subject } from './writes.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const MOST_TABS = 3;
@@ -92,9 +92,64 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return;
     case 'start server':
       return server.start();
+    case 'stall server':
+      return stall(world, random.below(3_000));
+    case 'late push':
+      return latePush(world, device, random, number);
+    case 'meet':
+      return meet(world, device, random, number);
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }
+}
+
+function stall({ network, tally, time }: World, durationMs: number): void {
+  network.stall(true);
+  tally.add('server stalled');
+  time.after(durationMs, () => network.stall(false));
+}
+
+/** What was sent on a connection that has ended arrives together with the hello of the next one. */
+async function latePush(world: World, device: Device, random: Random, number: number): Promise<void> {
+  const { leader } = device;
+  if (leader === undefined) return;
+  write(world, leader, random, `${device.name}-${number}`);
+  await world.time.advance(0);
+  const lateMs = 200 + random.below(400);
+  for (const connection of world.network.connectionsOf(device)) connection.abandon(lateMs);
+  await world.time.advance(random.below(lateMs));
+  stall(world, 200 + random.below(800));
+  await world.time.advance(random.below(1_000));
+}
+
+/** Two devices write the same while one is away, and that one writes it again while the news and its own outcome are on their way. */
+async function meet(world: World, device: Device, random: Random, number: number): Promise<void> {
+  const { network, time } = world;
+  const others = world.devices.filter((other) => other !== device);
+  const other = others[random.below(others.length)];
+  const subject = random.pick(['pair', 'pair', 'note', 'low', 'title', 'entry note', 'rename'] as const);
+  let part = 0;
+  const writeBoth = (who: Device | undefined): void => {
+    const [tab] = who?.usableTabs ?? [];
+    if (tab !== undefined) write(world, tab, random, `${tab.device.name}-${number}.${part++}`, subject);
+  };
+  for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: true, serverHears: true });
+  network.partition(device, true);
+  device.isSlow = true;
+  if (random.chance(0.7)) writeBoth(device);
+  await time.advance(random.below(50));
+  writeBoth(other);
+  if (part < 2) writeBoth(device);
+  await time.advance(random.below(1_000));
+  network.partition(device, false);
+  const cursor = (): number | undefined => device.leader?.opened?.database.meta.cursor;
+  const before = cursor();
+  for (let waits = 0; waits < 100 && cursor() === before; waits++) await time.advance(200);
+  for (let again = random.below(3); again >= 0; again--) {
+    await time.advance(random.below(300));
+    writeBoth(device);
+  }
+  device.isSlow = random.chance(0.5);
 }
 
 export function wake(tab: Tab): void {
@@ -102,8 +157,8 @@ export function wake(tab: Tab): void {
   tab.settle(() => tab.membership.resume());
 }
 
-function write(world: World, tab: Tab, random: Random, mark: string): void {
-  const statements = randomTransaction(tab, random, mark);
+function write(world: World, tab: Tab, random: Random, mark: string, subject?: Subject): void {
+  const statements = randomTransaction(tab, random, mark, subject);
   world.tally.add('write');
   tab.write(statements).then(
     () => {

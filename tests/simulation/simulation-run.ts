@@ -20,6 +20,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'partition',
   'rejection',
   'repeated request',
+  'server stalled',
   'slow path',
   'suspended tab',
 ];

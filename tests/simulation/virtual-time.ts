@@ -47,8 +47,9 @@ export class VirtualTime {
     return owners.run(owner, body);
   }
 
+  /** For the world between the machines: it happens whoever has died since. */
   after(delayMs: number, run: () => void): () => void {
-    const timer = this.plan(delayMs, run, null);
+    const timer = owners.exit(() => this.plan(delayMs, run, null));
     return () => this.cancel(timer);
   }
 

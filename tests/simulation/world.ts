@@ -59,6 +59,7 @@ export class World {
   private readonly contents = new Map<number, Map<string, string>>();
   private readonly pushedUpTo = new Map<string, number>();
   private watermark = 0;
+  private epoch: Uint8Array | null = null;
 
   constructor(seed: number) {
     this.random = new Random(seed ^ 0x5eed);
@@ -133,6 +134,7 @@ export class World {
   private afterEvent(): void {
     this.server.bury();
     const { live } = this.server;
+    if (live !== null) this.checkEpoch(live.file.epoch.id);
     if (live !== null && live.file.log.watermark !== this.watermark) this.onServerCommit();
     for (const device of this.devices) {
       device.bury();
@@ -141,6 +143,13 @@ export class World {
       }
       device.check();
     }
+  }
+
+  /** Nothing that was told may be lost: a log that begins a new epoch has lost something. */
+  private checkEpoch(epoch: Uint8Array): void {
+    if (this.epoch === epoch) return;
+    if (this.epoch !== null && Buffer.compare(this.epoch, epoch) !== 0) this.fault('the log of the server has lost its end');
+    this.epoch = epoch;
   }
 
   private onServerCommit(): void {

@@ -7,6 +7,9 @@ import type { Tab } from './tab.ts';
 /** What a transaction may be about, as often as it stands here. */
 const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'low', 'high', 'plan', 'title', 'title', 'detail', 'drop plan', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft'] as const;
 
+export type Subject = (typeof SUBJECTS)[number];
+
+const PAIRS = 2;
 const MONTHS = ['2026-10', '2026-11'] as const;
 const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
 
@@ -14,7 +17,7 @@ const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
  * A random transaction, made of what this tab sees. Each leaves a mark of its own and writes texts that no other writes, so that each can be
  * followed to wherever it ends.
  */
-export function randomTransaction(tab: Tab, random: Random, mark: string): SqlStatement[] {
+export function randomTransaction(tab: Tab, random: Random, mark: string, only?: Subject): SqlStatement[] {
   const tally = random.pick(TALLIES);
   const statements: SqlStatement[] = [
     statement('INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM tally WHERE id = ?)', mark, tab.device.name, tally, random.below(9) - 4, tally),
@@ -22,7 +25,7 @@ export function randomTransaction(tab: Tab, random: Random, mark: string): SqlSt
     statement("INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)", mark, tab.device.name, tally, mark),
   ];
   const subjects = random.chance(0.2) ? 2 + random.below(3) : 1;
-  for (let subject = 0; subject < subjects; subject++) statements.push(...subjectStatements(tab, random, `${mark}/${subject}`));
+  for (let subject = 0; subject < subjects; subject++) statements.push(...subjectStatements(tab, random, `${mark}/${subject}`, only ?? random.pick(SUBJECTS)));
   return statements;
 }
 
@@ -30,10 +33,10 @@ function statement(sql: string, ...params: SqlParam[]): SqlStatement {
   return { sql, params };
 }
 
-function subjectStatements(tab: Tab, random: Random, token: string): SqlStatement[] {
+function subjectStatements(tab: Tab, random: Random, token: string, subject: Subject): SqlStatement[] {
   const some = (table: string): string | null => pickId(tab, random, table);
   const name = random.pick(NAMES);
-  switch (random.pick(SUBJECTS)) {
+  switch (subject) {
     case 'account':
       return [statement('INSERT INTO account (id, name, note, rate, picture) VALUES (?, ?, ?, ?, ?)', token, name, token, random.below(1_000) / 8, random.bytes(3))];
     case 'rename':
@@ -73,11 +76,11 @@ function subjectStatements(tab: Tab, random: Random, token: string): SqlStatemen
     case 'swap':
       return swapNames(tab, random);
     case 'pair': {
-      const pair = random.below(4);
+      const pair = random.below(PAIRS);
       return ['left', 'right'].map((side) => statement('INSERT INTO half (pair, side, token) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET token = excluded.token', pair, side, token));
     }
     case 'drop pair':
-      return random.chance(0.5) ? [statement('DELETE FROM half WHERE pair = ?', random.below(4))] : [];
+      return random.chance(0.5) ? [statement('DELETE FROM half WHERE pair = ?', random.below(PAIRS))] : [];
     case 'draft':
       return [statement('INSERT INTO draft (id, content) VALUES (?, ?)', draftId(token), token)];
   }
@@ -97,7 +100,8 @@ function swapNames(tab: Tab, random: Random): SqlStatement[] {
 }
 
 function pickId(tab: Tab, random: Random, table: string): string | null {
-  const ids = rowsOf(tab, `SELECT id FROM ${table} ORDER BY id`).flat() as string[];
+  // Few rows, so that devices meet in them.
+  const ids = rowsOf(tab, `SELECT id FROM ${table} ORDER BY id DESC LIMIT 4`).flat() as string[];
   return ids.length === 0 ? null : random.pick(ids);
 }
 

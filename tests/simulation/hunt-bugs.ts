@@ -1,0 +1,32 @@
+import { runSeeds, seedsFrom } from './run-seeds.ts';
+import { SEEDED_BUGS } from './seeded-bugs.ts';
+import { SIZES } from './sizes.ts';
+
+export interface Catch {
+  readonly bug: string;
+  /** Null: not caught. */
+  readonly histories: number | null;
+  readonly seconds: number;
+  readonly failure: string;
+}
+
+/** Hunts for each of the seeded bugs; the caller says how long. */
+export async function* huntBugs(names: readonly string[], mostHistories: number): AsyncGenerator<Catch> {
+  for (const bug of SEEDED_BUGS.filter(({ name }) => names.length === 0 || names.includes(name))) {
+    const { failures, histories, seconds } = await runSeeds({ seeds: seedsFrom(1, mostHistories), size: SIZES.quick, bug });
+    yield { bug: bug.name, histories: failures.length === 0 ? null : histories, seconds, failure: failures[0]?.failure ?? '' };
+  }
+}
+
+export function tableOf(catches: readonly Catch[]): string {
+  const width = Math.max(...catches.map(({ bug }) => bug.length));
+  return catches
+    .map(({ bug, histories, seconds, failure }) => `${bug.padEnd(width)}  ${histories === null ? 'NOT CAUGHT' : `${String(histories).padStart(5)} histories`}  ${seconds.toFixed(1).padStart(6)} s  ${(failure.split('\n')[0] ?? '').slice(0, 110)}`)
+    .join('\n');
+}
+
+if (import.meta.main) {
+  // node tests/simulation/hunt-bugs.ts [MOST [NAME …]]: hunts for all seeded bugs, or for those named.
+  const [most = '300', ...names] = process.argv.slice(2);
+  for await (const one of huntBugs(names, Number(most))) console.info(tableOf([one]));
+}

@@ -1,0 +1,147 @@
+import type { SeededBug } from './seeded-bug.ts';
+
+const client = (file: string): string => `packages/client/src/worker/${file}`;
+const server = (file: string): string => `packages/sync-server/src/${file}`;
+const shared = (file: string): string => `packages/shared/src/${file}`;
+
+/** Faults that a person could make, each in one line. The simulation has to find every one. */
+export const SEEDED_BUGS: readonly SeededBug[] = [
+  {
+    name: 'skip the dedupe of changesets',
+    file: server('push/chain.ts'),
+    find: 'if (changeset.sequence < next) checkHash(changeset.sequence, hash, decidedHash);\n    else undecided.push({ changeset, hash });',
+    replace: 'undecided.push({ changeset: { ...changeset, sequence: Math.max(changeset.sequence, next + undecided.length) }, hash });',
+  },
+  {
+    name: 'skip the dedupe of requests between tabs',
+    file: client('write/write-transaction.ts'),
+    find: 'if (known !== null) return known;',
+    replace: 'if (known !== null) this.parts.connection.run("DELETE FROM rockpool_request WHERE id = ?", request.id);',
+  },
+  {
+    name: 'ack before commit',
+    file: server('store/sqlite-file.ts'),
+    find: "const result = body();\n      this.database.exec('COMMIT');",
+    replace: "const result = body();\n      queueMicrotask(() => this.database.exec('COMMIT'));",
+  },
+  {
+    name: 'the earlier stamp wins',
+    file: shared('merge/version.ts'),
+    find: 'if (a.stampUs !== b.stampUs) return a.stampUs - b.stampUs;',
+    replace: 'if (a.stampUs !== b.stampUs) return b.stampUs - a.stampUs;',
+  },
+  {
+    name: 'tie-break between sites flipped',
+    file: shared('merge/version.ts'),
+    find: 'a.site < b.site ? -1 : 1',
+    replace: 'a.site < b.site ? 1 : -1',
+  },
+  {
+    name: '>= for > in the cursor',
+    file: server('fanout/live-database.ts'),
+    find: 'if (cursor > subscription.cursor || decidedUpTo > subscription.decidedUpTo)',
+    replace: 'if (cursor >= subscription.cursor || decidedUpTo > subscription.decidedUpTo)',
+  },
+  {
+    name: 'a row at the cursor is left out',
+    file: server('pull/delivery.ts'),
+    find: 'for (const [tableId, keyBytes, packed] of rowsAbove(file, reader.from))',
+    replace: 'for (const [tableId, keyBytes, packed] of rowsAbove(file, reader.from + 1))',
+  },
+  {
+    name: 'cursor advanced before the rows',
+    file: client('apply/apply-delivery.ts'),
+    find: 'const outcomes = newOutcomes(log, delivery);',
+    replace: "const outcomes = newOutcomes(log, delivery); log.advance(delivery.to, log.decidedUpTo); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
+  },
+  {
+    name: 'a correction dropped',
+    file: server('push/admit-changeset.ts'),
+    find: 'corrected: correctedRows(rows) };',
+    replace: 'corrected: correctedRows(rows).slice(1) };',
+  },
+  {
+    name: 'base not recorded for a hidden value',
+    file: client('write/write-transaction.ts'),
+    find: 'const hiddenBases = findHiddenBases(connection, changes.groups);',
+    replace: 'const hiddenBases = findHiddenBases(connection, []);',
+  },
+  {
+    name: 'old value used for base after a rejection',
+    file: client('apply/rebase-row.ts'),
+    find: 'let base = baseRow(row.visible, shownBefore, row.hidden',
+    replace: "let base = baseRow(row.visible, shownBefore, row.pending.some(({ sequence }) => decisions.get(sequence) === 'rejected') ? new Map() : row.hidden",
+  },
+  {
+    name: 'a delta applied again after a lost reply',
+    file: client('apply/rebase-row.ts'),
+    find: 'const visible = fold(base, shown',
+    replace: "const visible = fold(base, row.pending.filter((change) => shown.includes(change) || (decisions.get(change.sequence) === 'admitted' && delivered.length > 0))",
+  },
+  {
+    name: 'outcome forgotten when a later changeset is admitted',
+    file: server('log/outcomes.ts'),
+    find: "const admitted = outcome.kind === 'admitted';",
+    replace: "const admitted = outcome.kind === 'admitted'; sql.run('DELETE FROM rockpool_outcome WHERE site_number = ? AND sequence < ?', BigInt(siteNumber), BigInt(outcome.sequence));",
+  },
+  {
+    name: 'stamp not corrected by age',
+    file: server('push/admit-changeset.ts'),
+    find: 'ageUs: changeset.ageUs,',
+    replace: 'ageUs: sender.receivedMs * 1000 - changeset.stampUs,',
+  },
+  {
+    name: 'age ignored: the last to arrive wins',
+    file: shared('clock/stamp.ts'),
+    find: 'const writtenUs = Math.max(0, receivedMs * US_PER_MS - ageUs);',
+    replace: 'const writtenUs = Math.max(0, receivedMs * US_PER_MS);\n  void ageUs;',
+  },
+  {
+    name: 'triggers left on while applying',
+    file: client('apply/apply-delivery.ts'),
+    find: 'connection.setTriggers(false);',
+    replace: '',
+  },
+  {
+    name: 'cascade run on apply',
+    file: client('apply/apply-delivery.ts'),
+    find: 'connection.setForeignKeys(false);',
+    replace: '',
+  },
+  {
+    name: 'a changeset split over two commits',
+    file: client('write/write-transaction.ts'),
+    find: 'statement.run(...params);',
+    replace: "statement.run(...params); if (next === 1) { connection.run('COMMIT'); connection.run('BEGIN IMMEDIATE'); }",
+  },
+  {
+    name: 'a delivery split over two commits',
+    file: client('apply/write-rows.ts'),
+    find: 'touched.add(writer.table.name);',
+    replace: "touched.add(writer.table.name); if (touched.size === 1) writers.connection.exec('COMMIT; BEGIN IMMEDIATE; SAVEPOINT rockpool_rows');",
+  },
+  {
+    name: 'ledger entry skipped',
+    file: server('ledger/conflict-rows.ts'),
+    find: 'for (const loss of losses) {',
+    replace: 'for (const loss of losses.slice(1)) {',
+  },
+  {
+    name: 'key order of UNIQUE swaps ignored',
+    file: client('apply/write-rows.ts'),
+    find: 'for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);\n  for (const write of writes) if (write.after.exists) put(write);',
+    replace: 'for (const { writer, key, before } of writes) if (before.exists) { writer.remove(key); const same = writes.find((write) => write.writer === writer && write.key === key); if (same?.after.exists === true) put(same); }\n  for (const write of writes) if (write.after.exists && !write.before.exists) put(write);',
+  },
+  {
+    name: 'deadlines by the wall clock',
+    file: client('sync/sync-engine.ts'),
+    find: 'const steadyMs = createSteadyClock(nowMs, () => performance.now());',
+    replace: 'const steadyMs = nowMs; void createSteadyClock;',
+  },
+  {
+    name: 'half of the log lost on recovery',
+    file: 'packages/vfs-opfs/src/log/recovery.ts',
+    find: 'return continues ? result(scan(segments, newer), first) : result(first);',
+    replace: 'return result(first);',
+  },
+];
