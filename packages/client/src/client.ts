@@ -1,11 +1,12 @@
 import type { RockpoolError, Schema } from '@rockpool/shared';
+import type { ParkedChange, ParkedChangeset, ParkedValue } from './rpc/parked-changeset.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
 import type { SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
 import type { Durability } from './rpc/worker-api.ts';
 
 // The whole public interface. create-client.ts wires what is declared here.
-export type { Durability, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, SyncState, SyncStatus, TabRole };
+export type { Durability, ParkedChange, ParkedChangeset, ParkedValue, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, SyncState, SyncStatus, TabRole };
 
 export interface ClientOptions {
   /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64. */
@@ -44,7 +45,12 @@ export interface Client {
   execute(sql: string, params?: readonly SqlParam[]): Promise<StatementResult>;
 
   /** Runs all statements in one atomic transaction: all of them take effect or none. Results come in the order of the statements. */
-  batch(statements: readonly SqlStatement[]): Promise<StatementResult[]>;
+  batch(statements: readonly SqlStatement[], options?: BatchOptions): Promise<StatementResult[]>;
+
+  /** Transactions of this device that were refused, after the fact, because of what others had written. `status.parkedCount` says how many. */
+  readonly parked: ParkedChangesets;
+  /** The conflict ledger; its entries are the rows of the table `rockpool_conflict`, which any query may read. */
+  readonly conflicts: Conflicts;
 
   /**
    * A query that stays current. It runs while somebody is subscribed. Asking again for the same statement with the same parameters gives the same
@@ -63,6 +69,36 @@ export interface Client {
 
   /** Lets accepted writes end, then leaves nothing behind: no lock, channel or worker. Later calls fail with `client-closed`. */
   close(): Promise<void>;
+}
+
+export interface BatchOptions {
+  /**
+   * True: the transaction stays whole in the merge too. When any part of it loses to a concurrent write of another device, the server
+   * refuses all of it, and it is parked with `atomic-conflict`. Default false: the part that loses goes into the conflict ledger, the rest stands.
+   */
+  readonly atomic?: boolean;
+}
+
+export interface ParkedChangesets {
+  /** Oldest first. */
+  list(): Promise<ParkedChangeset[]>;
+  /**
+   * Writes the same changes once more, on top of the rows as they are now; counters are added to again. Rejects with what stands against
+   * it, and leaves it parked; with `changeset-undecided` while the server may yet admit it; with `changeset-not-parked`.
+   */
+  retry(sequence: number): Promise<void>;
+  /** Gives it up. Rejects with `changeset-undecided` and `changeset-not-parked`. */
+  drop(sequence: number): Promise<void>;
+}
+
+export interface Conflicts {
+  /**
+   * Writes what an entry of the ledger lost as a new edit: a value into its cell (with the rest of its group of columns); values that went with
+   * a deleted row, all that the ledger has of it, into the row, which comes back; a delete that lost to an update, as a delete.
+   *
+   * Rejects with `conflict-not-restorable`; its field `problem` says why: `unknown`, `schema`, `row-gone`, `counter` or `incomplete`.
+   */
+  restore(id: string): Promise<void>;
 }
 
 /** What a live query knows at one moment. Errors are values here: a later commit may make the query work again. */

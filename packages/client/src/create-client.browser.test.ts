@@ -47,6 +47,15 @@ describe('a client', () => {
     expect(await client.query<{ n: number }>('SELECT count(*) AS n FROM todo WHERE title = ?', ['milk 🥛'])).toEqual([{ n: 1 }]);
   });
 
+  it('takes atomic batches, and answers for parked changesets and the conflict ledger, with errors that keep their code', async () => {
+    const client = await openClient(freshName());
+    expect(await client.batch([sql`INSERT INTO note (id, body) VALUES ('a', 'x')`], { atomic: true })).toEqual([{ changes: 1 }]);
+    expect(await client.parked.list()).toEqual([]);
+    expect(await codeOf(client.parked.retry(1))).toBe('changeset-not-parked');
+    expect(await codeOf(client.parked.drop(1))).toBe('changeset-not-parked');
+    expect((await failureOf(client.conflicts.restore('none'))).fields).toEqual({ problem: 'unknown' });
+  });
+
   it('finds what it wrote when it is opened again', async () => {
     const name = freshName();
     const first = await openClient(name);

@@ -12,6 +12,7 @@ import { connectWorker } from './tab/worker-connection.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
 import type { SqlParam } from './rpc/sql-value.ts';
+import type { WriteAction } from './rpc/write-action.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
 
 /** A worker that is stuck must not keep a page from closing its client: the budget for a hand-over at worst is 3 s. */
@@ -84,7 +85,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     return connection.call(run);
   }
 
-  const write = (statements: readonly SqlStatement[]) => call((worker) => worker.write(statements));
+  const write = (statements: readonly SqlStatement[], action?: WriteAction) => call((worker) => worker.write(statements, action));
 
   async function close(): Promise<void> {
     stopFollowing();
@@ -112,7 +113,20 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       if (result === undefined) throw new RockpoolError('internal', { results: 0 });
       return result;
     },
-    batch: async (statements) => [...(await write(statements.map((statement) => toStatement(statement, undefined))))],
+    batch: async (statements, { atomic = false } = {}) => [
+      ...(await write(
+        statements.map((statement) => toStatement(statement, undefined)),
+        atomic ? { kind: 'atomic' } : undefined,
+      )),
+    ],
+    parked: {
+      list: async () => [...(await call((worker) => worker.parked()))],
+      retry: async (sequence) => void (await write([], { kind: 'retry-parked', sequence })),
+      drop: async (sequence) => void (await write([], { kind: 'drop-parked', sequence })),
+    },
+    conflicts: {
+      restore: async (id) => void (await write([], { kind: 'restore-conflict', conflictId: id })),
+    },
     live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) => live.live<Row>(toStatement(given, params)),
     get status() {
       return status.current;

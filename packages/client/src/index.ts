@@ -1,11 +1,17 @@
 export { RockpoolError } from '@rockpool/shared';
 export type { ErrorCode, ErrorData, ErrorFields, Recovery, Schema } from '@rockpool/shared';
 export type {
+  BatchOptions,
   Client,
   ClientOptions,
+  Conflicts,
   Durability,
   LiveQuery,
   LiveState,
+  ParkedChange,
+  ParkedChangeset,
+  ParkedChangesets,
+  ParkedValue,
   SqlParam,
   SqlRow,
   SqlStatement,

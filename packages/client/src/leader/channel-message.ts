@@ -1,5 +1,6 @@
 import type { TransferredError } from '../rpc/error-transfer.ts';
 import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
+import type { WriteAction } from '../rpc/write-action.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 
 /**
@@ -32,6 +33,7 @@ export interface WriteMessage {
   /** The request of the same tab that has to come first; null if that tab waits for no earlier one. */
   readonly afterRequestId: string | null;
   readonly statements: readonly SqlStatement[];
+  readonly action?: WriteAction;
   /** Wall time in ms after which it may not be begun: its author has been told that it failed. All tabs share one clock. */
   readonly latestStartMs: number;
 }

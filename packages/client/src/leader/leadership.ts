@@ -1,5 +1,6 @@
 import { encodeError } from '../rpc/error-transfer.ts';
 import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
+import type { WriteAction } from '../rpc/write-action.ts';
 import { createAnsweredRequests, type AnsweredRequests } from './answered-requests.ts';
 import type { ChannelMessage, LeaderStatus, WriteMessage } from './channel-message.ts';
 import type { CommitPosition } from './commit-notice.ts';
@@ -8,6 +9,7 @@ export interface WriteRequest {
   /** The effect is stored together with this id, so that the same request never takes effect twice. */
   readonly id: string;
   readonly statements: readonly SqlStatement[];
+  readonly action?: WriteAction;
 }
 
 /** What this needs of a database. */
@@ -86,7 +88,7 @@ export class Leadership<Database extends WritableDatabase> {
    * Runs what a follower asks, unless that asks another leader, has been told already that it failed, or wrote something before that has not
    * come yet: it will ask again.
    */
-  serve({ requestId, afterRequestId, statements, epoch, latestStartMs }: WriteMessage): void {
+  serve({ requestId, afterRequestId, statements, action, epoch, latestStartMs }: WriteMessage): void {
     const { answered } = this;
     const { post, nowMs } = this.options;
     if (epoch !== this.epoch || nowMs() > latestStartMs) return;
@@ -94,7 +96,7 @@ export class Leadership<Database extends WritableDatabase> {
     const refusal = answered.refusalOf(requestId);
     if (refusal !== null) return post({ kind: 'refused', requestId, error: refusal });
     try {
-      const results = this.commit({ id: requestId, statements });
+      const results = this.commit({ id: requestId, statements, ...(action === undefined ? {} : { action }) });
       answered.add(requestId, null, latestStartMs);
       post({ kind: 'written', requestId, results });
     } catch (thrown) {

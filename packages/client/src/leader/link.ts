@@ -1,6 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { decodeError } from '../rpc/error-transfer.ts';
 import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
+import type { WriteAction } from '../rpc/write-action.ts';
 import type { ChannelMessage, WriteMessage } from './channel-message.ts';
 import type { Clock } from './clock.ts';
 import type { WriteRequest } from './leadership.ts';
@@ -27,7 +28,7 @@ export interface LinkOptions {
  */
 export interface Link {
   /** Asks the leader to run these statements as one transaction. */
-  write(statements: readonly SqlStatement[]): Promise<readonly StatementResult[]>;
+  write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementResult[]>;
   /** Reads an answer; anything else is passed over. */
   onMessage(message: ChannelMessage): void;
   /** Somebody new leads: asks it for everything that waits, in order. */
@@ -60,8 +61,9 @@ export function createLink({ post, clock, newRequestId }: LinkOptions): Link {
   function ask(waiting: Waiting, afterRequestId: string | null): void {
     if (leaderEpoch === null) return; // It goes to whoever announces itself.
     waiting.timesAsked++;
-    const { id, statements, startedMs } = waiting;
-    post({ kind: 'write', epoch: leaderEpoch, requestId: id, afterRequestId, statements, latestStartMs: startedMs + REQUEST_DEADLINE_MS - RUNNING_TIME_MS });
+    const { id, statements, action, startedMs } = waiting;
+    const latestStartMs = startedMs + REQUEST_DEADLINE_MS - RUNNING_TIME_MS;
+    post({ kind: 'write', epoch: leaderEpoch, requestId: id, afterRequestId, statements, ...(action === undefined ? {} : { action }), latestStartMs });
   }
 
   function askForAll(): void {
@@ -100,10 +102,11 @@ export function createLink({ post, clock, newRequestId }: LinkOptions): Link {
   }
 
   return {
-    write(statements) {
+    write(statements, action) {
       const waiting: Waiting = {
         id: newRequestId(),
         statements,
+        ...(action === undefined ? {} : { action }),
         settle: Promise.withResolvers(),
         startedMs: clock.nowMs(),
         timesAsked: 0,

@@ -58,6 +58,18 @@ describe('tabs that share a database', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
+  it('ask for what is more than statements in the same way: of the leader, of the next one, of themselves', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await follower.membership.write([statement('a')], { kind: 'atomic' });
+    await leader.membership.write([], { kind: 'drop-parked', sequence: 1 });
+    expect(browser.file.effects).toEqual(['a', 'atomic', 'drop-parked']);
+    const waiting = follower.membership.write([], { kind: 'retry-parked', sequence: 2 });
+    leader.kill();
+    await waiting;
+    expect(browser.file.effects.slice(3)).toEqual(['retry-parked']);
+  });
+
   it('all hear of every commit once, with the tables it touched', async () => {
     const browser = new FakeBrowser();
     const { leader, follower } = await two(browser);

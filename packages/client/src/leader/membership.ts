@@ -1,5 +1,6 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
+import type { WriteAction } from '../rpc/write-action.ts';
 import type { TabRole } from '../rpc/sync-status.ts';
 import type { ChannelMessage, LeaderStatus } from './channel-message.ts';
 import type { Clock } from './clock.ts';
@@ -101,10 +102,10 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   /** Runs the statements as one transaction, here or in the leader's worker. */
-  write(statements: readonly SqlStatement[]): Promise<readonly StatementResult[]> {
+  write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementResult[]> {
     const run = async (): Promise<readonly StatementResult[]> => {
       await this.database();
-      return this.leadership?.commit({ id: this.options.newId(), statements }) ?? this.link.write(statements);
+      return this.leadership?.commit({ id: this.options.newId(), statements, ...(action === undefined ? {} : { action }) }) ?? this.link.write(statements, action);
     };
     const writing = run();
     this.writing.add(writing);

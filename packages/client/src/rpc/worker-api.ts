@@ -1,7 +1,9 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { EncodedRows } from './rows-transfer.ts';
+import type { ParkedChangeset } from './parked-changeset.ts';
 import type { SqlStatement, StatementResult } from './sql-statement.ts';
 import type { SyncStatus } from './sync-status.ts';
+import type { WriteAction } from './write-action.ts';
 
 // Where page and worker meet: each imports this file and neither imports the other.
 
@@ -32,7 +34,9 @@ export interface WorkerApi {
   open(options: OpenOptions, tab: TabApi): Promise<SyncStatus>;
   query(statement: SqlStatement): Promise<EncodedRows>;
   /** One atomic transaction; resolves when it is committed, wherever it ran. */
-  write(statements: readonly SqlStatement[]): Promise<readonly StatementResult[]>;
+  write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementResult[]>;
+  /** What was refused and waits for a decision, oldest first. */
+  parked(): Promise<readonly ParkedChangeset[]>;
   /** From now on results of this query arrive as events under `queryId`, the first one at once. */
   watch(queryId: number, statement: SqlStatement): Promise<void>;
   unwatch(queryId: number): Promise<void>;

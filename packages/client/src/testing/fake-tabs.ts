@@ -23,7 +23,7 @@ export const FAKE_STATUS: LeaderStatus = {
 
 /** What all tabs share. */
 export interface FakeFile {
-  /** The SQL of every statement that took effect, in order. */
+  /** The SQL of every statement and the kind of every action that took effect, in order. */
   readonly effects: string[];
   readonly requests: Map<string, readonly { changes: number }[]>;
   writers: number;
@@ -157,7 +157,7 @@ export class FakeBrowser {
         kill();
       };
     }
-    const write = ({ id, statements }: WriteRequest): ReturnType<WritableDatabase['write']> => {
+    const write = ({ id, statements, action }: WriteRequest): ReturnType<WritableDatabase['write']> => {
       if (!life.isAlive || !isOpen || role === 'reader') throw new Error('written by a tab that may not');
       const done = file.requests.get(id);
       if (done !== undefined) return { results: done, touchedTables: [], repeated: true };
@@ -167,6 +167,7 @@ export class FakeBrowser {
       }
       const results = statements.map(() => ({ changes: 1 }));
       file.effects.push(...statements.map(({ sql }) => sql));
+      if (action !== undefined) file.effects.push(action.kind);
       file.requests.set(id, results);
       if (statements.some(({ sql }) => sql === dieAfter)) tab.kill();
       return { results, touchedTables: ['t'], repeated: false };

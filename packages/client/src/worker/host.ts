@@ -79,7 +79,8 @@ export function createHost(): WorkerApi {
       const rows = (await opened().membership.database()).query(sql, params);
       return transfer(rows, rowsTransferables(rows));
     },
-    write: async (statements) => opened().membership.write(statements),
+    write: async (statements, action) => opened().membership.write(statements, action),
+    parked: async () => (await opened().membership.database()).listParked(),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),
     unwatch: async (queryId) => opened().live.unwatch(queryId),
     suspend: async () => opened().membership.suspend(),

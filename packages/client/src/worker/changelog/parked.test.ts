@@ -1,6 +1,7 @@
-import { RockpoolError } from '@rockpool/shared';
+import { buildSchema, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
 const reason = new RockpoolError('constraint-unique', { table: 'account', columns: 'name' }).toData();
@@ -18,6 +19,7 @@ function withParked(): OpenDatabase {
   write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash')", "UPDATE account SET amount = 7 WHERE id = 'old'");
   database.connection.exec("DELETE FROM account WHERE id = 'a'; UPDATE account SET amount = NULL");
   database.parked.park(2, reason, 1000);
+  database.outbox.markDecided(2, 1000);
   return database;
 }
 
@@ -62,8 +64,71 @@ describe('a parked changeset', () => {
 
   it('can be dropped for good', () => {
     const database = withParked();
-    database.parked.close(2);
+    const drop = { id: 'drop', statements: [], action: { kind: 'drop-parked', sequence: 2 } } as const;
+    expect(database.write(drop)).toEqual({ results: [], touchedTables: [], sequence: null, repeated: false });
+    expect(database.write(drop).repeated).toBe(true);
     expect(database.parked.list()).toEqual([]);
+    expect(database.parked.count()).toBe(0);
+    expect(() => database.write({ ...drop, id: 'again' })).toThrow(expect.objectContaining({ code: 'changeset-not-parked' }));
+    database.close();
+  });
+
+  it('is tried again once, however often the request comes', () => {
+    const database = withParked();
+    const retry = { id: 'retry', statements: [], action: { kind: 'retry-parked', sequence: 2 } } as const;
+    expect(database.write(retry)).toMatchObject({ sequence: 3, repeated: false });
+    expect(database.write(retry)).toMatchObject({ sequence: 3, repeated: true });
+    expect(database.changelog.head().sequence).toBe(3);
+    database.close();
+  });
+
+  it('can be neither tried again nor dropped before the server has decided', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    database.parked.park(1, reason, 1000);
+    for (const kind of ['retry-parked', 'drop-parked'] as const) {
+      expect(() => database.write({ id: kind, statements: [], action: { kind, sequence: 1 } })).toThrow(expect.objectContaining({ code: 'changeset-undecided' }));
+    }
+    expect(database.listParked()).toMatchObject([{ sequence: 1, decided: false }]);
+    database.close();
+  });
+
+  it('stays whole when it is tried again, if it was atomic', () => {
+    const database = openInMemory();
+    database.write({ id: 'atomic', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }], action: { kind: 'atomic' } });
+    expect(database.changelog.read(1)?.atomic).toBe(true);
+    write(database, "INSERT INTO account (id) VALUES ('b')");
+    expect(database.changelog.read(2)?.atomic).toBe(false);
+    database.parked.park(1, reason, 1000);
+    database.outbox.markDecided(2, 1000);
+    database.connection.exec("DELETE FROM account WHERE id = 'a'");
+    database.retryParked(1);
+    expect(database.changelog.read(3)?.atomic).toBe(true);
+    database.close();
+  });
+
+  it('is shown to the app by names, with old and new values', () => {
+    const schema = buildSchema([testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [] } })]);
+    const database = openInMemory({ schema });
+    write(database, "INSERT INTO page (id, title, hits) VALUES ('a', 'A', 5), ('b', 'B', 6)");
+    write(database, "UPDATE page SET hits = hits + 2, title = 'A2' WHERE id = 'a'", "DELETE FROM page WHERE id = 'b'", "INSERT INTO page (id, hits) VALUES ('c', 9007199254740993)");
+    database.parked.park(2, reason, 1000);
+    database.outbox.markDecided(2, 1000);
+    expect(database.listParked()).toEqual([
+      {
+        sequence: 2,
+        reason,
+        writtenMs: 1_700_000_000_000,
+        parkedMs: 1000,
+        decided: true,
+        atomic: false,
+        changes: [
+          { table: 'page', kind: 'delete', key: ['b'], values: [{ column: 'title', before: 'B' }, { column: 'hits', before: 6 }] },
+          { table: 'page', kind: 'update', key: ['a'], values: [{ column: 'title', before: 'A', after: 'A2' }, { column: 'hits', before: 5, after: 7 }] },
+          { table: 'page', kind: 'insert', key: ['c'], values: [{ column: 'title', after: null }, { column: 'hits', after: 9_007_199_254_740_993n }] },
+        ],
+      },
+    ]);
     database.close();
   });
 });

@@ -1,6 +1,7 @@
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { SqlStatement, StatementResult } from '../../rpc/sql-statement.ts';
+import type { WriteAction } from '../../rpc/write-action.ts';
 import type { SchemaInstallation } from './install-schema.ts';
 
 export interface WriteRequest {
@@ -8,8 +9,7 @@ export interface WriteRequest {
   readonly id: string;
   /** Run in this order, in one transaction. */
   readonly statements: readonly SqlStatement[];
-  /** True: the server admits all of it or refuses all of it, so that nobody ever sees a part. Default false. */
-  readonly atomic?: boolean;
+  readonly action?: WriteAction;
 }
 
 export interface WriteOutcome {
@@ -44,7 +44,7 @@ export interface LocalDatabase {
   /**
    * One transaction: all statements, the changeset that says what they changed, and the request's id; or nothing at all.
    * Throws, beside the errors of `query` and of constraints, `value-invalid` for a value and `changeset-too-large` for a transaction that
-   * could never be sent, and `sql-read-only` on a reader.
+   * could never be sent, and `sql-read-only` on a reader. Actions throw `changeset-not-parked`, `changeset-undecided` and `conflict-not-restorable`.
    */
   write(request: WriteRequest): WriteOutcome;
   schemaState(): SchemaState;

@@ -1,16 +1,19 @@
 import { RockpoolError, syncedTables, SYSTEM_TABLES, type Schema, type TableSchema } from '@rockpool/shared';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { ParkedChangeset } from '../../rpc/parked-changeset.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
 import { createCapture } from '../capture/change-capture.ts';
 import { Changelog } from '../changelog/changelog.ts';
+import { listParked } from '../changelog/list-parked.ts';
 import { Outbox } from '../changelog/outbox.ts';
 import { Parked } from '../changelog/parked.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
-import { retryParked } from '../write/retry-parked.ts';
+import { restoreConflict } from '../write/restore-conflict.ts';
+import { dropParked, retryParked, type ParkedParts } from '../write/retry-parked.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
 import { installSchema, requireInstalled } from './install-schema.ts';
@@ -50,6 +53,8 @@ export interface OpenDatabase extends LocalDatabase {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Makes all commits so far survive power loss. */
   flush(): void;
+  /** For the app; on a reader too. */
+  listParked(): ParkedChangeset[];
   /** Makes a parked changeset a new one. See write/retry-parked.ts. */
   retryParked(sequence: number): WriteOutcome;
 }
@@ -104,6 +109,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     return transaction;
   };
 
+  const parkedParts = (): ParkedParts => ({ connection, parked, outbox, transaction: requireWriter(), tablesById });
+
   return {
     get siteId() {
       return meta.siteId;
@@ -138,9 +145,34 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
         statement.release();
       }
     },
-    write: (request: WriteRequest): WriteOutcome => requireWriter().run(request),
+    write(request: WriteRequest): WriteOutcome {
+      const writer = requireWriter();
+      const { id, action } = request;
+      switch (action?.kind) {
+        case 'retry-parked':
+          return retryParked(parkedParts(), action.sequence, id);
+        case 'drop-parked':
+          return dropParked(parkedParts(), action.sequence, id);
+        case 'restore-conflict':
+          return writer.runInternal(() => {
+            restoreConflict(connection, schema, action.conflictId);
+            return { atomic: false };
+          }, id);
+        default:
+          return writer.run(request);
+      }
+    },
+    listParked(): ParkedChangeset[] {
+      requireOpen();
+      connection.exec('BEGIN'); // one moment of the database, whatever another tab writes meanwhile
+      try {
+        return listParked(parked, outbox, tablesById);
+      } finally {
+        if (connection.inTransaction) connection.exec('COMMIT');
+      }
+    },
     flush: options.flush ?? ((): void => undefined),
-    retryParked: (sequence: number): WriteOutcome => retryParked({ connection, parked, transaction: requireWriter(), tablesById }, sequence),
+    retryParked: (sequence: number): WriteOutcome => retryParked(parkedParts(), sequence),
     close(): void {
       if (closed) return;
       closed = true;

@@ -27,6 +27,8 @@ interface BodyResult {
   readonly results: readonly StatementResult[];
   /** Tables that statements named for writing. */
   readonly tablesWritten: ReadonlySet<string>;
+  /** See ChangesetBody. */
+  readonly atomic: boolean;
 }
 
 /**
@@ -52,32 +54,31 @@ export class WriteTransaction {
     this.rules = rulesByTable(syncedTables(parts.schema));
   }
 
-  /** Carries out a request of the app, once. */
-  run(request: WriteRequest): WriteOutcome {
+  /** Carries out the statements of a request, once. */
+  run({ id, statements, action }: WriteRequest): WriteOutcome {
+    const body = (): BodyResult => ({ ...this.runStatements(statements), atomic: action?.kind === 'atomic' });
+    // When a statement has to be compiled anew, because one before it changed the schema, it is judged anew.
+    return this.once(id, () => this.parts.connection.underPolicy(this.policy, body));
+  }
+
+  /** Carries out writes of Rockpool itself that become a changeset like any other; once, where they have the id of a request. */
+  runInternal(body: () => { readonly atomic: boolean }, requestId: string | null = null): WriteOutcome {
+    return this.once(requestId, () => ({ ...body(), results: [], tablesWritten: new Set() }));
+  }
+
+  private once(requestId: string | null, body: () => BodyResult): WriteOutcome {
     const { requests, nowMs } = this.parts;
     return this.inTransaction(() => {
-      const known = requests.find(request.id);
+      const known = requestId === null ? null : requests.find(requestId);
       if (known !== null) return known;
-      // When a statement has to be compiled anew, because one before it changed the schema, it is judged anew.
-      const run = (): BodyResult => this.parts.connection.underPolicy(this.policy, () => this.runStatements(request.statements));
-      const outcome = this.captured(run, request.atomic ?? false);
-      requests.record(request.id, outcome, nowMs());
+      const outcome = this.captured(body);
+      if (requestId !== null) requests.record(requestId, outcome, nowMs());
       return outcome;
     });
   }
 
-  /** Carries out writes of Rockpool itself that become a changeset like any other. */
-  runInternal(body: () => void, { atomic = false }: { readonly atomic?: boolean } = {}): WriteOutcome {
-    return this.inTransaction(() =>
-      this.captured(() => {
-        body();
-        return { results: [], tablesWritten: new Set() };
-      }, atomic),
-    );
-  }
-
   /** Runs them in order. A row of equal statements, as imports have it, prepares once. */
-  private runStatements(statements: readonly SqlStatement[]): BodyResult {
+  private runStatements(statements: readonly SqlStatement[]): Pick<BodyResult, 'results' | 'tablesWritten'> {
     const { connection } = this.parts;
     const results: StatementResult[] = [];
     const tablesWritten = new Set<string>();
@@ -104,7 +105,7 @@ export class WriteTransaction {
     return { results, tablesWritten };
   }
 
-  private captured(body: () => BodyResult, atomic: boolean): WriteOutcome {
+  private captured(body: () => BodyResult): WriteOutcome {
     const { capture, changelog, connection, meta, nowMs } = this.parts;
     capture.begin();
     let captured: CapturedChanges;
@@ -121,7 +122,7 @@ export class WriteTransaction {
     let sequence: number | null = null;
     if (changes.groups.length > 0) {
       const hiddenBases = findHiddenBases(connection, changes.groups);
-      sequence = changelog.append({ ...changes, atomic, hiddenBases, base: meta.cursor }, nowMs());
+      sequence = changelog.append({ ...changes, atomic: done.atomic, hiddenBases, base: meta.cursor }, nowMs());
     }
     return { results: done.results, touchedTables: [...touched], sequence, repeated: false };
   }

@@ -1,0 +1,116 @@
+import { buildSchema, CONFLICT_TABLE, quoteName, type CellValue, type MergeRule } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import type { WriteOutcome } from '../database/local-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { testTable } from '../testing/table-schema.ts';
+import { openInMemory } from '../testing/test-database.ts';
+
+const schema = buildSchema([
+  testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0', amount: 'integer', currency: 'text', note: "text not null default 'none'" }, {
+    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']] },
+  }),
+  testTable('slot', { month: 'text not null', number: 'integer not null', tag: 'blob not null', value: 'real', must: 'text not null' }, { primaryKey: ['month', 'number', 'tag'] }),
+]);
+
+let requests = 0;
+
+function open(): OpenDatabase {
+  const database = openInMemory({ schema });
+  write(database, "INSERT INTO page (id, title, amount, currency) VALUES ('a', 'now', 2, 'USD')");
+  return database;
+}
+
+function write(database: OpenDatabase, sql: string): void {
+  database.write({ id: `c${++requests}`, statements: [{ sql, params: [] }] });
+}
+
+function restore(database: OpenDatabase, conflictId: string, id = `c${++requests}`): WriteOutcome {
+  return database.write({ id, statements: [], action: { kind: 'restore-conflict', conflictId } });
+}
+
+/** A row of the ledger, as a delivery writes it. */
+function lose(database: OpenDatabase, id: string, rule: MergeRule, column: string | null, value: CellValue, row: { table?: string; key?: string; watermark?: bigint } = {}): void {
+  const { table = 'page', key = '["a"]', watermark = 7n } = row;
+  const cells: Record<string, CellValue> = { id, table_name: table, row_key: key, column_name: column, rule, lost_value: value, watermark };
+  const names = CONFLICT_TABLE.columns.map(({ name }) => name);
+  const statement = database.connection.prepare(`INSERT INTO rockpool_conflict (${names.map(quoteName).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`);
+  statement.runCells(...names.map((name) => cells[name] ?? (name.endsWith('_ms') ? 0n : name === 'column_name' || name.endsWith('_value') ? null : '')));
+  statement.release();
+}
+
+const pages = (database: OpenDatabase): unknown[][] => database.connection.rows('SELECT id, title, hits, amount, currency, note FROM page ORDER BY id');
+const refused = (problem: string): unknown => expect.objectContaining({ code: 'conflict-not-restorable', fields: expect.objectContaining({ problem }) as unknown });
+
+describe('restoring what was lost', () => {
+  it('writes a value that lost into its cell, as an edit that is sent, once', () => {
+    const database = open();
+    lose(database, '1', 'lww', 'title', 'before');
+    lose(database, '2', 'lww', 'note', 'not asked for');
+    expect(restore(database, '1', 'same')).toMatchObject({ sequence: 2, touchedTables: ['page'], repeated: false });
+    expect(restore(database, '1', 'same').repeated).toBe(true);
+    expect(pages(database)).toEqual([['a', 'before', 0, 2, 'USD', 'none']]);
+    expect(database.changelog.read(2)?.groups).toMatchObject([{ kind: 'update', keys: [['a']], values: [['before']] }]);
+    expect(database.changelog.head().sequence).toBe(2);
+    database.close();
+  });
+
+  it('brings the rest of a group of columns with it', () => {
+    const database = open();
+    lose(database, '1', 'lww', 'amount', 5n);
+    lose(database, '2', 'lww', 'currency', 'EUR');
+    lose(database, '3', 'lww', 'currency', 'of another time', { watermark: 8n });
+    restore(database, '1');
+    expect(pages(database)).toEqual([['a', 'now', 0, 5, 'EUR', 'none']]);
+    database.close();
+  });
+
+  it('brings back a deleted row with all that the ledger has of it, and defaults for the rest', () => {
+    const database = open();
+    write(database, "DELETE FROM page WHERE id = 'a'");
+    lose(database, '1', 'delete-wins', 'title', 'edited');
+    lose(database, '2', 'delete-wins', 'amount', null);
+    lose(database, '3', 'delete-wins', 'hits', 3n);
+    restore(database, '1');
+    expect(pages(database)).toEqual([['a', 'edited', 0, null, null, 'none']]);
+    // The row is there again: the values go into it.
+    write(database, "UPDATE page SET title = 'newer', note = 'kept'");
+    restore(database, '2');
+    expect(pages(database)).toEqual([['a', 'edited', 0, null, null, 'kept']]);
+    database.close();
+  });
+
+  it('deletes a row whose delete had lost to an update', () => {
+    const database = open();
+    lose(database, '1', 'update-wins', null, null);
+    restore(database, '1');
+    expect(pages(database)).toEqual([]);
+    expect(() => restore(database, '1')).toThrow(refused('row-gone'));
+    database.close();
+  });
+
+  it('finds rows by keys of every type', () => {
+    const database = open();
+    write(database, "INSERT INTO slot VALUES ('m', 9007199254740993, x'0aff', 1.0, 'x')");
+    lose(database, '1', 'lww', 'value', 2.5, { table: 'slot', key: '["m","9007199254740993","0aff"]' });
+    restore(database, '1');
+    expect(database.connection.rows('SELECT value FROM slot')).toEqual([[2.5]]);
+    database.close();
+  });
+
+  it('says why it cannot', () => {
+    const database = open();
+    expect(() => restore(database, 'no such entry')).toThrow(refused('unknown'));
+    lose(database, '1', 'lww', 'title', 'x', { table: 'gone' });
+    lose(database, '2', 'lww', 'dropped', 'x');
+    lose(database, '3', 'lww', 'title', 'x', { key: '["nobody"]' });
+    lose(database, '4', 'one-insert-wins', 'hits', 4n);
+    lose(database, '5', 'delete-wins', 'value', 2.5, { table: 'slot', key: '["m","1","00"]' });
+    expect(() => restore(database, '1')).toThrow(refused('schema'));
+    expect(() => restore(database, '2')).toThrow(refused('schema'));
+    expect(() => restore(database, '3')).toThrow(refused('row-gone'));
+    expect(() => restore(database, '4')).toThrow(refused('counter'));
+    expect(() => restore(database, '5')).toThrow(refused('incomplete'));
+    expect(database.changelog.head().sequence).toBe(1);
+    database.close();
+  });
+});

@@ -1,0 +1,136 @@
+import { columnGroups, CONFLICT_TABLE_NAME, counterColumnIds, keyColumns, quoteName, RockpoolError, valueColumns, type CellValue, type ColumnSchema, type Schema, type TableSchema } from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+
+/** One entry of the conflict ledger. */
+interface Loss {
+  readonly tableName: string;
+  readonly rowKey: string;
+  /** Null: it was the delete of the row that lost. */
+  readonly columnName: string | null;
+  readonly rule: string;
+  readonly watermark: number;
+  readonly value: CellValue;
+}
+
+/**
+ * Writes what an entry of the conflict ledger lost, as an edit of now, in a transaction that is open and captured:
+ * - a value that lost to another (`lww`, `one-insert-wins`): into its cell, with the rest of its group of columns;
+ * - values that went with a deleted row (`delete-wins`, `cascade`): all that the ledger has of that row and moment, into the row, which comes back
+ *   with defaults for the rest;
+ * - a delete that lost to an update (`update-wins`): the row is deleted.
+ *
+ * Throws `conflict-not-restorable` with `problem`:
+ * - `unknown`: there is no such entry, or it is older than the ledger keeps
+ * - `schema`: the app no longer has the table or column
+ * - `row-gone`: the row that the value belongs to is not there
+ * - `counter`: counters add up; what one lost may be a difference or a value, and the ledger does not say which
+ * - `incomplete`: the row cannot come back without values that the ledger does not have
+ */
+export function restoreConflict(connection: Connection, schema: Schema, id: string): void {
+  const loss = readLosses(connection, 'id = ?', [id])[0];
+  if (loss === undefined) throw notRestorable('unknown');
+  const table = schema.tables.find(({ name, synced }) => synced && name === loss.tableName);
+  if (table === undefined) throw notRestorable('schema', { table: loss.tableName });
+  const key = readKey(table, loss.rowKey);
+  if (loss.columnName === null) {
+    if (run(connection, `DELETE FROM ${nameOf(table)} WHERE ${matchOf(table)}`, key) === 0) throw notRestorable('row-gone');
+    return;
+  }
+  const wentWithRow = loss.rule === 'delete-wins' || loss.rule === 'cascade';
+  const values = wentWithRow ? lostWithRow(connection, table, loss) : lostWithValue(connection, table, loss);
+  const assignments = [...values.keys()].map((name) => `${quoteName(name)} = ?`).join(', ');
+  if (values.size > 0 && run(connection, `UPDATE ${nameOf(table)} SET ${assignments} WHERE ${matchOf(table)}`, [...values.values(), ...key]) > 0) return;
+  if (!wentWithRow) throw notRestorable('row-gone');
+  const names = [...table.primaryKey, ...values.keys()];
+  try {
+    run(connection, `INSERT INTO ${nameOf(table)} (${names.map(quoteName).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`, [...key, ...values.values()]);
+  } catch (cause) {
+    if (!(cause instanceof RockpoolError) || cause.code !== 'constraint-not-null') throw cause;
+    throw notRestorable('incomplete', cause.fields, cause);
+  }
+}
+
+/** The value and those of its group that lost with it. */
+function lostWithValue(connection: Connection, table: TableSchema, loss: Loss): Map<string, CellValue> {
+  const column = requireColumn(table, loss.columnName);
+  if (counterColumnIds(table).has(column.id)) throw notRestorable('counter', { table: table.name, column: column.name });
+  const group = columnGroups(table).find((columnIds) => columnIds.includes(column.id)) ?? [];
+  const values = new Map([[column.name, loss.value]]);
+  for (const other of lossesOf(connection, loss)) {
+    const mate = table.columns.find(({ name }) => name === other.columnName);
+    if (mate !== undefined && group.includes(mate.id) && other.rule === loss.rule) values.set(mate.name, other.value);
+  }
+  return values;
+}
+
+/** Everything that the ledger has of what was lost with the row; but not counters, of which it may have a difference. */
+function lostWithRow(connection: Connection, table: TableSchema, loss: Loss): Map<string, CellValue> {
+  const column = requireColumn(table, loss.columnName);
+  const counters = counterColumnIds(table);
+  if (counters.has(column.id)) throw notRestorable('counter', { table: table.name, column: column.name });
+  const restorable = valueColumns(table).filter(({ id }) => !counters.has(id));
+  return new Map(
+    lossesOf(connection, loss).flatMap(({ columnName, rule, value }) =>
+      rule === loss.rule && restorable.some(({ name }) => name === columnName) ? [[columnName as string, value] as const] : [],
+    ),
+  );
+}
+
+/** What was lost of this row in the same decision. */
+function lossesOf(connection: Connection, { tableName, rowKey, watermark }: Loss): Loss[] {
+  return readLosses(connection, 'table_name = ? AND row_key = ? AND watermark = ?', [tableName, rowKey, BigInt(watermark)]);
+}
+
+function readLosses(connection: Connection, where: string, parameters: readonly CellValue[]): Loss[] {
+  const statement = connection.prepare(`SELECT table_name, row_key, column_name, rule, watermark, lost_value FROM main.${CONFLICT_TABLE_NAME} WHERE ${where} ORDER BY id`);
+  try {
+    parameters.forEach((value, index) => statement.bindCell(index + 1, value));
+    const losses: Loss[] = [];
+    while (statement.step()) {
+      const [tableName, rowKey, columnName, rule, watermark, value] = statement.readCells() as [string, string, string | null, string, bigint, CellValue];
+      losses.push({ tableName, rowKey, columnName, rule, watermark: Number(watermark), value });
+    }
+    return losses;
+  } finally {
+    statement.release();
+  }
+}
+
+/** The ledger's JSON holds integers as text and blobs as hex. */
+function readKey(table: TableSchema, json: string): CellValue[] {
+  const parts = JSON.parse(json) as unknown[];
+  return keyColumns(table).map(({ type }, index) => {
+    const part = parts[index];
+    if (typeof part !== 'string') return part as CellValue;
+    if (type === 'integer' && /^-?\d+$/.test(part)) return BigInt(part);
+    return type === 'blob' ? Uint8Array.from(part.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)) : part;
+  });
+}
+
+function run(connection: Connection, sql: string, cells: readonly CellValue[]): number {
+  const statement = connection.prepare(sql);
+  try {
+    statement.runCells(...cells);
+    return connection.changes;
+  } finally {
+    statement.release();
+  }
+}
+
+function requireColumn(table: TableSchema, name: string | null): ColumnSchema {
+  const column = valueColumns(table).find((candidate) => candidate.name === name);
+  if (column === undefined) throw notRestorable('schema', { table: table.name, column: name ?? '' });
+  return column;
+}
+
+function nameOf(table: TableSchema): string {
+  return `main.${quoteName(table.name)}`;
+}
+
+function matchOf(table: TableSchema): string {
+  return table.primaryKey.map((name) => `${quoteName(name)} = ?`).join(' AND ');
+}
+
+function notRestorable(problem: string, fields: Readonly<Record<string, string | number | boolean | null>> = {}, cause?: unknown): RockpoolError {
+  return new RockpoolError('conflict-not-restorable', { ...fields, problem }, { cause });
+}
