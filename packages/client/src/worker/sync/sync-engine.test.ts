@@ -121,6 +121,60 @@ describe('the engine of a copied file', () => {
   });
 });
 
+describe('the engine of a client that is thrown out by another connection of its site', () => {
+  const replacement: ServerMessage = { type: 'failure', code: 'session-replaced', fields: {} };
+
+  it('connects again the first time, and goes on as another site the second time, since a copy of its file must be connected', async () => {
+    const database = openInMemory();
+    const { siteId } = database;
+    const { next, engine } = await connected(database);
+    const first = await next(1);
+    first.say(testWelcome());
+    first.say(testDelivery({ to: 0 }));
+    first.say(replacement);
+    expect(database.siteId).toEqual(siteId);
+    engine.tryNow();
+    const second = await next(2);
+    second.say(testWelcome());
+    second.say(replacement);
+    expect(database.siteId).not.toEqual(siteId);
+    expect((await next(3)).sent).toMatchObject([{ type: 'hello', siteId: database.siteId }]);
+  });
+
+  it('stays who it is while something waits for its outcome, which the copy may have too', async () => {
+    const database = openInMemory();
+    const { siteId } = database;
+    const { next, engine } = await connected(database);
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    for (const count of [1, 2, 3]) {
+      const line = await next(count);
+      line.say(testWelcome());
+      line.say(replacement);
+      engine.tryNow();
+    }
+    expect(database.siteId).toEqual(siteId);
+  });
+
+  it('leaves its name to the copy that is connected, once nothing of it is pending', async () => {
+    const database = openInMemory();
+    const { siteId } = database;
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    const { next } = await connected(database);
+    const first = await next(1);
+    first.say(testWelcome());
+    first.say({ type: 'failure', code: 'session-replaced', fields: {} });
+    expect(database.siteId).toEqual(siteId);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const second = await next(2);
+    second.say(testWelcome());
+    second.say(testDelivery({ to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+    second.say({ type: 'failure', code: 'session-replaced', fields: {} });
+    expect((await next(3)).sent).toMatchObject([{ type: 'hello', cursor: 1, lastSequence: 0, siteId: database.siteId }]);
+    expect(database.siteId).not.toEqual(siteId);
+    expect(database.connection.rows('SELECT id FROM account')).toEqual([['a']]);
+  });
+});
+
 describe('the engine of a client whose server starts over', () => {
   it('pushes what the server has lost after the whole state has come', async () => {
     const database = openInMemory();

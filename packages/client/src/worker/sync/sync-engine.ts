@@ -85,6 +85,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   let inFlight = new Map<number, number>();
   // Answers of an earlier attempt to connect must not reach a later one.
   let attempt = 0;
+  // How often another connection took the place of this one while it was live.
+  let timesReplaced = 0;
 
   function dispatch(event: MachineEvent): void {
     const step = nextStep(state, event, { nowMs: steadyMs(), wallMs: nowMs(), random: random() });
@@ -130,6 +132,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       case 'become-new-site':
         guarded(() => changeSite(effect.firstOwn));
         break;
+      case 'replaced':
+        guarded(leaveNameToCopy);
+        break;
     }
   }
 
@@ -160,7 +165,10 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         dispatch({ type: 'hello-sent' });
       },
       onMessage(message) {
-        if (mine === attempt) dispatch({ type: 'message', message });
+        if (mine !== attempt) return;
+        const isReplaced = state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
+        dispatch({ type: 'message', message });
+        if (isReplaced) guarded(replaced);
       },
       onFailed(error) {
         if (mine === attempt) dispatch({ type: 'failed', error });
@@ -181,6 +189,27 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   function changeSite(firstOwn: number): void {
     database.becomeNewSite(firstOwn);
     dispatch({ type: 'renumbered' });
+  }
+
+  /**
+   * This engine has one connection at a time, and the server keeps the newest of a site. To be replaced once may be due to a hello that came late; twice
+   * means that a copy of this file is connected as well, and each would throw the other out for ever. Whichever has nothing to send, so that nothing can
+   * be counted twice, goes on as another site.
+   */
+  function replaced(): void {
+    timesReplaced++;
+    if (timesReplaced < 2 || database.counts().pendingCount > 0) return;
+    timesReplaced = 0;
+    changeSite(database.position().lastSequence + 1);
+  }
+
+  /**
+   * One file has one connection at a time, so a second one is a copy's, and the two would end each other's for ever. Whoever has nothing pending
+   * leaves the name to the other; whoever has, connects again, as what it has may be the other's as well.
+   */
+  function leaveNameToCopy(): void {
+    const { decidedUpTo, lastSequence } = database.position();
+    if (decidedUpTo === lastSequence) changeSite(lastSequence + 1);
   }
 
   /**
