@@ -132,9 +132,6 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       case 'become-new-site':
         guarded(() => changeSite(effect.firstOwn));
         break;
-      case 'replaced':
-        guarded(leaveNameToCopy);
-        break;
     }
   }
 
@@ -201,15 +198,6 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     if (timesReplaced < 2 || database.counts().pendingCount > 0) return;
     timesReplaced = 0;
     changeSite(database.position().lastSequence + 1);
-  }
-
-  /**
-   * One file has one connection at a time, so a second one is a copy's, and the two would end each other's for ever. Whoever has nothing pending
-   * leaves the name to the other; whoever has, connects again, as what it has may be the other's as well.
-   */
-  function leaveNameToCopy(): void {
-    const { decidedUpTo, lastSequence } = database.position();
-    if (decidedUpTo === lastSequence) changeSite(lastSequence + 1);
   }
 
   /**
