@@ -51,6 +51,22 @@ describe('a parked changeset', () => {
     database.close();
   });
 
+  it('does not do again what triggers of the app did, nor keeps them off afterwards', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, amount) VALUES ('sum', 0)");
+    write(database, "CREATE TRIGGER counted AFTER INSERT ON priced BEGIN UPDATE account SET amount = amount + new.net WHERE id = 'sum'; END");
+    write(database, "INSERT INTO priced (id, net) VALUES ('p', 4)");
+    database.connection.exec("DELETE FROM priced; UPDATE account SET amount = 0");
+    database.parked.park(2, reason, 1000);
+    database.outbox.markDecided(2, 1000);
+    database.retryParked(2);
+    expect(database.connection.rows('SELECT (SELECT net FROM priced), amount FROM account')).toEqual([[4, 4]]);
+    expect(database.changelog.read(3)?.groups).toHaveLength(2);
+    write(database, "INSERT INTO priced (id, net) VALUES ('q', 1)");
+    expect(database.connection.value('SELECT amount FROM account')).toBe(5);
+    database.close();
+  });
+
   it('stays parked when it still does not fit', () => {
     const database = withParked();
     write(database, "INSERT INTO account (id, name) VALUES ('b', 'Cash')");

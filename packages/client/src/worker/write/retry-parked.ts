@@ -19,12 +19,13 @@ export interface ParkedParts {
 /**
  * Writes what a parked changeset says once more, on top of the present rows, as a new changeset, and takes it off the list. Counters are
  * added to once more. Updates and deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit; rows
- * that exchanged unique values within it do not fit either, as they are written one after the other.
+ * that exchanged unique values within it do not fit either, as they are written one after the other. Triggers of the app do not fire: what they did
+ * is part of the changeset.
  *
  * Throws `changeset-not-parked`, and `changeset-undecided` for one that the server may yet admit: it would take effect twice.
  */
 export function retryParked({ connection, parked, outbox, transaction, tablesById }: ParkedParts, sequence: number, requestId: string | null = null): WriteOutcome {
-  return transaction.runInternal(() => {
+  const write = (): { readonly atomic: boolean } => {
     const { groups, atomic } = requireDecided(parked, outbox, sequence);
     for (const group of groups) {
       const table = tablesById.get(group.tableId);
@@ -38,7 +39,13 @@ export function retryParked({ connection, parked, outbox, transaction, tablesByI
     }
     parked.close(sequence);
     return { atomic };
-  }, requestId);
+  };
+  connection.setTriggers(false); // SQLite ignores this switch inside a transaction.
+  try {
+    return transaction.runInternal(write, requestId);
+  } finally {
+    connection.setTriggers(true);
+  }
 }
 
 /** Takes a parked changeset off the list for good. Throws like retryParked. */
