@@ -149,6 +149,11 @@ describe('mergeRow under update-wins', () => {
 });
 
 describe('mergeRow with a counter', () => {
+  it('returns what was added to a row that was replaced as a loss, even where it equals the sum', () => {
+    const unseen = merge(stored, change('update', 'b', 20, 2, 0, { [AMOUNT]: 100n }), COUNTING);
+    expect(unseen.losses).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } }]);
+  });
+
   it('adds concurrent changes up in any order, and nobody loses', () => {
     const plus = (site: string, watermark: number, delta: bigint): RowChange => change('update', site, 20, watermark, 1, { [AMOUNT]: delta });
     const oneFirst = merge(merge(stored, plus('b', 2, 5n), COUNTING).row, plus('c', 3, -30n), COUNTING);

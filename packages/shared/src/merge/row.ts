@@ -129,11 +129,11 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
   const { version } = change;
   const rowBase = change.baseOf(EXISTENCE_COLUMN_ID);
   if (!hasSeen(rowBase, version.site, stored.inserted)) {
-    return { row: stored, losses: updateLosses(stored, change, 'one-insert-wins', stored.inserted), corrected: correctedBy(change) };
+    return { row: stored, losses: updateLosses(stored, change, rules, 'one-insert-wins', stored.inserted), corrected: correctedBy(change) };
   }
   if (stored.deleted === null) return mergeCells(stored, change, rules);
   if (rules.deleteRule === 'delete-wins') {
-    return { row: stored, losses: updateLosses(stored, change, 'delete-wins', stored.deleted), corrected: correctedBy(change) };
+    return { row: stored, losses: updateLosses(stored, change, rules, 'delete-wins', stored.deleted), corrected: correctedBy(change) };
   }
   const { row, losses } = mergeCells({ ...stored, deleted: null, revived: version }, change, rules);
   const loss: Loss = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { value: null, version: stored.deleted }, won: { value: null, version } };
@@ -192,11 +192,12 @@ function wholeRowLosses(loser: StoredRow, winner: StoredRow): Loss[] {
   return losses;
 }
 
-function updateLosses(stored: StoredRow, change: RowChange, rule: MergeRule, by: Version): Loss[] {
+function updateLosses(stored: StoredRow, change: RowChange, { counters }: RowRules, rule: MergeRule, by: Version): Loss[] {
   const losses: Loss[] = [];
   for (const [columnId, value] of change.values) {
     const winning = stored.deleted === null ? (stored.cells.get(columnId)?.value ?? null) : null;
-    if (stored.deleted === null && cellValuesEqual(winning, value)) continue;
+    // What was to be added to a counter is lost, whatever its sum is.
+    if (stored.deleted === null && !counters.has(columnId) && cellValuesEqual(winning, value)) continue;
     losses.push({ columnId, rule, lost: { value, version: change.version }, won: { value: winning, version: by } });
   }
   return losses;
