@@ -1,7 +1,7 @@
 import { CONFLICT_TABLE, keyColumns, syncedTables, quoteName, type TableSchema } from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { householdSchema } from './household-schema.ts';
-import type { Model } from './model.ts';
+import { marksIn, type Model } from './model.ts';
 import type { Tab } from './tab.ts';
 
 /** Runs a query whose rows are all texts or NULL. */
@@ -72,11 +72,8 @@ export function lostWrites(model: Model, device: string, database: OpenDatabase)
   const here = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
   const missing = [...(model.marksOf.get(device) ?? [])].filter((mark) => !here.has(mark) && !model.dropped.has(mark));
   if (missing.length > 0) {
-    const parked = new Set(database.parked.list().map(({ changeset }) => changeset.sequence));
-    for (const mark of missing) {
-      const kept = model.commits.get(mark)?.some(({ device: author, sequence }) => author === device && parked.has(sequence)) ?? false;
-      if (!kept) return `the transaction ${mark} is lost`;
-    }
+    const parked = new Set(database.connection.rows('SELECT sequence FROM rockpool_parked').flatMap(([sequence]) => marksIn(database, Number(sequence))));
+    for (const mark of missing) if (!parked.has(mark)) return `the transaction ${mark} is lost`;
   }
   const drafts = new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id)));
   for (const draft of model.draftsOf.get(device) ?? []) if (!drafts.has(draft)) return `the local row ${draft} is lost`;

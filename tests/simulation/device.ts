@@ -41,6 +41,8 @@ export class Device implements Place {
   readonly browser: Browser;
   isPartitioned = false;
   isSlow = false;
+  /** It began as a copy of another device's files. */
+  readonly isCopy: boolean;
   tabs: Tab[] = [];
   /** Connections to the server since the last reset. */
   attempts = 0;
@@ -60,6 +62,7 @@ export class Device implements Place {
     const { name, time, random, offsetMs } = options;
     this.options = options;
     this.name = name;
+    this.isCopy = options.files !== undefined;
     this.time = time;
     this.random = random;
     this.disk = new SimulatedDisk(options.files === undefined ? {} : { files: options.files });
@@ -133,6 +136,7 @@ export class Device implements Place {
     return {
       ...database,
       write: (request) => {
+        if (request.action?.kind === 'drop-parked') model.recordDropped(database, request.action.sequence);
         const outcome = database.write(request);
         if (!tab.owner.isAlive) return outcome;
         model.record(this.name, database);

@@ -30,6 +30,8 @@ export class Model {
   readonly draftsOf = new Map<string, Set<number>>();
   /** Parked changesets that their device has given up. */
   readonly dropped = new Set<string>();
+  /** Transactions that take effect whole or not at all. */
+  readonly atomic = new Set<string>();
   private readonly recordedUpTo = new Map<string, number>();
 
   /** Notes what the changelog of a device holds that is not noted yet. */
@@ -59,6 +61,16 @@ export class Model {
     }
   }
 
+  /** A copy of a device's files begins with what the device had noted. */
+  copy(device: string, copy: string): void {
+    for (const [site, sequence] of [...this.recordedUpTo]) if (site.startsWith(`${device} `)) this.recordedUpTo.set(site.replace(`${device} `, `${copy} `), sequence);
+    this.draftsOf.set(copy, new Set(this.draftsOf.get(device)));
+  }
+
+  recordDropped(database: OpenDatabase, sequence: number): void {
+    for (const mark of marksIn(database, sequence)) this.dropped.add(mark);
+  }
+
   recordLocal(device: string, statements: readonly SqlStatement[]): void {
     for (const { sql, params } of statements) if (sql.startsWith('INSERT INTO draft')) this.add(this.draftsOf, device, Number(params[0]));
   }
@@ -67,6 +79,12 @@ export class Model {
     const set = sets.get(name) ?? new Set<T>();
     sets.set(name, set.add(item));
   }
+}
+
+/** The marks of one changeset of a changelog. */
+export function marksIn(database: OpenDatabase, sequence: number): string[] {
+  const groups = database.changelog.read(sequence)?.groups ?? [];
+  return groups.flatMap(({ tableId, keys }) => (tableId === MARK ? (keys[0] ?? []).map(String) : []));
 }
 
 function columnsOf(kind: ChangeKind, written: readonly number[], old: readonly number[]): readonly number[] {

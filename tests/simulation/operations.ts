@@ -27,6 +27,11 @@ const WEIGHTS = {
   'stall server': 2,
   'late push': 3,
   meet: 3,
+  'retry parked': 2,
+  'drop parked': 1,
+  'copy profile': 0.4,
+  'back up server': 1,
+  'restore server': 0.5,
   look: 3,
 } as const;
 
@@ -53,7 +58,7 @@ export interface Size {
   readonly operations: readonly [atLeast: number, atMost: number];
 }
 
-const KINDS = (Object.keys(WEIGHTS) as OperationKind[]).flatMap((kind) => Array.from({ length: WEIGHTS[kind] }, () => kind));
+const KINDS = (Object.keys(WEIGHTS) as OperationKind[]).flatMap((kind) => Array.from({ length: 10 * WEIGHTS[kind] }, () => kind));
 
 export function planHistory(seed: number, size: Size): Plan {
   const random = new Random(seed);

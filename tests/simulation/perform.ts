@@ -14,9 +14,11 @@ const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-
 
 /** Carries out one step, and lets some time pass. */
 export async function perform(world: World, operation: Operation): Promise<void> {
-  const device = world.devices[operation.device % world.devices.length];
-  if (device === undefined) return;
   const random = new Random(operation.seed);
+  const copies = world.devices.filter(({ isCopy }) => isCopy);
+  // Copies come in the course of things, so no plan knows of them.
+  const device = copies.length > 0 && random.chance(0.4) ? random.pick(copies) : world.devices[operation.device % world.devices.length];
+  if (device === undefined) return;
   await step(world, device, operation, random);
   await world.time.advance(random.pick([0, 0, 1, 5, random.below(40), random.below(400)]));
 }
@@ -98,9 +100,35 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return latePush(world, device, random, number);
     case 'meet':
       return meet(world, device, random, number);
+    case 'retry parked':
+    case 'drop parked':
+      return decideParked(world, device, random, kind, number);
+    case 'copy profile':
+      if (world.devices.some(({ isCopy }) => isCopy)) return;
+      tally.add('copied file');
+      return world.copyDevice(device);
+    case 'back up server':
+      return server.backUp();
+    case 'restore server':
+      if (server.restore()) world.onRestored();
+      return;
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }
+}
+
+/** Somebody looks at what was refused, and sends it again or gives it up. */
+function decideParked(world: World, device: Device, random: Random, kind: 'retry parked' | 'drop parked', number: number): void {
+  const tab = device.leader;
+  const parked = tab?.opened?.database.connection.rows('SELECT sequence FROM rockpool_parked ORDER BY sequence') ?? [];
+  if (tab === undefined || parked.length === 0) return;
+  const sequence = Number(random.pick(parked)[0]);
+  world.tally.add(kind);
+  tab.run(() => tab.membership.write([], { kind: kind === 'retry parked' ? 'retry-parked' : 'drop-parked', sequence })).catch((thrown: RockpoolError) => {
+    if (!tab.owner.isAlive) return;
+    world.note(`${number} ${kind}: ${thrown.code}`);
+    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'changeset-not-parked') world.fault(`${kind} failed with ${thrown.message}`);
+  });
 }
 
 function stall({ network, tally, time }: World, durationMs: number): void {
@@ -159,8 +187,10 @@ export function wake(tab: Tab): void {
 
 function write(world: World, tab: Tab, random: Random, mark: string, subject?: Subject): void {
   const statements = randomTransaction(tab, random, mark, subject);
-  world.tally.add('write');
-  tab.write(statements).then(
+  const isAtomic = random.chance(0.15);
+  world.tally.add(isAtomic ? 'atomic write' : 'write');
+  if (isAtomic) world.model.atomic.add(mark);
+  tab.write(statements, isAtomic).then(
     () => {
       // The promise of a write is kept from here on: its storage had noted it before.
       if (tab.owner.isAlive && !world.model.commits.has(mark)) world.fault(`${mark} was acknowledged and is not in the changelog`);

@@ -22,14 +22,13 @@ const MOST_EXCHANGES = 20;
 /** Runs one history from its plan: all that happens in it follows from the plan alone. */
 export async function runHistory({ seed, devices, operations }: Plan): Promise<Result> {
   const loaded = await loadRuntimes();
-  const world = new World(seed);
+  const world = new World(seed, loaded);
   world.install();
   let failure: string | null = null;
   try {
     world.server.start();
     for (let device = 0; device < devices; device++) {
-      world.addDevice(loaded);
-      world.devices[device]?.openTab();
+      world.addDevice().openTab();
     }
     await world.time.advance(1_000);
     const [firstTab] = world.devices[0]?.usableTabs ?? [];
@@ -112,9 +111,11 @@ function checkEnding(world: World): void {
   const { live } = server;
   const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id'").map((row) => row.map(String)) ?? [];
   const stampOf = (mark: string): number | null => {
-    const commit = model.commits.get(mark)?.[0];
-    const stamp = commit === undefined ? undefined : live?.file.sql.get('SELECT stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE site = ? AND sequence = ?', commit.site, BigInt(commit.sequence))?.[0];
-    return stamp === undefined ? null : Number(stamp);
+    for (const { site, sequence } of model.commits.get(mark) ?? []) {
+      const stamp = live?.file.sql.get('SELECT stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE site = ? AND sequence = ?', site, BigInt(sequence))?.[0];
+      if (stamp !== undefined) return Number(stamp);
+    }
+    return null;
   };
   const wrong = wrongWinner(model, rows.map(([lost = '', won = '', lostSite = '', wonSite = '']) => ({ lost, won, lostSite, wonSite })), stampOf);
   if (wrong !== null) throw new HistoryFailed(wrong);

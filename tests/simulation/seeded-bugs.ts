@@ -51,8 +51,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'cursor advanced before the rows',
     file: client('apply/apply-delivery.ts'),
-    find: 'const outcomes = newOutcomes(log, delivery);',
-    replace: "const outcomes = newOutcomes(log, delivery); log.advance(delivery.to, log.decidedUpTo); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
+    find: 'const news = newOutcomes(log, delivery);',
+    replace: "const news = newOutcomes(log, delivery); log.advance(to, log.decidedUpTo); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
   },
   {
     name: 'a correction dropped',
@@ -98,13 +98,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'triggers left on while applying',
-    file: client('apply/apply-delivery.ts'),
+    file: client('apply/quiet-transaction.ts'),
     find: 'connection.setTriggers(false);',
     replace: '',
   },
   {
     name: 'cascade run on apply',
-    file: client('apply/apply-delivery.ts'),
+    file: client('apply/quiet-transaction.ts'),
     find: 'connection.setForeignKeys(false);',
     replace: '',
   },
@@ -131,6 +131,48 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     file: client('apply/write-rows.ts'),
     find: 'for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);\n  for (const write of writes) if (write.after.exists) put(write);',
     replace: 'for (const { writer, key, before } of writes) if (before.exists) { writer.remove(key); const same = writes.find((write) => write.writer === writer && write.key === key); if (same?.after.exists === true) put(same); }\n  for (const write of writes) if (write.after.exists && !write.before.exists) put(write);',
+  },
+  {
+    name: 'an atomic changeset admitted in part',
+    file: server('push/admit-changeset.ts'),
+    find: 'if (atomic) requireWhole(rows, version);',
+    replace: 'void atomic; void requireWhole;',
+  },
+  {
+    name: 'a column group taken apart',
+    file: server('store/stored-table.ts'),
+    find: 'columnGroups(schema)',
+    replace: 'columnGroups({ ...schema, merge: { ...schema.merge, groups: [] } })',
+  },
+  {
+    name: 'outbox dropped on reload',
+    file: client('apply/delivery-log.ts'),
+    find: 'outbox.markUndecidedAfter(decidedUpTo, nowMs());',
+    replace: 'outbox.markDecided(changelog.head().sequence, nowMs());',
+  },
+  {
+    name: 'local tables dropped on reload',
+    file: client('apply/delivery-log.ts'),
+    find: "const known = meta.logEpoch;",
+    replace: "const known = meta.logEpoch; meta.connection.run('DELETE FROM draft');",
+  },
+  {
+    name: 'site id kept in a copied file',
+    file: client('sync/new-site.ts'),
+    find: "meta.set('site_id', database.randomBytes(ID_BYTES));",
+    replace: 'void ID_BYTES;',
+  },
+  {
+    name: 'epoch ignored by the server',
+    file: server('fanout/starting-point.ts'),
+    find: 'reload: isAhead || (hello.epoch !== null && !isOfThisEpoch),',
+    replace: 'reload: isAhead,',
+  },
+  {
+    name: 'epoch not renewed when the log has lost its end',
+    file: server('fanout/live-database.ts'),
+    find: 'if (logLostSomething && access.canWrite) this.beginEpoch();',
+    replace: 'void logLostSomething;',
   },
   {
     name: 'deadlines by the wall clock',

@@ -43,6 +43,7 @@ export class ServerHost {
   private readonly dead: LiveDatabase[] = [];
   private sessions = new Set<Session>();
   private fileNumber = 0;
+  private hasBackup = false;
 
   constructor(options: ServerHostOptions) {
     this.options = options;
@@ -54,6 +55,10 @@ export class ServerHost {
 
   private get path(): string {
     return join(this.options.folder, `server-${this.fileNumber}.sqlite`);
+  }
+
+  private get backupPath(): string {
+    return join(this.options.folder, 'backup.sqlite');
   }
 
   start(): void {
@@ -84,6 +89,28 @@ export class ServerHost {
     for (const suffix of ['', '-wal']) if (existsSync(from + suffix)) copyFileSync(from + suffix, this.path + suffix);
     this.dead.push(running);
     this.options.onKilled();
+  }
+
+  /** Copies the file as it is between two commits. */
+  backUp(): void {
+    if (this.running === null) return;
+    for (const suffix of ['', '-wal']) {
+      rmSync(this.backupPath + suffix, { force: true });
+      if (existsSync(this.path + suffix)) copyFileSync(this.path + suffix, this.backupPath + suffix);
+    }
+    this.hasBackup = true;
+  }
+
+  /** Somebody puts the backup in the place of the file and starts the server. False: there is none. */
+  restore(): boolean {
+    if (!this.hasBackup) return false;
+    this.kill();
+    for (const suffix of ['', '-wal']) {
+      rmSync(this.path + suffix, { force: true });
+      if (existsSync(this.backupPath + suffix)) copyFileSync(this.backupPath + suffix, this.path + suffix);
+    }
+    this.start();
+    return true;
   }
 
   /** Frees what dead processes had open. Not while any of their code is on the stack. */

@@ -77,8 +77,8 @@ export class Tab {
     return this.owner.isAlive && !this.isSuspended && this.opened !== null;
   }
 
-  write(statements: readonly SqlStatement[]): Promise<unknown> {
-    return this.run(() => this.membership.write(statements));
+  write(statements: readonly SqlStatement[], isAtomic = false): Promise<unknown> {
+    return this.run(() => (isAtomic ? this.membership.write(statements, { kind: 'atomic' }) : this.membership.write(statements)));
   }
 
   run<T>(body: () => T): T {

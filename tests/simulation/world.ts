@@ -58,10 +58,14 @@ export class World {
   private readonly faults: string[] = [];
   private readonly contents = new Map<number, Map<string, string>>();
   private readonly pushedUpTo = new Map<string, number>();
+  /** A restored server has not got everything that it once admitted. */
+  wasRestored = false;
+  private readonly runtimes: Runtimes;
   private watermark = 0;
   private epoch: Uint8Array | null = null;
 
-  constructor(seed: number) {
+  constructor(seed: number, loaded: Runtimes) {
+    this.runtimes = loaded;
     this.random = new Random(seed ^ 0x5eed);
     const { time, tally } = this;
     this.server = new ServerHost({
@@ -90,11 +94,29 @@ export class World {
     this.time.install(this.random, { WebSocket: socketClass, addEventListener: () => undefined, removeEventListener: () => undefined });
   }
 
-  addDevice(loaded: Runtimes): void {
-    const { time, random, network, model, tally } = this;
+  addDevice(files?: ReadonlyMap<string, Uint8Array>): Device {
+    const { time, random, network, model, tally, runtimes: loaded } = this;
     const offsetMs = random.pick([0, 0, 0, YEAR_MS, -YEAR_MS, 1234, -90_000]);
     const name = `d${this.devices.length + 1}`;
-    this.devices.push(new Device({ name, time, random, network, model, tally, runtimes: loaded, offsetMs, onFault: (fault) => this.fault(fault) }));
+    const device = new Device({ name, time, random, network, model, tally, runtimes: loaded, offsetMs, onFault: (fault) => this.fault(fault), ...(files === undefined ? {} : { files }) });
+    this.devices.push(device);
+    return device;
+  }
+
+  /** A second profile with the files of the first, as a backup of a whole computer leaves it. */
+  copyDevice(device: Device): void {
+    const copy = this.addDevice(device.copyFiles());
+    this.model.copy(device.name, copy.name);
+    copy.openTab();
+  }
+
+  /** The server has lost the end of its log: it may say so by a new epoch, and its watermarks come again. */
+  onRestored(): void {
+    this.tally.add('restored backup');
+    this.note('server restored');
+    this.wasRestored = true;
+    this.watermark = -1;
+    this.contents.clear();
   }
 
   note(what: string): void {
@@ -148,7 +170,12 @@ export class World {
   /** Nothing that was told may be lost: a log that begins a new epoch has lost something. */
   private checkEpoch(epoch: Uint8Array): void {
     if (this.epoch === epoch) return;
-    if (this.epoch !== null && Buffer.compare(this.epoch, epoch) !== 0) this.fault('the log of the server has lost its end');
+    if (this.epoch !== null && Buffer.compare(this.epoch, epoch) !== 0) {
+      if (!this.wasRestored) this.fault('the log of the server has lost its end');
+      this.tally.add('new epoch');
+      this.contents.clear();
+      this.watermark = -1;
+    }
     this.epoch = epoch;
   }
 
@@ -172,6 +199,9 @@ export class World {
     const decidedUpTo = database.outbox.decidedUpTo();
     for (const sequence of database.parked.sequences()) if (sequence > decidedUpTo) this.tally.add('slow path');
     if (database.outbox.pendingCount() > 0) return;
+    const { logEpoch } = database.meta;
+    // What it holds is of a log that has lost its end since.
+    if (logEpoch === null || this.epoch === null || Buffer.compare(logEpoch, this.epoch) !== 0) return;
     const expected = this.contents.get(cursor);
     if (expected === undefined) return;
     this.tally.add('comparison at a cursor');
