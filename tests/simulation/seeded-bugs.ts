@@ -165,8 +165,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'epoch ignored by the server',
     file: server('fanout/starting-point.ts'),
-    find: 'reload: isAhead || (hello.epoch !== null && !isOfThisEpoch),',
-    replace: 'reload: isAhead,',
+    find: 'reload: isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),',
+    replace: 'reload: isAhead || isBelowFloor,',
   },
   {
     name: 'epoch not renewed when the log has lost its end',

@@ -8,6 +8,7 @@ import { issueToken, jwtAuthenticate, type TokenRequest } from './auth/jwt.ts';
 import { originProblem } from './auth/origin.ts';
 import { secretProblem } from './auth/secret.ts';
 import { DatabaseCache } from './fanout/database-cache.ts';
+import { RETENTION, type Retention } from './log/retention.ts';
 import { errorFields, logToStderr, type Log } from './observe/log-line.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { SESSION_LIMITS, type SessionLimits } from './session/session-rules.ts';
@@ -29,6 +30,8 @@ export interface SyncServerOptions {
   /** Default: JSON lines to stderr. */
   readonly log?: Log;
   readonly limits?: Partial<SessionLimits>;
+  /** How long deletes are remembered for clients that are away. */
+  readonly retention?: Partial<Retention>;
 }
 
 export interface SyncServer {
@@ -49,13 +52,13 @@ export const SYNC_PATH = '/sync';
  * `database-unavailable` when another server uses the directory.
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
-  const { dataDir, schema, origins = [], now = Date.now, log = logToStderr, limits } = options;
+  const { dataDir, schema, origins = [], now = Date.now, log = logToStderr, limits, retention } = options;
   const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
   requireValid(options, secret);
   const authenticate = options.authenticate ?? jwtAuthenticate(secret as Uint8Array, now);
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);
-  const databases = new DatabaseCache({ dataDir, schema, onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
+  const databases = new DatabaseCache({ dataDir, schema, retention: { ...RETENTION, ...retention }, onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
   const sockets = new Sockets({
     origins,
     context: {

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RETENTION } from '../log/retention.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import { DatabaseCache, databaseFileName } from './database-cache.ts';
@@ -15,7 +16,7 @@ describe('the open databases', () => {
   it('are one for each id, also where the file system ignores case', () => {
     expect(databaseFileName('aB')).not.toBe(databaseFileName('ab'));
     expect(databaseFileName('aB').toLowerCase()).not.toBe(databaseFileName('ab').toLowerCase());
-    const cache = new DatabaseCache({ dataDir: folder.path, schema: TEST_SCHEMA, onFailure: () => undefined });
+    const cache = new DatabaseCache({ dataDir: folder.path, schema: TEST_SCHEMA, retention: RETENTION, onFailure: () => undefined });
     expect(cache.get('a')).toBe(cache.get('a'));
     expect(cache.get('a')).not.toBe(cache.get('A'));
     cache.closeAll();
@@ -23,7 +24,7 @@ describe('the open databases', () => {
   });
 
   it('are closed when many are idle, the least recently used first', () => {
-    const cache = new DatabaseCache({ dataDir: folder.path, schema: TEST_SCHEMA, onFailure: () => undefined, maxIdleFiles: 2 });
+    const cache = new DatabaseCache({ dataDir: folder.path, schema: TEST_SCHEMA, retention: RETENTION, onFailure: () => undefined, maxIdleFiles: 2 });
     const a = cache.get('a');
     const b = cache.get('b');
     cache.get('a');

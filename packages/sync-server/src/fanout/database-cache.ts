@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import { LiveDatabase } from './live-database.ts';
+import type { Retention } from '../log/retention.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 
 /** Files kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and its page cache. */
@@ -11,6 +12,7 @@ export interface DatabaseCacheOptions {
   readonly dataDir: string;
   readonly schema: Schema;
   readonly onFailure: (databaseId: string, error: unknown) => void;
+  readonly retention: Retention;
   readonly maxIdleFiles?: number;
 }
 
@@ -44,7 +46,7 @@ export class DatabaseCache {
   private openFile(databaseId: string): LiveDatabase {
     try {
       const file = openDatabaseFile(join(this.directory, databaseFileName(databaseId)), this.options.schema);
-      return new LiveDatabase(file, { onFailure: (error) => this.options.onFailure(databaseId, error) });
+      return new LiveDatabase(file, { retention: this.options.retention, onFailure: (error) => this.options.onFailure(databaseId, error) });
     } catch (error) {
       if (error instanceof RockpoolError) throw error;
       throw new RockpoolError('database-unavailable', {}, { cause: error });

@@ -1,6 +1,7 @@
 import { encodeDelivery, encodeDeliveryGroups, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, type Hello, type Push, type Welcome } from '@rockpool/shared';
 import { outcomesAfter } from '../log/outcomes.ts';
-import { foreignKeyChecks, type ForeignKeyChecks } from '../merge/foreign-keys.ts';
+import { RETENTION, type Retention } from '../log/retention.ts';
+import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import type { Sender } from '../push/admit-changeset.ts';
 import { baseInEpoch } from '../push/older-epoch.ts';
@@ -30,6 +31,7 @@ interface Subscription {
 export interface LiveDatabaseOptions {
   /** Unexpected failures: a file that cannot be written, a bug. */
   readonly onFailure: (error: unknown) => void;
+  readonly retention?: Retention;
 }
 
 /**
@@ -41,15 +43,14 @@ export interface LiveDatabaseOptions {
  */
 export class LiveDatabase {
   readonly file: DatabaseFile;
-  private readonly checks: ForeignKeyChecks;
   private readonly queue: PushQueue;
   private readonly subscriptions = new Map<Subscriber, Subscription>();
   private readonly subscriberBySite = new Map<string, Subscriber>();
 
-  constructor(file: DatabaseFile, { onFailure }: LiveDatabaseOptions) {
+  constructor(file: DatabaseFile, { onFailure, retention = RETENTION }: LiveDatabaseOptions) {
     this.file = file;
-    this.checks = foreignKeyChecks(file.tableByName);
-    this.queue = new PushQueue({ file, checks: this.checks, onCommitted: (authors) => this.publish(authors), onFailure });
+    const rules = { checks: foreignKeyChecks(file.tableByName), retention };
+    this.queue = new PushQueue({ file, rules, onCommitted: (authors) => this.publish(authors), onFailure });
   }
 
   /** Nobody is connected and nothing waits: the file may be closed. */

@@ -14,7 +14,7 @@ export interface StartingPoint {
   readonly toldUpTo: number;
   /** See Reader in pull/row-delivery.ts. */
   readonly ownFrom: number;
-  /** The client's cursor means nothing here: it gets the whole state. */
+  /** The client's cursor means nothing here, or deletes above it are forgotten: it gets the whole state. */
   readonly reload: boolean;
   /** The client has seen or confirmed, in this epoch, more than the log holds: its file was replaced by an older copy. */
   readonly logLostSomething: boolean;
@@ -25,12 +25,15 @@ export interface StartingPoint {
  * A client that is a copy finds out by `decidedUpTo` and `decidedHash`, and asks by a push which of its changesets are its own.
  */
 export function startingPoint(file: DatabaseFile, site: string, hello: Hello): StartingPoint {
-  const { log, sql, sites, epoch } = file;
+  const { log, sql, sites, epoch, tombstones } = file;
   if (site === SERVER_SITE) throw new RockpoolError('frame-invalid', { problem: 'reserved site id' });
   const state = sites.get(site);
   const decidedUpTo = state?.lastSequence ?? 0;
   const isAhead = hello.cursor > log.watermark || hello.decidedUpTo > decidedUpTo;
   const isOfThisEpoch = hello.epoch !== null && Buffer.compare(hello.epoch, epoch.id) === 0;
+  // Whoever has neither been told of a row nor written one has none to forget.
+  const hasRows = hello.cursor > 0 || state !== undefined;
+  const isBelowFloor = hasRows && hello.cursor < tombstones.floor;
   return {
     siteNumber: state?.number ?? null,
     decidedUpTo,
@@ -38,7 +41,7 @@ export function startingPoint(file: DatabaseFile, site: string, hello: Hello): S
     // Confirmed outcomes are forgotten. A client that asks for them is a copy, and sees by the gap that they are not its own.
     toldUpTo: Math.min(decidedUpTo, Math.max(hello.decidedUpTo, state?.confirmedSequence ?? 0)),
     ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.decidedUpTo),
-    reload: isAhead || (hello.epoch !== null && !isOfThisEpoch),
+    reload: isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),
     logLostSomething: isAhead && isOfThisEpoch,
   };
 }

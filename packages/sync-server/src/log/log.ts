@@ -6,6 +6,7 @@ export interface LogEntry {
   readonly sequence: number;
   readonly stampUs: number;
   readonly principal: string;
+  readonly receivedMs: number;
 }
 
 /** The order of a database: one line per admitted changeset, numbered by watermarks without gaps. */
@@ -23,16 +24,17 @@ export class Log {
     return this.end.watermark;
   }
 
-  append({ watermark, siteNumber, sequence, stampUs, principal }: LogEntry): void {
+  append({ watermark, siteNumber, sequence, stampUs, principal, receivedMs }: LogEntry): void {
     const maxStampUs = Math.max(this.end.maxStampUs, stampUs);
     this.sql.run(
-      `INSERT INTO rockpool_log (watermark, site_number, sequence, stamp_us, max_stamp_us, principal) VALUES (?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO rockpool_log (watermark, site_number, sequence, stamp_us, max_stamp_us, principal, received_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
       BigInt(watermark),
       BigInt(siteNumber),
       BigInt(sequence),
       BigInt(stampUs),
       BigInt(maxStampUs),
       principal,
+      BigInt(receivedMs),
     );
     this.end = { watermark, maxStampUs };
   }

@@ -1,4 +1,5 @@
 import { RockpoolError, type Push, type PushedChangeset } from '@rockpool/shared';
+import type { Retention } from '../log/retention.ts';
 import { confirmOutcomes, decidedHash, forgetOldHashes } from '../log/outcomes.ts';
 import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -21,23 +22,33 @@ export interface WaitingConfirm {
   readonly decidedUpTo: number;
 }
 
+/** What holds for every push into a database. */
+export interface AdmissionRules {
+  readonly checks: ForeignKeyChecks;
+  readonly retention: Retention;
+}
+
 /**
  * Group commit: everything that waits goes into one transaction, so that all of it shares one fsync. Returns, for each push,
  * why it was refused as a whole, or null; outcomes are in the file by then. **Nothing may be told to anybody before this returns:
  * only then is it durable.** When it throws nothing of it happened, and all of it may be sent again.
  */
-export function admitPushes(file: DatabaseFile, checks: ForeignKeyChecks, pushes: readonly WaitingPush[], confirms: Iterable<WaitingConfirm>): (RockpoolError | null)[] {
+export function admitPushes(file: DatabaseFile, { checks, retention }: AdmissionRules, pushes: readonly WaitingPush[], confirms: Iterable<WaitingConfirm>): (RockpoolError | null)[] {
   try {
     return file.sql.transaction(() => {
       for (const { site, cursor, decidedUpTo } of confirms) {
         const state = file.sites.get(site);
         if (state !== undefined) file.sites.save(confirmOutcomes(file.sql, state, cursor, decidedUpTo));
       }
-      return pushes.map((waiting) => admitPush(file, checks, waiting));
+      const refusals = pushes.map((waiting) => admitPush(file, checks, waiting));
+      const [first] = pushes;
+      if (first !== undefined) file.tombstones.prune(first.sender.receivedMs - retention.tombstonesMs);
+      return refusals;
     });
   } catch (error) {
     file.log.reload();
     file.sites.reload();
+    file.tombstones.reload();
     throw error;
   }
 }

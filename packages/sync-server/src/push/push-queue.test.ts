@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { FIRST_PREVIOUS_HASH, type RockpoolError } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { RETENTION } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
@@ -28,7 +29,7 @@ beforeEach(() => {
   onCommitted = () => undefined;
   queue = new PushQueue({
     file,
-    checks: foreignKeyChecks(file.tableByName),
+    rules: { checks: foreignKeyChecks(file.tableByName), retention: RETENTION },
     onCommitted: (authors) => {
       commits.push(authors);
       onCommitted();

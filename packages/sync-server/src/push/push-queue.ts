@@ -1,7 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { admitPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
+import { admitPushes, type AdmissionRules, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
 // One transaction takes up to this much, so that one busy database does not hold up the others (all share one thread).
 const MAX_GROUP_CHANGESETS = 2_000;
@@ -17,7 +16,7 @@ interface QueuedPush {
 
 export interface PushQueueOptions {
   readonly file: DatabaseFile;
-  readonly checks: ForeignKeyChecks;
+  readonly rules: AdmissionRules;
   /** The pushes of these sites are durable now. Called before `settled` of each of them. */
   readonly onCommitted: (authors: ReadonlySet<string>) => void;
   readonly onFailure: (error: unknown) => void;
@@ -95,10 +94,10 @@ export class PushQueue {
   }
 
   private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): void {
-    const { file, checks, onCommitted, onFailure } = this.options;
+    const { file, rules, onCommitted, onFailure } = this.options;
     let refusals: (RockpoolError | null)[];
     try {
-      refusals = admitPushes(file, checks, group.map(({ waiting }) => waiting), confirms);
+      refusals = admitPushes(file, rules, group.map(({ waiting }) => waiting), confirms);
     } catch (error) {
       if (group.length > 1) {
         // One push that cannot be stored must not take the others with it.

@@ -54,21 +54,26 @@ describe('a database file', () => {
     expect(query('SELECT name FROM sqlite_schema')).toEqual([['theirs']]);
   });
 
+  const layout = (): unknown => [
+    ...query(`SELECT tables.name, columns.name FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns WHERE tables.name LIKE 'rockpool_%' ORDER BY 1, 2`),
+    ...query(`SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_%' ORDER BY name`),
+  ];
+
   it('of the first storage format is brought to this one, and keeps what is in it', () => {
     open(TEST_SCHEMA);
-    const wanted = query(`SELECT name FROM pragma_table_info('rockpool_outcome')`);
+    const wanted = layout();
     const file = new SqliteFile(path);
-    file.exec(`ALTER TABLE rockpool_outcome DROP COLUMN decided_ms; UPDATE rockpool_meta SET value = '1' WHERE name = 'storage_format'; INSERT INTO accounts (id, name) VALUES ('x', 'x')`);
+    file.exec(`DROP INDEX rockpool_tombstone; ALTER TABLE rockpool_log DROP COLUMN received_ms; ALTER TABLE rockpool_outcome DROP COLUMN decided_ms; UPDATE rockpool_meta SET value = '1' WHERE name = 'storage_format'; INSERT INTO accounts (id, name) VALUES ('x', 'x')`);
     file.close();
     open(TEST_SCHEMA);
-    expect(query(`SELECT name FROM pragma_table_info('rockpool_outcome')`)).toEqual(wanted);
+    expect(layout()).toEqual(wanted);
     expect(query('SELECT id FROM accounts')).toEqual([['x']]);
   });
 
   it('of a later storage format is left alone', () => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);
-    file.exec(`UPDATE rockpool_meta SET value = '3' WHERE name = 'storage_format'`);
+    file.exec(`UPDATE rockpool_meta SET value = '4' WHERE name = 'storage_format'`);
     file.close();
     expect(() => open(TEST_SCHEMA)).toThrow(expect.objectContaining({ code: 'database-unavailable' }));
   });

@@ -3,6 +3,7 @@ import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syn
 import { Epoch } from '../log/epoch.ts';
 import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
+import { Tombstones } from '../log/tombstones.ts';
 import { INTERNAL_TABLES_SQL, MIGRATIONS, SERVER_SITE, SERVER_SITE_NUMBER, STORAGE_FORMAT } from './internal-tables.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { schemaAdditions } from './schema-additions.ts';
@@ -17,6 +18,7 @@ export interface DatabaseFile {
   readonly epoch: Epoch;
   readonly log: Log;
   readonly sites: Sites;
+  readonly tombstones: Tombstones;
 }
 
 /**
@@ -39,6 +41,7 @@ export function openDatabaseFile(path: string, schema: Schema): DatabaseFile {
       epoch: new Epoch(sql),
       log: new Log(sql),
       sites: new Sites(sql),
+      tombstones: new Tombstones(sql),
     };
   } catch (error) {
     sql.close();

@@ -1,9 +1,12 @@
 /** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
-export const STORAGE_FORMAT = 2;
+export const STORAGE_FORMAT = 3;
 
 /** What brings a file of an older format to the next one, by the format it has. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   1: `ALTER TABLE rockpool_outcome ADD COLUMN decided_ms INTEGER NOT NULL DEFAULT 0`,
+  2: `ALTER TABLE rockpool_log ADD COLUMN received_ms INTEGER NOT NULL DEFAULT 0;
+      UPDATE rockpool_log SET received_ms = max_stamp_us / 1000;
+      CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL`,
 };
 
 /** The number of the server's own site in rockpool_site: the author of the conflict ledger. */
@@ -51,10 +54,11 @@ CREATE TABLE rockpool_log (              -- one line per admitted changeset
   sequence INTEGER NOT NULL,
   stamp_us INTEGER NOT NULL,             -- corrected
   max_stamp_us INTEGER NOT NULL,         -- highest stamp up to here: no later write may claim to be older
-  principal TEXT NOT NULL                -- who wrote it, for the conflict ledger
+  principal TEXT NOT NULL,               -- who wrote it, for the conflict ledger
+  received_ms INTEGER NOT NULL DEFAULT 0 -- when it came, by the server's clock, ms since 1970
 );
 
-CREATE TABLE rockpool_row_version (      -- one line per row that ever existed in a synced table
+CREATE TABLE rockpool_row_version (      -- one line per row of a synced table, and per tombstone that is kept (log/tombstones.ts)
   table_id INTEGER NOT NULL,
   key BLOB NOT NULL,                     -- shared/change/primary-key.ts
   watermark INTEGER NOT NULL,            -- the highest of all versions in the row
@@ -64,4 +68,5 @@ CREATE TABLE rockpool_row_version (      -- one line per row that ever existed i
 ) WITHOUT ROWID;
 
 CREATE INDEX rockpool_row_version_by_watermark ON rockpool_row_version (watermark);
+CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL;
 `;

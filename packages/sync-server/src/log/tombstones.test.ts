@@ -1,0 +1,181 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Delivery, Welcome } from '@rockpool/shared';
+import { insert, remove, update } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { DATABASE } from '../testing/test-server.ts';
+import { told } from '../testing/told.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+let nowMs = 0;
+const tested = serverUnderTest({ now: () => nowMs, retention: { tombstonesMs: 10 * DAY_MS }, authenticate: async () => ({ principal: 'ann', databases: [DATABASE], access: 'write', expiresAtMs: Infinity }) });
+
+let a: TestConnection;
+beforeEach(async () => {
+  nowMs = Date.UTC(2026, 0, 1);
+  a = await tested.server.open();
+});
+
+const tombstones = (): unknown => tested.server.query('SELECT watermark FROM rockpool_row_version WHERE image IS NOT NULL ORDER BY watermark').map(([watermark]) => Number(watermark));
+const conflicts = (): unknown => tested.server.query('SELECT table_name, column_name, rule, lost_value, won_by, won_at_ms FROM rockpool_conflict ORDER BY id');
+
+async function back(site: TestSite): Promise<{ connection: TestConnection; welcome: Welcome; first: Delivery }> {
+  const connection = await tested.server.connect(site);
+  return { connection, ...(await connection.open(await tested.server.token(), DATABASE)) };
+}
+
+/** A site that is away from now on, with everything there is. */
+async function away(): Promise<TestSite> {
+  const connection = await tested.server.open();
+  await connection.close();
+  return connection.site;
+}
+
+/** Passes the time after which the deletes so far are forgotten, and makes the next commit. */
+async function forgetDeletes(): Promise<void> {
+  nowMs += 11 * DAY_MS;
+  await a.commit([insert('accounts', 'later', { name: 'later' })]);
+}
+
+describe('tombstones', () => {
+  it('are pruned with the first commit after their time, the younger ones kept', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' }), insert('accounts', 'y', { name: 'y' })]);
+    await a.commit([remove('accounts', 'x')]);
+    nowMs += 6 * DAY_MS;
+    await a.commit([remove('accounts', 'y')]);
+    nowMs += 4 * DAY_MS;
+    await a.commit([insert('labels', ['a', 1n], {})]);
+    expect(tombstones()).toEqual([2, 3]);
+    nowMs += 1;
+    await a.commit([insert('labels', ['a', 2n], {})]);
+    expect(tombstones()).toEqual([3]);
+  });
+
+  it('of many deletes go bit by bit', async () => {
+    const keys = Array.from({ length: 250 }, (_, i) => BigInt(i));
+    await a.commit(keys.map((position) => insert('labels', ['a', position], {})));
+    for (const position of keys) await a.commit([remove('labels', ['a', position])]);
+    await forgetDeletes();
+    expect(tombstones()).toHaveLength(150);
+    await a.commit([insert('labels', ['b', 1n], {})]);
+    await a.commit([insert('labels', ['b', 2n], {})]);
+    expect(tombstones()).toEqual([]);
+  });
+});
+
+describe('a site that was away', () => {
+  it('while deletes were forgotten is given the whole state, and keeps its place in the log afterwards', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    const site = await away();
+    await a.commit([remove('accounts', 'x')]);
+    await forgetDeletes();
+    const { connection, welcome, first } = await back(site);
+    expect(welcome).toMatchObject({ reload: true, watermark: 3 });
+    expect(first).toMatchObject({ whole: true, from: 0, to: 3 });
+    expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
+    await connection.close();
+    expect((await back(site)).welcome.reload).toBe(false);
+  });
+
+  it('but had seen all of the deletes that were forgotten is told what is news', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' }), insert('accounts', 'y', { name: 'y' })]);
+    await a.commit([remove('accounts', 'x')]);
+    const site = await away();
+    nowMs += 5 * DAY_MS;
+    await a.commit([remove('accounts', 'y')]);
+    nowMs += 6 * DAY_MS;
+    await a.commit([insert('accounts', 'z', { name: 'z' })]);
+    expect(tombstones()).toEqual([3]);
+    const { welcome, first } = await back(site);
+    expect(welcome.reload).toBe(false);
+    expect(told(first, 'accounts')).toMatchObject([{ kind: 'delete', key: ['y'] }, { kind: 'insert', key: ['z'] }]);
+  });
+
+  it('for any time reloads nothing where nothing was deleted', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    const site = await away();
+    await forgetDeletes();
+    expect((await back(site)).welcome.reload).toBe(false);
+  });
+
+  it('or never there before is told everything there is', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    await a.commit([remove('accounts', 'x')]);
+    await forgetDeletes();
+    const { welcome, first } = await back(new TestSite());
+    expect(welcome.reload).toBe(false);
+    expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
+  });
+
+  it('and never got the outcome of its own insert, which others deleted, reloads', async () => {
+    const site = new TestSite();
+    site.epoch = a.site.epoch;
+    site.write([insert('accounts', 'mine', { name: 'mine' })]);
+    const { connection } = await back(site);
+    connection.push();
+    connection.cut();
+    await a.delivery();
+    await a.commit([remove('accounts', 'mine')]);
+    await forgetDeletes();
+    expect(site.cursor).toBe(0);
+    const { welcome, first } = await back(site);
+    expect(welcome.reload).toBe(true);
+    expect(first).toMatchObject({ whole: true, outcomes: [{ kind: 'admitted', sequence: 1 }] });
+  });
+});
+
+describe('what was written before a delete that is forgotten', () => {
+  async function pending(table: string, key: string): Promise<TestSite> {
+    const site = await away();
+    await a.commit([remove(table, key)]);
+    await forgetDeletes();
+    return site;
+  }
+
+  async function pushed(site: TestSite): Promise<TestConnection> {
+    const { connection } = await back(site);
+    connection.push();
+    return connection;
+  }
+
+  it.each(['accounts', 'notes'])('does not bring the row of %s back: an update is a loss to somebody no longer known', async (table) => {
+    const column = table === 'accounts' ? 'name' : 'title';
+    await a.commit([insert(table, 'x', { [column]: 'x', ...(table === 'notes' ? { reads: 0n } : {}) })]);
+    const site = await pending(table, 'x');
+    site.write([update(table, 'x', { [column]: 'mine' })], { ageMs: 12 * DAY_MS, base: 1 });
+    const connection = await pushed(site);
+    const { outcomes, groups } = await connection.decided(1);
+    expect(outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(groups.map(({ kind }) => kind)).toContain('delete');
+    expect(tested.server.query(`SELECT id FROM ${table} WHERE id = 'x'`)).toEqual([]);
+    expect(conflicts()).toEqual([[table, column, 'delete-wins', 'mine', '', 0n]]);
+  });
+
+  it('rejects a late child of the parent that has gone: it waits with its author', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    const site = await pending('accounts', 'x');
+    site.write([insert('entries', 'e', { account_id: 'x', amount: 1n })], { base: 1 });
+    const connection = await pushed(site);
+    expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'rejected', code: 'constraint-foreign-key' }]);
+  });
+
+  it('takes a second delete for done, and an insert for a new row', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    const site = await pending('accounts', 'x');
+    site.write([remove('accounts', 'x')], { base: 1 });
+    site.write([insert('accounts', 'x', { name: 'again' })], { base: 1 });
+    const connection = await pushed(site);
+    expect((await connection.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 0 }, { kind: 'admitted', lossCount: 0 }]);
+    expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['again']]);
+  });
+
+  it('loses to a row that was made anew under the same key', async () => {
+    await a.commit([insert('accounts', 'x', { name: 'x' })]);
+    const site = await pending('accounts', 'x');
+    await a.commit([insert('accounts', 'x', { name: 'new' })]);
+    site.write([update('accounts', 'x', { name: 'mine' })], { base: 1 });
+    const connection = await pushed(site);
+    expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['new']]);
+  });
+});

@@ -1,0 +1,51 @@
+import { readMeta, writeMeta } from '../store/meta.ts';
+import type { SqliteFile } from '../store/sqlite-file.ts';
+
+// So that no commit waits long for an old database to be tidied: a hundred lookups. All tombstones of one watermark go together.
+const PRUNED_PER_COMMIT = 100;
+
+/**
+ * What deleted rows leave behind, so that others learn of it, and its end.
+ *
+ *   watermark   1 ··················· floor ············ log's end
+ *   tombstones  pruned, all of them   │ kept, all of them
+ *   a site here reloads               │ is told what is news
+ *
+ * The floor is the newest tombstone that was pruned, so where nothing is ever deleted nobody ever reloads.
+ */
+export class Tombstones {
+  private readonly sql: SqliteFile;
+  private lowest: number;
+
+  constructor(sql: SqliteFile) {
+    this.sql = sql;
+    this.lowest = readFloor(sql);
+  }
+
+  /** The watermark up to which deletes are forgotten. 0: none. */
+  get floor(): number {
+    return this.lowest;
+  }
+
+  /** Forgets the deletes that came before `beforeMs`, some of them in each transaction. Live sites have passed them: they were at the log's end later. */
+  prune(beforeMs: number): void {
+    const oldest = this.sql.all(
+      `SELECT watermark, received_ms FROM rockpool_row_version JOIN rockpool_log USING (watermark) WHERE image IS NOT NULL ORDER BY watermark LIMIT ?`,
+      BigInt(PRUNED_PER_COMMIT),
+    );
+    const expired = oldest.filter(([, receivedMs]) => Number(receivedMs) < beforeMs).at(-1);
+    if (expired === undefined) return;
+    this.lowest = Number(expired[0]);
+    writeMeta(this.sql, 'floor', String(this.lowest));
+    this.sql.run(`DELETE FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?`, BigInt(this.lowest));
+  }
+
+  /** Back to what is stored, after a transaction that did not commit. */
+  reload(): void {
+    this.lowest = readFloor(this.sql);
+  }
+}
+
+function readFloor(sql: SqliteFile): number {
+  return Number(readMeta(sql, 'floor') ?? 0);
+}
