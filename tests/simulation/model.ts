@@ -28,6 +28,8 @@ export class Model {
   readonly commits = new Map<string, Commit[]>();
   readonly marksOf = new Map<string, Set<string>>();
   readonly draftsOf = new Map<string, Set<number>>();
+  /** All of them, those of each device in their order. */
+  readonly inOrder: Commit[] = [];
   /** Parked changesets that their device has given up. */
   readonly dropped = new Set<string>();
   /** Transactions that take effect whole or not at all. */
@@ -56,7 +58,9 @@ export class Model {
         }
       }
       if (mark === null) continue;
-      this.commits.set(mark, [...(this.commits.get(mark) ?? []), { mark, device, site: database.siteId, sequence, cells }]);
+      const commit = { mark, device, site: database.siteId, sequence, cells };
+      this.inOrder.push(commit);
+      this.commits.set(mark, [...(this.commits.get(mark) ?? []), commit]);
       this.add(this.marksOf, device, mark);
     }
   }
@@ -104,7 +108,7 @@ export interface LedgerRow {
  */
 export function wrongWinner(model: Model, ledger: readonly LedgerRow[], stampOf: (mark: string) => number | null): string | null {
   const markOf = new Map<string, string>();
-  for (const { mark, cells } of [...model.commits.values()].flat()) for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
+  for (const { mark, cells } of model.inOrder) for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
   for (const { lost, won, lostSite, wonSite } of ledger) {
     const [loser, winner] = [stampOf(markOf.get(lost) ?? ''), stampOf(markOf.get(won) ?? '')];
     if (loser === null || winner === null) continue;
@@ -140,14 +144,21 @@ export function vanishedValue(model: Model, { admitted, visible, lost }: Ending)
   const seenBelow = new Map<string, string>();
   const overwritten = new Set<string>();
   const followed: { value: string; commit: Commit; name: string }[] = [];
-  for (const commit of [...model.commits.values()].flat()) {
+  // A write of NULL has no text of its own: it is known by its place, until its device writes there again.
+  const nulls = new Map<string, string>();
+  for (const commit of model.inOrder) {
     for (const { row, columnId, before, after } of commit.cells) {
       const column = followedColumn(row, columnId);
       if (column === null) continue;
-      if (typeof before === 'string') {
-        if (typeof after === 'string') seenBelow.set(after, before);
-        if (admitted.has(commit.mark)) overwritten.add(before);
+      const place = `${commit.device} ${row} ${columnId}`;
+      const below = typeof before === 'string' ? before : nulls.get(place);
+      const value = typeof after === 'string' ? after : `NULL of ${place} in ${commit.mark}`;
+      if (below !== undefined) {
+        seenBelow.set(value, below);
+        if (admitted.has(commit.mark)) overwritten.add(below);
       }
+      if (typeof after === 'string') nulls.delete(place);
+      else nulls.set(place, value);
       if (typeof after === 'string' && admitted.has(commit.mark)) followed.push({ value: after, commit, name: column });
     }
   }
