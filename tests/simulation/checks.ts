@@ -74,15 +74,32 @@ export function readText(database: OpenDatabase, sql: string): string | null {
 
 /** A write that the storage of this device had confirmed, and that is not there any more. */
 export function lostWrites(model: Model, device: string, database: OpenDatabase): string | null {
-  const here = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
-  const missing = [...(model.marksOf.get(device) ?? [])].filter((mark) => !here.has(mark) && !model.dropped.has(mark));
-  if (missing.length > 0) {
-    const parked = new Set(database.connection.rows('SELECT sequence FROM rockpool_parked').flatMap(([sequence]) => marksIn(database, Number(sequence))));
-    for (const mark of missing) if (!parked.has(mark)) return `the transaction ${mark} is lost`;
-  }
+  const missing = missingMarks(model, [...(model.marksOf.get(device) ?? [])].filter((mark) => !model.shared.has(mark)), database);
+  const parked = missing.length === 0 ? NOTHING : parkedMarks(database);
+  for (const mark of missing) if (!parked.has(mark)) return `the transaction ${mark} is lost`;
   const drafts = new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id)));
   for (const draft of model.draftsOf.get(device) ?? []) if (!drafts.has(draft)) return `the local row ${draft} is lost`;
   return null;
+}
+
+/** What a device and its copy had both written is here, or parked on one of all devices. */
+export function lostTogether(model: Model, databases: readonly OpenDatabase[]): string | null {
+  const parked = new Set(databases.flatMap((database) => [...parkedMarks(database)]));
+  for (const database of databases) {
+    for (const mark of missingMarks(model, model.shared, database)) if (!parked.has(mark)) return `the transaction ${mark} of a device and of its copy is lost`;
+  }
+  return null;
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+function missingMarks(model: Model, marks: Iterable<string>, database: OpenDatabase): string[] {
+  const here = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
+  return [...marks].filter((mark) => !here.has(mark) && !model.dropped.has(mark));
+}
+
+function parkedMarks(database: OpenDatabase): Set<string> {
+  return new Set(database.connection.rows('SELECT sequence FROM rockpool_parked').flatMap(([sequence]) => marksIn(database, Number(sequence))));
 }
 
 /** What is wrong with a database as it was opened after whatever had happened to it. */

@@ -20,7 +20,7 @@ export interface Commit {
   readonly cells: readonly WrittenCell[];
 }
 
-const MARK = tableIdOf('mark');
+export const MARK: number = tableIdOf('mark');
 
 /** What the devices have been promised, noted beside them as their storage confirmed it. */
 export class Model {
@@ -30,6 +30,8 @@ export class Model {
   readonly draftsOf = new Map<string, Set<number>>();
   /** All of them, those of each device in their order. */
   readonly inOrder: Commit[] = [];
+  /** Marks that a device and a copy of it both had: what became of them, only one of the two was told. */
+  readonly shared = new Set<string>();
   /** Parked changesets that their device has given up. */
   readonly dropped = new Set<string>();
   /** Transactions that take effect whole or not at all. */
@@ -67,6 +69,7 @@ export class Model {
 
   /** A copy of a device's files begins with what the device had noted. */
   copy(device: string, copy: string): void {
+    for (const mark of this.marksOf.get(device) ?? []) this.shared.add(mark);
     for (const [site, sequence] of [...this.recordedUpTo]) if (site.startsWith(`${device} `)) this.recordedUpTo.set(site.replace(`${device} `, `${copy} `), sequence);
     this.draftsOf.set(copy, new Set(this.draftsOf.get(device)));
   }
@@ -134,39 +137,44 @@ export interface Ending {
   readonly visible: ReadonlySet<string>;
   /** Every text that the ledger holds as having lost. */
   readonly lost: ReadonlySet<string>;
+  /** What a restored server is given again comes in another order: then what a device wrote over what it had written itself counts as seen. */
+  readonly wasRestored: boolean;
 }
 
 /**
  * Every value that was admitted is there, or was overwritten by somebody who saw it, or stands in the ledger. Returns one that is not.
  * Whoever wrote over a value saw also what was overwritten before it on the same device.
  */
-export function vanishedValue(model: Model, { admitted, visible, lost }: Ending): string | null {
-  const seenBelow = new Map<string, string>();
-  const overwritten = new Set<string>();
+export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
+  const seenBelow = new Map<string, readonly string[]>();
+  const overwritten: string[] = [];
   const followed: { value: string; commit: Commit; name: string }[] = [];
-  // A write of NULL has no text of its own: it is known by its place, until its device writes there again.
-  const nulls = new Map<string, string>();
+  // A write of NULL has no text of its own: it is known by its place.
+  const nullOf = (place: string, mark: string): string => `NULL of ${place} in ${mark}`;
+  const lastOwn = new Map<string, string>();
   for (const commit of model.inOrder) {
     for (const { row, columnId, before, after } of commit.cells) {
       const column = followedColumn(row, columnId);
       if (column === null) continue;
       const place = `${commit.device} ${row} ${columnId}`;
-      const below = typeof before === 'string' ? before : nulls.get(place);
-      const value = typeof after === 'string' ? after : `NULL of ${place} in ${commit.mark}`;
-      if (below !== undefined) {
-        seenBelow.set(value, below);
-        if (admitted.has(commit.mark)) overwritten.add(below);
-      }
-      if (typeof after === 'string') nulls.delete(place);
-      else nulls.set(place, value);
-      if (typeof after === 'string' && admitted.has(commit.mark)) followed.push({ value: after, commit, name: column });
+      const own = lastOwn.get(place);
+      const below = [...(typeof before === 'string' ? [before] : []), ...(own !== undefined && (before === null || wasRestored) ? [own] : [])];
+      const value = typeof after === 'string' ? after : nullOf(place, commit.mark);
+      seenBelow.set(value, [...(seenBelow.get(value) ?? []), ...below]);
+      lastOwn.set(place, value);
+      if (!admitted.has(commit.mark)) continue;
+      overwritten.push(...below);
+      if (typeof after === 'string') followed.push({ value: after, commit, name: column });
     }
   }
-  for (const value of [...overwritten]) {
-    for (let below = seenBelow.get(value); below !== undefined && !overwritten.has(below); below = seenBelow.get(below)) overwritten.add(below);
+  const gone = new Set<string>();
+  for (let value = overwritten.pop(); value !== undefined; value = overwritten.pop()) {
+    if (gone.has(value)) continue;
+    gone.add(value);
+    overwritten.push(...(seenBelow.get(value) ?? []));
   }
   for (const { value, commit, name } of followed) {
-    if (!visible.has(value) && !lost.has(value) && !overwritten.has(value)) return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
+    if (!visible.has(value) && !lost.has(value) && !gone.has(value)) return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
   }
   return null;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { contentOf, difference, firstOpening, lostWrites, readText } from './checks.ts';
-import { FOLLOWED_COLUMNS, vanishedValue, wrongWinner } from './model.ts';
+import { encodeKey } from '../../packages/shared/src/index.ts';
+import { contentOf, difference, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
+import { FOLLOWED_COLUMNS, MARK, vanishedValue, wrongWinner } from './model.ts';
 import type { Plan } from './operations.ts';
 import { perform, wake } from './perform.ts';
 import { HistoryFailed, loadRuntimes, World } from './world.ts';
@@ -101,21 +102,22 @@ function checkEnding(world: World): void {
       if (differs !== null) throw new HistoryFailed(`${other.owner.name}, a follower, differs: ${differs}`);
     }
   }
+  const together = lostTogether(model, devices.flatMap(({ leader }) => leader?.opened?.database ?? []));
+  if (together !== null) throw new HistoryFailed(together);
   const ask = (sql: string): string[] => (server.live?.file.sql.all(sql) ?? []).map(([value]) => String(value));
   const vanished = vanishedValue(model, {
     admitted: new Set(ask('SELECT id FROM mark')),
     visible: new Set(FOLLOWED_COLUMNS.flatMap(({ table, column }) => ask(`SELECT ${column} FROM ${table} WHERE ${column} IS NOT NULL`))),
     lost: new Set(ask('SELECT lost_value FROM rockpool_conflict WHERE lost_value IS NOT NULL')),
+    wasRestored: world.wasRestored,
   });
   if (vanished !== null) throw new HistoryFailed(vanished);
   const { live } = server;
   const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id'").map((row) => row.map(String)) ?? [];
   const stampOf = (mark: string): number | null => {
-    for (const { site, sequence } of model.commits.get(mark) ?? []) {
-      const stamp = live?.file.sql.get('SELECT stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE site = ? AND sequence = ?', site, BigInt(sequence))?.[0];
-      if (stamp !== undefined) return Number(stamp);
-    }
-    return null;
+    // Nobody writes a mark twice: it has the version of its transaction.
+    const stamp = live?.file.sql.get('SELECT stamp_us FROM rockpool_log JOIN rockpool_row_version USING (watermark) WHERE table_id = ? AND key = ?', BigInt(MARK), encodeKey([mark]))?.[0];
+    return stamp === undefined ? null : Number(stamp);
   };
   const wrong = wrongWinner(model, rows.map(([lost = '', won = '', lostSite = '', wonSite = '']) => ({ lost, won, lostSite, wonSite })), stampOf);
   if (wrong !== null) throw new HistoryFailed(wrong);
