@@ -30,7 +30,7 @@ export interface SyncServerOptions {
   /** Default: JSON lines to stderr. */
   readonly log?: Log;
   readonly limits?: Partial<SessionLimits>;
-  /** How long deletes are remembered for clients that are away. */
+  /** How long deletes are remembered for clients that are away, and conflicts for people. */
   readonly retention?: Partial<Retention>;
 }
 

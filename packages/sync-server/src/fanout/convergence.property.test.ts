@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { checkConvergence, history } from '../testing/random-history.ts';
 
 describe('clients of one database', () => {
-  it('hold the same rows as the server once all have synced, whatever happened before', { timeout: 60_000 }, async () => {
-    await fc.assert(fc.asyncProperty(history, checkConvergence), { numRuns: 100 });
+  it('hold the same rows as the server once all have synced, whatever happened before', { timeout: 200_000 }, async () => {
+    await fc.assert(fc.asyncProperty(history, checkConvergence), { numRuns: 200 });
   });
 });

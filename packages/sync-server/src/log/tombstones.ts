@@ -27,10 +27,14 @@ export class Tombstones {
     return this.lowest;
   }
 
-  /** Forgets the deletes that came before `beforeMs`, some of them in each transaction. Live sites have passed them: they were at the log's end later. */
-  prune(beforeMs: number): void {
+  /**
+   * Forgets the deletes that came before `beforeMs`, some of them in each transaction. Live sites have passed them: they were at the log's end later.
+   * Those after the watermark `since`, where this transaction began, stay: no session has been told of them.
+   */
+  prune(beforeMs: number, since: number): void {
     const oldest = this.sql.all(
-      `SELECT watermark, received_ms FROM rockpool_row_version JOIN rockpool_log USING (watermark) WHERE image IS NOT NULL ORDER BY watermark LIMIT ?`,
+      `SELECT watermark, received_ms FROM rockpool_row_version JOIN rockpool_log USING (watermark) WHERE image IS NOT NULL AND watermark <= ? ORDER BY watermark LIMIT ?`,
+      BigInt(since),
       BigInt(PRUNED_PER_COMMIT),
     );
     const expired = oldest.filter(([, receivedMs]) => Number(receivedMs) < beforeMs).at(-1);

@@ -1,4 +1,5 @@
 import { RockpoolError, type Push, type PushedChangeset } from '@rockpool/shared';
+import { purgeConflicts } from '../ledger/purge-conflicts.ts';
 import type { Retention } from '../log/retention.ts';
 import { confirmOutcomes, decidedHash, forgetOldHashes } from '../log/outcomes.ts';
 import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
@@ -40,9 +41,11 @@ export function admitPushes(file: DatabaseFile, { checks, retention }: Admission
         const state = file.sites.get(site);
         if (state !== undefined) file.sites.save(confirmOutcomes(file.sql, state, cursor, decidedUpTo));
       }
+      const since = file.log.watermark;
       const refusals = pushes.map((waiting) => admitPush(file, checks, waiting));
-      const [first] = pushes;
-      if (first !== undefined) file.tombstones.prune(first.sender.receivedMs - retention.tombstonesMs);
+      const nowMs = pushes.at(-1)?.sender.receivedMs;
+      // What is forgotten is forgotten under a watermark, which takes something that was admitted.
+      if (nowMs !== undefined && file.log.watermark > since) forget(file, retention, since, nowMs);
       return refusals;
     });
   } catch (error) {
@@ -51,6 +54,11 @@ export function admitPushes(file: DatabaseFile, { checks, retention }: Admission
     file.tombstones.reload();
     throw error;
   }
+}
+
+function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
+  purgeConflicts(file, retention, since, nowMs);
+  file.tombstones.prune(nowMs - retention.tombstonesMs, since);
 }
 
 function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, sender }: WaitingPush): RockpoolError | null {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { keyColumns, syncedTables, SYSTEM_TABLES, valueColumns, type CellValue } from '@rockpool/shared';
 import { expect } from 'vitest';
 import { LiveDatabase } from '../fanout/live-database.ts';
+import type { Retention } from '../log/retention.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, remove, update, type Change } from './changeset.ts';
 import { committed } from './committed.ts';
@@ -11,10 +12,11 @@ import { TEST_SCHEMA } from './test-schema.ts';
 
 /*
  * Random histories of a few clients on one server file: they write, push parts of their outbox (again and again), lose
- * connections with deliveries in flight, come back, and apply what arrives when they like. In the end everybody syncs.
+ * connections with deliveries in flight, come back, perhaps after the server has forgotten deletes, and apply what arrives when they like. In the end everybody syncs.
  */
 
 const REPLICAS = 3;
+const STEP_MS = 7;
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 // Few keys, so that histories meet.
@@ -74,18 +76,21 @@ const step: fc.Arbitrary<TakenStep> = fc.record({
 export interface History {
   /** How far each client's clock is ahead. */
   readonly clocks: readonly number[];
+  /** How soon the server forgets deletes and conflicts. A step takes STEP_MS. */
+  readonly retention: Retention;
   readonly steps: readonly TakenStep[];
 }
 
 export const history: fc.Arbitrary<History> = fc.record({
   clocks: fc.array(fc.integer({ min: -YEAR_MS, max: YEAR_MS }), { minLength: REPLICAS, maxLength: REPLICAS }),
+  retention: fc.record({ tombstonesMs: fc.constantFrom(1, 10 * STEP_MS, YEAR_MS), conflictsMs: fc.constantFrom(10 * STEP_MS, YEAR_MS), maxConflicts: fc.constantFrom(3, 1000) }),
   steps: fc.array(step, { minLength: 10, maxLength: 120, size: 'max' }),
 });
 
 /** Lives a history through, lets everybody sync, and compares all copies with the server's rows. */
-export async function checkConvergence({ clocks, steps }: History): Promise<void> {
+export async function checkConvergence({ clocks, retention, steps }: History): Promise<void> {
   const failures: unknown[] = [];
-  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: (error) => void failures.push(error) });
+  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { retention, onFailure: (error) => void failures.push(error) });
   const world = new World(database, clocks);
   try {
     for (const { who, step: one } of steps) await world.take(who, one);
@@ -123,7 +128,7 @@ class World {
   }
 
   async take(who: number, one: Step): Promise<void> {
-    this.nowMs += 7;
+    this.nowMs += STEP_MS;
     const replica = this.replicas[who] as Replica;
     const session = this.sessions[who] ?? null;
     switch (one.does) {

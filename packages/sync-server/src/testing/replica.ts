@@ -48,13 +48,14 @@ export class Replica {
   }
 
   apply(delivery: Delivery): void {
-    if (delivery.from !== this.site.cursor) throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
+    if (!delivery.whole && delivery.from !== this.site.cursor) throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
     for (const outcome of delivery.outcomes) {
       const decided = this.pending.shift();
       if (decided?.sequence !== outcome.sequence) throw new Error(`outcome ${outcome.sequence} is not of the next pending changeset`);
       this.outcomes.push(outcome);
       if (outcome.kind === 'admitted') fold(this.base, decided.groups, 'pending');
     }
+    if (delivery.whole) this.base.clear();
     fold(this.base, delivery.groups, 'delivered');
     this.site.cursor = delivery.to;
     this.site.decidedUpTo = delivery.decidedUpTo;

@@ -1,0 +1,38 @@
+import { CONFLICT_TABLE, CONFLICT_TABLE_NAME, encodeKey } from '@rockpool/shared';
+import type { Retention } from '../log/retention.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { readKnownRow, writeKnownRow } from '../store/row-store.ts';
+import type { StoredTable } from '../store/stored-table.ts';
+
+// Of those that are too old; so that no commit waits long for an old database to be tidied.
+const PURGED_PER_COMMIT = 100;
+
+/**
+ * Deletes entries of the conflict ledger that are too old or too many, at the log's end, so that clients are told as of any other delete. Entries after the
+ * watermark `since` stay, however many: nothing is purged before anybody could see it. Their tombstones keep no values.
+ */
+export function purgeConflicts(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
+  const ledger = file.tableById.get(CONFLICT_TABLE.id) as StoredTable;
+  for (const id of new Set([...tooOld(file, nowMs - retention.conflictsMs, since), ...tooMany(file, retention.maxConflicts, since)])) {
+    const keyBytes = encodeKey([id]);
+    const known = readKnownRow(file, ledger, [id], keyBytes);
+    if (known === undefined) continue;
+    file.sql.run(ledger.deleteSql, id);
+    const deleted = { ...known.row.inserted, watermark: file.log.watermark };
+    writeKnownRow(file, ledger, keyBytes, { ...known, row: { ...known.row, deleted, cells: new Map() } });
+  }
+}
+
+function tooOld({ sql }: DatabaseFile, beforeMs: number, since: number): string[] {
+  // Ids sort by the time of their decision.
+  return sql
+    .all(`SELECT id, received_ms FROM ${CONFLICT_TABLE_NAME} JOIN rockpool_log USING (watermark) WHERE watermark <= ? ORDER BY id LIMIT ?`, BigInt(since), BigInt(PURGED_PER_COMMIT))
+    .filter(([, receivedMs]) => Number(receivedMs) < beforeMs)
+    .map(([id]) => id as string);
+}
+
+function tooMany({ sql }: DatabaseFile, maxConflicts: number, since: number): string[] {
+  const newest = sql.get(`SELECT id FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1 OFFSET ?`, BigInt(maxConflicts))?.[0];
+  if (newest === undefined) return [];
+  return sql.all(`SELECT id FROM ${CONFLICT_TABLE_NAME} WHERE id <= ? AND watermark <= ?`, newest as string, BigInt(since)).map(([id]) => id as string);
+}
