@@ -58,7 +58,7 @@ const fromServer: ServerMessage[] = [
     groups,
   },
   { type: 'failure', code: 'auth-token-expired', fields: {} },
-  { type: 'pong' },
+  { type: 'pong', serverNowMs: 1_763_683_200_000 },
 ];
 
 function record(side: RecordedFrame['side'], message: ClientMessage | ServerMessage): RecordedFrame {

@@ -136,6 +136,7 @@ describe('a client', () => {
       persistence: 'opfs',
       role: 'leader',
       clockOffsetMs: null,
+      clockWrong: false,
     });
   });
 });

@@ -47,6 +47,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     persistence: storage,
     role: 'follower',
     clockOffsetMs: null,
+    clockWrong: false,
   });
 
   const tab: TabApi = {

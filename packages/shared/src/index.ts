@@ -13,7 +13,10 @@ export {
 export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
 export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH } from './change/changeset-hash.ts';
 export { decodeKey, encodeKey, keyToString } from './change/primary-key.ts';
-export { ageOfStampUs, correctStampUs, nextLocalStampUs, stampToMs, type StampCorrection } from './clock/stamp.ts';
+export { ageOfStampUs, CLOCK_TOLERANCE_MS, wasClockSet, type ClockContact } from './clock/age.ts';
+export { createLocalTime, type LastStamp, type LocalTime } from './clock/local-time.ts';
+export { correctStampUs, LATEST_STAMP_US, nextLocalStampUs, stampToMs, type StampCorrection } from './clock/stamp.ts';
+export { createSteadyClock } from './clock/steady-clock.ts';
 export { ERROR_CODES, isErrorCode, messageOf, recoveryOf, type ErrorCode, type Recovery } from './errors/error-codes.ts';
 export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
 export { addToCounter, counterDelta } from './merge/counter.ts';

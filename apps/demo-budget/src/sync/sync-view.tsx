@@ -6,9 +6,6 @@ import { changes, statusWords, timeAgo, timeSpan } from './status-sentence.ts';
 import { StorageFacts } from './storage-facts.tsx';
 import { useNow } from './use-now.ts';
 
-/** A clock this far off is worth a word: within it, "a minute ago" still reads right. */
-const clockToleranceMs = 60_000;
-
 /** How the budget is kept and sent, in plain language. */
 export function SyncView({ device }: { readonly device: string }): ReactNode {
   const status = useSyncStatus();
@@ -45,11 +42,11 @@ export function SyncView({ device }: { readonly device: string }): ReactNode {
             </dd>
           </div>
         )}
-        {Math.abs(clockOffsetMs) > clockToleranceMs && (
+        {status.clockWrong && (
           <div>
             <dt>Clock</dt>
             <dd>
-              This device’s clock is {timeSpan(Math.abs(clockOffsetMs), locale)} {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Your changes are placed by the server’s.
+              This device’s clock is {timeSpan(Math.abs(clockOffsetMs), locale)} {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Your changes are placed by the server’s clock; set yours right, or dates you enter will be off.
             </dd>
           </div>
         )}

@@ -29,4 +29,6 @@ export interface SyncStatus {
   readonly role: TabRole;
   /** How far the clock of this device is ahead of the server's, in ms; null before the first contact. */
   readonly clockOffsetMs: number | null;
+  /** That is a minute or more, either way. Nothing is lost or won by it, but what this device calls today may be wrong. */
+  readonly clockWrong: boolean;
 }

@@ -19,6 +19,7 @@ export const FAKE_STATUS: LeaderStatus = {
   lastContactMs: null,
   persistence: 'opfs',
   clockOffsetMs: null,
+  clockWrong: false,
 };
 
 /** What all tabs share. */

@@ -38,6 +38,7 @@ export function createHost(): WorkerApi {
         lastContactMs: null,
         persistence: options.storage,
         clockOffsetMs: null,
+        clockWrong: false,
       };
       let status: SyncStatus = { ...initialStatus, role: 'follower' };
       let isOpen = false;

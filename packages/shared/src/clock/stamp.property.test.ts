@@ -1,28 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ageOfStampUs, correctStampUs, nextLocalStampUs } from './stamp.ts';
+import { ageOfStampUs } from './age.ts';
+import { correctStampUs, nextLocalStampUs } from './stamp.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 describe('stamps of a site', () => {
-  it('always rise, with a clock that jumps back, stands still or races', () => {
+  it('always rise, whatever local time does', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: NOW_MS - YEAR_MS, max: NOW_MS + YEAR_MS }), { minLength: 1 }), (clock) => {
         let last = 0;
         for (const nowMs of clock) {
-          const next = nextLocalStampUs(nowMs, last);
+          const next = nextLocalStampUs(nowMs * 1000, last);
           expect(next).toBeGreaterThan(last);
           last = next;
         }
       }),
     );
-  });
-
-  it('stay within a fifth of a second of a clock frozen over 200,000 writes', () => {
-    let last = 0;
-    for (let i = 0; i < 200_000; i++) last = nextLocalStampUs(NOW_MS, last);
-    expect(last).toBe(NOW_MS * 1000 + 199_999);
   });
 });
 
@@ -33,7 +28,7 @@ describe('stamp correction', () => {
     fc.assert(
       fc.property(offset, fc.nat({ max: 10_000_000 }), (offsetMs, ageMs) => {
         const clientNowMs = NOW_MS + offsetMs;
-        const ageUs = ageOfStampUs((clientNowMs - ageMs) * 1000, clientNowMs);
+        const ageUs = ageOfStampUs((clientNowMs - ageMs) * 1000, clientNowMs * 1000);
         const corrected = correctStampUs({ ageUs, receivedMs: NOW_MS, lastOfSiteUs: 0, seenUs: 0 });
         expect(corrected).toBe((NOW_MS - ageMs) * 1000);
       }),
@@ -44,7 +39,7 @@ describe('stamp correction', () => {
     fc.assert(
       fc.property(offset, offset, fc.nat({ max: NOW_MS * 1000 }), fc.nat({ max: NOW_MS * 1000 }), (writtenOffset, sentOffset, lastOfSiteUs, seenUs) => {
         const corrected = correctStampUs({
-          ageUs: ageOfStampUs((NOW_MS + writtenOffset) * 1000, NOW_MS + sentOffset),
+          ageUs: ageOfStampUs((NOW_MS + writtenOffset) * 1000, (NOW_MS + sentOffset) * 1000),
           receivedMs: NOW_MS,
           lastOfSiteUs,
           seenUs,

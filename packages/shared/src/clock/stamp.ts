@@ -5,9 +5,12 @@
  */
 const US_PER_MS = 1000;
 
-/** The next stamp of a site: its wall clock, or one more than its last stamp when the clock stands still or went back. */
-export function nextLocalStampUs(nowMs: number, lastStampUs: number): number {
-  return Math.max(Math.floor(nowMs) * US_PER_MS, lastStampUs + 1);
+/** The first of January 2200. No clock is believed beyond it, which leaves room for more stamps than will ever be made. */
+export const LATEST_STAMP_US = 7_258_118_400_000_000;
+
+/** The next stamp of a site: its local time, or one more than its last stamp where that stands still or is behind. */
+export function nextLocalStampUs(localUs: number, lastStampUs: number): number {
+  return Math.max(Math.floor(Math.min(localUs, LATEST_STAMP_US)), lastStampUs + 1);
 }
 
 export interface StampCorrection {
@@ -29,11 +32,6 @@ export function correctStampUs(correction: StampCorrection): number {
   const { ageUs, receivedMs, lastOfSiteUs, seenUs } = correction;
   const writtenUs = Math.max(0, receivedMs * US_PER_MS - ageUs);
   return Math.max(writtenUs, lastOfSiteUs + 1, seenUs + 1);
-}
-
-/** How long ago a stamp was made, by the clock that made it. A stamp that is ahead of its clock counts as made now. */
-export function ageOfStampUs(stampUs: number, nowMs: number): number {
-  return Math.max(0, Math.floor(nowMs * US_PER_MS) - stampUs);
 }
 
 export function stampToMs(stampUs: number): number {

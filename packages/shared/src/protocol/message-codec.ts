@@ -6,7 +6,7 @@ import { readConfirm, writeConfirm, type Confirm } from './confirm.ts';
 import { readDelivery, writeDelivery, writeDeliveryHead, type Delivery, type DeliveryHead } from './delivery.ts';
 import { readFailure, writeFailure, type Failure } from './failure.ts';
 import { readHello, writeHello, type Hello } from './hello.ts';
-import type { Ping, Pong } from './ping.ts';
+import { readPong, writePong, type Ping, type Pong } from './ping.ts';
 import { readPush, writePush, type Push } from './push.ts';
 import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.ts';
 import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
@@ -52,8 +52,10 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
     case 'failure':
       writeFailure(writer, message);
       break;
-    case 'ping':
     case 'pong':
+      writePong(writer, message);
+      break;
+    case 'ping':
       break;
   }
   return writer.finish();
@@ -106,7 +108,7 @@ export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
       case MESSAGE_CODES.failure:
         return readFailure(reader);
       case MESSAGE_CODES.pong:
-        return { type: 'pong' };
+        return readPong(reader);
       default:
         return reader.fail('unknown message');
     }

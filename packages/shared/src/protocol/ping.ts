@@ -1,3 +1,6 @@
+import type { ByteReader } from '../bytes/byte-reader.ts';
+import type { ByteWriter } from '../bytes/byte-writer.ts';
+
 /** Client to server after a silence; the server answers at once. Browsers give a page no WebSocket ping of its own. */
 export interface Ping {
   readonly type: 'ping';
@@ -5,4 +8,14 @@ export interface Ping {
 
 export interface Pong {
   readonly type: 'pong';
+  /** As in Welcome: a clock may be set while a client is connected. */
+  readonly serverNowMs: number;
+}
+
+export function writePong(writer: ByteWriter, { serverNowMs }: Pong): void {
+  writer.varint(serverNowMs);
+}
+
+export function readPong(reader: ByteReader): Pong {
+  return { type: 'pong', serverNowMs: reader.varint() };
 }

@@ -125,5 +125,5 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
       }),
     ),
   plain({ type: fc.constant('failure' as const), code: fc.constant('auth-token-expired' as const), fields: fc.constant({ seconds: 3 }) }),
-  plain({ type: fc.constant('pong' as const) }),
+  plain({ type: fc.constant('pong' as const), serverNowMs: safe }),
 );

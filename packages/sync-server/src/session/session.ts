@@ -148,7 +148,7 @@ export class Session implements Subscriber {
       case 'renew-token':
         return this.renew(message.token);
       case 'ping':
-        return this.send(encodeMessage({ type: 'pong' }));
+        return this.send(encodeMessage({ type: 'pong', serverNowMs: this.lastHeardMs }));
     }
   }
 

@@ -53,5 +53,5 @@ export function toChangeset(sequence: number, stampUs: number, base: number, cha
 
 /** As a client sends them when its clock says `nowMs`. */
 export function withAges(changesets: readonly Changeset[], nowMs: number): PushedChangeset[] {
-  return changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, nowMs) }));
+  return changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, nowMs * 1000) }));
 }

@@ -8,17 +8,19 @@ import {
   MAX_CHANGESET_BYTES,
   nextLocalStampUs,
   RockpoolError,
+  stampToMs,
   type BeforeGroup,
   type ChangeGroup,
   type Changeset,
   type HiddenBase,
+  type LastStamp,
+  type LocalTime,
 } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** The newest changeset. Sequence 0: there is none yet. */
-export interface ChangelogHead {
+export interface ChangelogHead extends LastStamp {
   readonly sequence: number;
-  readonly stampUs: number;
   readonly hash: Uint8Array;
 }
 
@@ -37,7 +39,8 @@ export interface NewChangeset {
 /** A changeset of the changelog, decoded, with the old values. */
 export interface DecodedChangeset {
   readonly sequence: number;
-  readonly stampUs: number;
+  /** What the wall clock of this device showed then. */
+  readonly writtenMs: number;
   readonly base: number;
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
@@ -53,13 +56,13 @@ export class Changelog {
   }
 
   head(): ChangelogHead {
-    const [row] = this.connection.rows('SELECT sequence, stamp_us, hash FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence DESC LIMIT 1');
-    if (row === undefined) return { sequence: 0, stampUs: 0, hash: FIRST_PREVIOUS_HASH };
-    return { sequence: row[0] as number, stampUs: row[1] as number, hash: row[2] as Uint8Array };
+    const [row] = this.connection.rows('SELECT sequence, stamp_us, shift_us, hash FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence DESC LIMIT 1');
+    if (row === undefined) return { sequence: 0, stampUs: 0, shiftUs: 0, hash: FIRST_PREVIOUS_HASH };
+    return { sequence: row[0] as number, stampUs: row[1] as number, shiftUs: row[2] as number, hash: row[3] as Uint8Array };
   }
 
   /** Numbers, stamps and stores a changeset; returns its number. Throws `changeset-too-large` for what could never be sent. */
-  append(changes: NewChangeset, nowMs: number): number {
+  append(changes: NewChangeset, localTime: LocalTime): number {
     const body = encodeChangesetBody({ atomic: changes.atomic, groups: changes.groups, hiddenBases: changes.hiddenBases });
     if (body.length > MAX_CHANGESET_BYTES) {
       throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, maxBytes: MAX_CHANGESET_BYTES });
@@ -67,18 +70,19 @@ export class Changelog {
     const head = this.head();
     const changeset: Changeset = {
       sequence: head.sequence + 1,
-      stampUs: nextLocalStampUs(nowMs, head.stampUs),
+      stampUs: nextLocalStampUs(localTime.nowUs(), head.stampUs),
       base: changes.base,
       body,
     };
     this.connection.run(
-      'INSERT INTO rockpool_changelog (sequence, stamp_us, base, hash, body, before) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO rockpool_changelog (sequence, stamp_us, base, hash, body, before, shift_us) VALUES (?, ?, ?, ?, ?, ?, ?)',
       changeset.sequence,
       changeset.stampUs,
       changeset.base,
       changesetHash(head.hash, changeset),
       body,
       encodeBefore(changes.before),
+      localTime.shiftUs(changeset.stampUs),
     );
     return changeset.sequence;
   }
@@ -107,13 +111,13 @@ export class Changelog {
 
   /** Null when it has been pruned. */
   read(sequence: number): DecodedChangeset | null {
-    const [row] = this.connection.rows('SELECT sequence, stamp_us, base, body, before FROM rockpool_changelog WHERE sequence = ?', sequence);
+    const [row] = this.connection.rows('SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence = ?', sequence);
     return row === undefined ? null : decodeRow(row);
   }
 
   /** Changesets after `sequence`, in order, one at a time. The transaction must not end in between. */
   *readAfter(sequence: number): Generator<DecodedChangeset> {
-    const statement = this.connection.prepare('SELECT sequence, stamp_us, base, body, before FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence');
+    const statement = this.connection.prepare('SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence');
     try {
       statement.bindParams([sequence]);
       while (statement.step()) yield decodeRow(statement.readValues());
@@ -124,7 +128,7 @@ export class Changelog {
 }
 
 function decodeRow(row: readonly unknown[]): DecodedChangeset {
-  const [sequence, stampUs, base, body, before] = row as readonly [number, number, number, Uint8Array, Uint8Array];
+  const [sequence, writtenUs, base, body, before] = row as readonly [number, number, number, Uint8Array, Uint8Array];
   const { atomic, groups } = decodeChangesetBody(body);
-  return { sequence, stampUs, base, atomic, groups, before: decodeBefore(before, groups) };
+  return { sequence, writtenMs: stampToMs(writtenUs), base, atomic, groups, before: decodeBefore(before, groups) };
 }

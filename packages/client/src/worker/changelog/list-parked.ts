@@ -1,4 +1,4 @@
-import { counterColumnIds, stampToMs, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { counterColumnIds, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import type { ParkedChange, ParkedChangeset, ParkedValue } from '../../rpc/parked-changeset.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Outbox } from './outbox.ts';
@@ -10,7 +10,7 @@ export function listParked(parked: Parked, outbox: Outbox, tablesById: ReadonlyM
   return parked.list().map(({ changeset, error, parkedMs }) => ({
     sequence: changeset.sequence,
     reason: error,
-    writtenMs: stampToMs(changeset.stampUs),
+    writtenMs: changeset.writtenMs,
     parkedMs,
     decided: changeset.sequence <= decidedUpTo,
     atomic: changeset.atomic,

@@ -25,12 +25,12 @@ const INTERNAL_DDL: readonly string[] = [
   `CREATE TABLE rockpool_changelog (
     sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps; from below, decided ones are pruned, but the last row always stays.
                                            -- Below 0: parked ones from before the site id changed, never sent again
-    stamp_us INTEGER NOT NULL,             -- own clock at commit, rising
+    stamp_us INTEGER NOT NULL,             -- local time at commit, rising (shared/clock/local-time.ts)
     base INTEGER NOT NULL,                 -- cursor at commit
     hash BLOB NOT NULL,                    -- over the row before it, the numbers and the body
     body BLOB NOT NULL,                    -- the changeset as it travels
     before BLOB NOT NULL,                  -- the old values, for this device alone
-    shift_us INTEGER NOT NULL DEFAULT 0    -- what to add to the stamp to have the time of writing by the clock as it is set now
+    shift_us INTEGER NOT NULL DEFAULT 0    -- what to add to the stamp to have what the wall clock showed; not 0 once it was set back
   )`,
 
   // When the server decided about changesets up to a number: the last row says what is decided, the older ones when they may be pruned.

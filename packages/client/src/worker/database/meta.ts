@@ -1,3 +1,4 @@
+import type { ClockContact } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 
@@ -9,7 +10,8 @@ export type MetaKey =
   | 'schema_hash' // its identity, hex
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
-  | 'older_epoch_up_to'; // integer, the last changeset written under an earlier log epoch; absent for none
+  | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
+  | 'clock_contact_json'; // {localUs, serverMs} of a contact at which nothing was pending; absent before the first
 
 /** Reads and writes rockpool_meta; nothing is kept in memory, so that a rolled back transaction takes everything back. */
 export class Meta {
@@ -42,6 +44,12 @@ export class Meta {
 
   get olderEpochUpTo(): number {
     return (this.get('older_epoch_up_to') ?? 0) as number;
+  }
+
+  /** Null before the first contact. */
+  get clockContact(): ClockContact | null {
+    const json = this.get('clock_contact_json');
+    return json === undefined ? null : (JSON.parse(json as string) as ClockContact);
   }
 
   get schemaJson(): string {

@@ -1,4 +1,4 @@
-import { RockpoolError, syncedTables, SYSTEM_TABLES, type Schema, type TableSchema } from '@rockpool/shared';
+import { createLocalTime, RockpoolError, syncedTables, SYSTEM_TABLES, type ClockContact, type LastStamp, type LocalTime, type Schema, type TableSchema } from '@rockpool/shared';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { ParkedChangeset } from '../../rpc/parked-changeset.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
@@ -33,7 +33,10 @@ export interface OpenDatabaseOptions {
   readonly role: 'writer' | 'reader';
   readonly schema: Schema;
   readonly randomBytes: (count: number) => Uint8Array;
+  /** What the wall clock shows. */
   readonly nowMs: () => number;
+  /** Time that passes, in ms from any moment on, whatever is done to the wall clock. Default: `performance.now()`. */
+  readonly elapsedMs?: () => number;
   /** Makes all commits so far survive power loss. Default: nothing to do. */
   readonly flush?: () => void;
   /** Why the storage last failed; see ConnectionOptions. */
@@ -50,6 +53,8 @@ export interface OpenDatabase extends LocalDatabase {
   readonly changelog: Changelog;
   readonly outbox: Outbox;
   readonly parked: Parked;
+  /** Of this opening: another one begins where the changelog ends. */
+  readonly localTime: LocalTime;
   readonly randomBytes: (count: number) => Uint8Array;
   /** Makes all commits so far survive power loss. */
   flush(): void;
@@ -89,15 +94,21 @@ function configure(connection: Connection, role: 'writer' | 'reader'): void {
   if (role === 'reader') connection.exec('PRAGMA query_only = ON');
 }
 
+/** Local time goes on after the last changeset and the last contact. */
+function lastStamp(head: LastStamp, contact: ClockContact | null): LastStamp {
+  return { stampUs: Math.max(head.stampUs, contact?.localUs ?? 0), shiftUs: head.shiftUs };
+}
+
 function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Meta, schemaState: ReturnType<LocalDatabase['schemaState']>): OpenDatabase {
   const { runtime, role, schema, nowMs } = options;
   const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
   const changelog = new Changelog(connection);
   const outbox = new Outbox(connection, changelog);
   const parked = new Parked(connection, changelog);
+  const localTime = createLocalTime(lastStamp(changelog.head(), meta.clockContact), nowMs, options.elapsedMs ?? ((): number => performance.now()));
   const capture = role === 'writer' ? createCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table))) : null;
   const transaction =
-    capture === null ? null : new WriteTransaction({ connection, schema, capture, changelog, requests: new RequestLog(connection), meta, nowMs });
+    capture === null ? null : new WriteTransaction({ connection, schema, capture, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
   let closed = false;
 
   const requireOpen = (): void => {
@@ -123,6 +134,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     changelog,
     outbox,
     parked,
+    localTime,
     randomBytes: options.randomBytes,
     schemaState: () => schemaState,
     query(sql: string, params: readonly SqlParam[]): EncodedRows {

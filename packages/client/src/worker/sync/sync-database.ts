@@ -1,4 +1,4 @@
-import { cellValuesEqual, type Delivery, type Welcome } from '@rockpool/shared';
+import { ageOfStampUs, cellValuesEqual, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
 import { applyDelivery } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
@@ -6,6 +6,9 @@ import type { OpenDatabase } from '../database/open-database.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
 import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
+
+/** The contact from which ages are told is written down this often: it bounds what a clock that was set takes from its user. */
+const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
 export interface SyncDatabaseOptions {
   readonly database: OpenDatabase;
@@ -16,11 +19,20 @@ export interface SyncDatabaseOptions {
 
 /** The local database as sync sees it. */
 export function toSyncDatabase({ database, nowMs, onApplied }: SyncDatabaseOptions): SyncDatabase {
-  const { meta, outbox, parked, changelog, connection, tablesById } = database;
+  const { meta, outbox, parked, changelog, connection, tablesById, localTime } = database;
   const pending = new PendingIndex();
   const log = deliveryLog(database, nowMs);
   // Of the last welcome. Stored together with the rows that belong to it.
   let epochThere: Uint8Array | null = null;
+  let latestContact: ClockContact | null = null;
+
+  /** What is pending was written after the contact that is kept, or its age could not be told from it. */
+  function noteServerTime(serverMs: number): void {
+    latestContact = { localUs: Math.floor(localTime.nowUs()), serverMs };
+    const kept = meta.clockContact;
+    if (kept !== null && (outbox.pendingCount() > 0 || (serverMs - kept.serverMs < CONTACT_RESOLUTION_MS && !wasClockSet(kept, latestContact)))) return;
+    meta.set('clock_contact_json', JSON.stringify(latestContact));
+  }
 
   function olderEpochUpTo(): number {
     const { logEpoch } = meta;
@@ -38,7 +50,9 @@ export function toSyncDatabase({ database, nowMs, onApplied }: SyncDatabaseOptio
     },
     schemaHash: database.schema.hash,
     position: () => ({ epoch: meta.logEpoch, cursor: meta.cursor, decidedUpTo: outbox.decidedUpTo(), lastSequence: changelog.head().sequence }),
+    noteServerTime,
     greet(welcome: Welcome): WelcomeVerdict {
+      noteServerTime(welcome.serverNowMs);
       epochThere = welcome.epoch;
       const verdict = judgeWelcome(welcome, {
         decidedUpTo: outbox.decidedUpTo(),
@@ -53,7 +67,11 @@ export function toSyncDatabase({ database, nowMs, onApplied }: SyncDatabaseOptio
     becomeNewSite: (firstOwn) => applied(becomeNewSite(database, pending, log, firstOwn)),
     nextPush(sequence, maxBytes) {
       const batch = outbox.nextPush(sequence, maxBytes);
-      return batch === null ? null : { ...batch, olderEpochUpTo: olderEpochUpTo() };
+      if (batch === null) return null;
+      const nowUs = localTime.nowUs();
+      const earlier = meta.clockContact;
+      const changesets = batch.changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, nowUs, earlier, latestContact) }));
+      return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
     applyDelivery(delivery: Delivery): void {
       applied(applyDelivery({ connection, tablesById, pending, log, delivery, epoch: epochThere }));

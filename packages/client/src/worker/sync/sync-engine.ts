@@ -1,5 +1,4 @@
-import { ageOfStampUs, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Changeset, type Delivery, type Welcome } from '@rockpool/shared';
-import { createSteadyClock } from './steady-clock.ts';
+import { createSteadyClock, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Delivery, type PushedChangeset, type Welcome } from '@rockpool/shared';
 import type { WelcomeVerdict } from './judge-welcome.ts';
 import { INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
@@ -20,7 +19,7 @@ export interface PushBatch {
   readonly previousHash: Uint8Array;
   /** See Push. */
   readonly olderEpochUpTo: number;
-  readonly changesets: readonly Changeset[];
+  readonly changesets: readonly PushedChangeset[];
 }
 
 /** What sync needs of the local database. All synchronous, on the leader's one connection. */
@@ -30,6 +29,8 @@ export interface SyncDatabase {
   position(): SyncPosition;
   /** How the server's welcome fits what is here. Remembers the epoch of its log. */
   greet(welcome: Welcome): WelcomeVerdict;
+  /** The server's clock shows this now, ms since 1970. */
+  noteServerTime(serverNowMs: number): void;
   /** One transaction: a new site id, the changesets from `firstOwn` on numbered from 1. See new-site.ts. */
   becomeNewSite(firstOwn: number): void;
   /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
@@ -126,6 +127,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       case 'welcome':
         guarded(() => greet(effect.welcome));
         break;
+      case 'note-server-time':
+        guarded(() => database.noteServerTime(effect.serverNowMs));
+        break;
       case 'apply':
         guarded(() => apply(effect.delivery));
         break;
@@ -218,9 +222,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     }
   }
 
-  function sendPush({ previousHash, olderEpochUpTo, changesets }: PushBatch): void {
-    const now = nowMs();
-    connection?.send({ type: 'push', previousHash, olderEpochUpTo, changesets: changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, now) })) });
+  function sendPush(batch: PushBatch): void {
+    connection?.send({ type: 'push', ...batch });
   }
 
   function push(after: number): void {
@@ -271,8 +274,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   };
 }
 
-function emptyAfter(changesets: readonly Changeset[]): Changeset {
+function emptyAfter(changesets: readonly PushedChangeset[]): PushedChangeset {
   const last = changesets.at(-1);
   const body = encodeChangesetBody({ atomic: false, groups: [], hiddenBases: [] });
-  return { sequence: (last?.sequence ?? 0) + 1, stampUs: (last?.stampUs ?? 0) + 1, base: last?.base ?? 0, body };
+  return { sequence: (last?.sequence ?? 0) + 1, stampUs: (last?.stampUs ?? 0) + 1, ageUs: last?.ageUs ?? 0, base: last?.base ?? 0, body };
 }

@@ -49,13 +49,13 @@ describe('sync machine', () => {
   it('pings after a silence and gives the connection up after a longer one', () => {
     const pinged = after([...live, PING_INTERVAL_MS, { type: 'wake' }]);
     expect(pinged.effects).toEqual([{ type: 'ping' }]);
-    expect(after([...live, PING_INTERVAL_MS, { type: 'wake' }, { type: 'message', message: { type: 'pong' } }]).state.pingSentMs).toBeNull();
+    expect(after([...live, PING_INTERVAL_MS, { type: 'wake' }, { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } }]).state.pingSentMs).toBeNull();
     const silent = after([...live, PING_INTERVAL_MS, { type: 'wake' }, SILENCE_LIMIT_MS, { type: 'wake' }]);
     expect(silent.state).toMatchObject({ phase: 'waiting', trouble: { code: 'network-unreachable', fields: { stage: 'silence' } } });
   });
 
   it('makes a new connection when an outcome is overdue although the server answers pings', () => {
-    const step = after([...live, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS - 1, { type: 'message', message: { type: 'pong' } }, 1, { type: 'wake' }]);
+    const step = after([...live, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS - 1, { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } }, 1, { type: 'wake' }]);
     expect(step.state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'outcome' } } });
     expect(step.effects).toEqual([{ type: 'disconnect' }]);
   });
@@ -98,7 +98,7 @@ describe('sync machine', () => {
     const copied = after([...live, { type: 'copied' }]);
     expect(after([{ type: 'message', message: delivery(5) }], copied.state).effects).toEqual([]);
     expect(after([{ type: 'committed' }], copied.state).effects).toEqual([]);
-    expect(after([...live, { type: 'copied' }, OUTCOME_DEADLINE_MS, { type: 'message', message: { type: 'pong' } }, { type: 'wake' }]).state.trouble).toMatchObject({ fields: { stage: 'outcome' } });
+    expect(after([...live, { type: 'copied' }, OUTCOME_DEADLINE_MS, { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } }, { type: 'wake' }]).state.trouble).toMatchObject({ fields: { stage: 'outcome' } });
   });
 
   it('goes on as another site, at once, when the server names the first changeset that it knows otherwise', () => {
@@ -127,7 +127,7 @@ describe('sync machine', () => {
         { type: 'renumbered' },
         { type: 'message', message: { ...welcome, reload: true } },
         { type: 'message', message: delivery(3) },
-        { type: 'message', message: { type: 'pong' } },
+        { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } },
         failure('network-unreachable'),
         failure('schema-mismatch'),
         failure('auth-token-invalid'),
@@ -163,5 +163,18 @@ describe('sync report', () => {
     expect(syncReport(state, idle)).toMatchObject({ state: 'offline', reason: { code: 'network-unreachable', fields: { nextAttemptMs: NOW_MS + 375 } } });
     const blocked = after([{ type: 'start' }, failure('schema-mismatch')]).state;
     expect(syncReport(blocked, idle).state).toBe('blocked');
+  });
+});
+
+describe('a clock that is wrong', () => {
+  const report = (wallMs: number, serverNowMs: number): ReturnType<typeof syncReport> => {
+    const { state } = after([...live, { type: 'message', message: delivery(2) }]);
+    return syncReport(nextStep(state, { type: 'message', message: { type: 'pong', serverNowMs } }, { nowMs: NOW_MS, wallMs, random: 0 }).state, idle);
+  };
+
+  it('is told from a minute on, ahead or behind, also while connected', () => {
+    expect(report(NOW_MS, NOW_MS - 60_000)).toMatchObject({ clockOffsetMs: 60_000, clockWrong: true });
+    expect(report(NOW_MS, NOW_MS + 60_000)).toMatchObject({ clockOffsetMs: -60_000, clockWrong: true });
+    expect(report(NOW_MS, NOW_MS - 59_999)).toMatchObject({ clockWrong: false });
   });
 });

@@ -77,6 +77,8 @@ export type Effect =
   /** Send what the outbox holds after this number, as far as the window allows. */
   | { readonly type: 'push'; readonly after: number }
   | { readonly type: 'welcome'; readonly welcome: Welcome }
+  /** The server has told its clock's time. */
+  | { readonly type: 'note-server-time'; readonly serverNowMs: number }
   | { readonly type: 'apply'; readonly delivery: Delivery }
   /** Go on as another site, with the changesets from this number on. */
   | { readonly type: 'become-new-site'; readonly firstOwn: number };
@@ -87,7 +89,7 @@ export interface Step {
 }
 
 export interface Moment {
-  /** Time that never goes back (steady-clock.ts): all deadlines are in it. */
+  /** Time that never goes back (shared/clock/steady-clock.ts): all deadlines are in it. */
   readonly nowMs: number;
   /** What the device's clock says, which may be anything. */
   readonly wallMs: number;
@@ -182,7 +184,10 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
     const push: Effect[] = mayPush(next) && (state.awaitsWhole || decidedUpTo > state.decidedUpTo) ? [{ type: 'push', after: next.sentUpTo }] : [];
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }
-  if (state.phase === 'live' && message.type === 'pong') return { state: scheduled(heard), effects: [] };
+  if (state.phase === 'live' && message.type === 'pong') {
+    const told = { ...heard, clockOffsetMs: moment.wallMs - message.serverNowMs };
+    return { state: scheduled(told), effects: [{ type: 'note-server-time', serverNowMs: message.serverNowMs }] };
+  }
   return failed(heard, new RockpoolError('frame-unexpected', { message: message.type, phase: state.phase }).toData(), moment);
 }
 

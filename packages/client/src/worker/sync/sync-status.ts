@@ -11,7 +11,11 @@ export interface SyncReport {
   readonly reason: ErrorData | null;
   readonly lastContactMs: number | null;
   readonly clockOffsetMs: number | null;
+  readonly clockWrong: boolean;
 }
+
+/** Less may be the network; from here on dates that a person enters are wrong, and fresh tokens look expired. */
+export const CLOCK_WRONG_MS = 60_000;
 
 export interface OutboxCounts {
   readonly pendingCount: number;
@@ -30,6 +34,7 @@ export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAhea
     reason: reasonOf(machine, outbox, wallAheadMs),
     lastContactMs: lastHeardMs === null ? null : Math.round(lastHeardMs + wallAheadMs),
     clockOffsetMs: machine.clockOffsetMs,
+    clockWrong: Math.abs(machine.clockOffsetMs ?? 0) >= CLOCK_WRONG_MS,
   };
 }
 

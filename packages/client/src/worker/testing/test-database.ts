@@ -41,6 +41,7 @@ export function openInMemory(options: Partial<OpenDatabaseOptions> = {}): OpenDa
     schema: testSchema,
     randomBytes: testRandomBytes,
     nowMs: () => 1_700_000_000_000,
+    elapsedMs: () => 0,
     ...options,
   });
 }

@@ -95,7 +95,7 @@ describe('a write', () => {
     expect(batch?.previousHash).toEqual(FIRST_PREVIOUS_HASH);
     expect(batch?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
     const stamps = batch?.changesets.map(({ stampUs }) => stampUs) ?? [];
-    expect(stamps).toEqual([1_700_000_000_000_000, 1_700_000_000_000_001, 1_700_000_000_000_002, 1_700_004_000_000_000]);
+    expect(stamps).toEqual([1_700_000_000_000_000, 1_700_000_000_000_001, 1_700_000_000_000_002, 1_700_005_000_000_000]);
     let hash: Uint8Array = FIRST_PREVIOUS_HASH;
     for (const changeset of batch?.changesets ?? []) {
       hash = changesetHash(hash, changeset);

@@ -1,4 +1,4 @@
-import { RockpoolError, syncedTables, type Schema } from '@rockpool/shared';
+import { RockpoolError, syncedTables, type LocalTime, type Schema } from '@rockpool/shared';
 import type { SqlStatement, StatementResult } from '../../rpc/sql-statement.ts';
 import type { CapturedChanges, Capture } from '../capture/captured-changes.ts';
 import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
@@ -20,6 +20,8 @@ export interface WriteParts {
   readonly requests: RequestLog;
   readonly meta: Meta;
   readonly nowMs: () => number;
+  /** What changesets are stamped with. */
+  readonly localTime: LocalTime;
 }
 
 /** What the body of a transaction did, beyond what capture sees. */
@@ -106,7 +108,7 @@ export class WriteTransaction {
   }
 
   private captured(body: () => BodyResult): WriteOutcome {
-    const { capture, changelog, connection, meta, nowMs } = this.parts;
+    const { capture, changelog, connection, meta, localTime } = this.parts;
     capture.begin();
     let captured: CapturedChanges;
     let done: BodyResult;
@@ -122,7 +124,7 @@ export class WriteTransaction {
     let sequence: number | null = null;
     if (changes.groups.length > 0) {
       const hiddenBases = findHiddenBases(connection, changes.groups);
-      sequence = changelog.append({ ...changes, atomic: done.atomic, hiddenBases, base: meta.cursor }, nowMs());
+      sequence = changelog.append({ ...changes, atomic: done.atomic, hiddenBases, base: meta.cursor }, localTime);
     }
     return { results: done.results, touchedTables: [...touched], sequence, repeated: false };
   }

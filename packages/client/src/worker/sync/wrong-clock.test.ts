@@ -1,0 +1,76 @@
+import { memoryMedium } from '@rockpool/vfs-opfs';
+import { describe, expect, it } from 'vitest';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { openInMemory, openStored } from '../testing/test-database.ts';
+import { testSync, testWelcome } from '../testing/sync-steps.ts';
+
+const START_MS = 1_700_000_000_000;
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
+
+const clock = { wallMs: START_MS, elapsedMs: 0 };
+const options = { nowMs: (): number => clock.wallMs, elapsedMs: (): number => clock.elapsedMs };
+const pass = (ms: number): void => {
+  clock.wallMs += ms;
+  clock.elapsedMs += ms;
+};
+
+let requests = 0;
+function write(database: OpenDatabase): void {
+  requests++;
+  database.write({ id: `w${requests}`, statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [String(requests)] }] });
+}
+
+/** How long ago, in hours, the pending changesets say that they were written. */
+function agesInHours(database: OpenDatabase, serverNowMs: number): number[] {
+  const sync = testSync(database);
+  sync.greet(testWelcome({ serverNowMs }));
+  return (sync.nextPush(0, 1e6)?.changesets ?? []).map(({ ageUs }) => Math.round(ageUs / 3.6e7) / 100);
+}
+
+describe('what waits while the clock is set', () => {
+  it('is as old as it is, where the app runs and the clock is set back', () => {
+    const database = openInMemory(options);
+    testSync(database).greet(testWelcome({ serverNowMs: START_MS }));
+    pass(HOUR_MS);
+    write(database);
+    clock.wallMs -= YEAR_MS;
+    pass(HOUR_MS);
+    write(database);
+    pass(HOUR_MS);
+    expect(agesInHours(database, START_MS + 3 * HOUR_MS)).toEqual([2, 1]);
+    database.close();
+  });
+
+  it('counts as old as it can be, where the clock was set back while the app was closed', async () => {
+    const medium = memoryMedium();
+    const first = await openStored(medium, options);
+    const startMs = clock.wallMs;
+    testSync(first.database).greet(testWelcome({ serverNowMs: startMs }));
+    pass(HOUR_MS);
+    write(first.database);
+    await first.close();
+    clock.wallMs -= YEAR_MS;
+    pass(HOUR_MS);
+    const again = await openStored(medium, options);
+    write(again.database);
+    pass(HOUR_MS);
+    expect(agesInHours(again.database, startMs + 3 * HOUR_MS)).toEqual([2, 2]);
+    expect(again.database.connection.rows('SELECT stamp_us + shift_us FROM rockpool_changelog')[1]).toEqual([(clock.wallMs - HOUR_MS) * 1000]);
+    await again.close();
+  });
+
+  it('is no older than the last contact, where the clock was set a year ahead', () => {
+    const database = openInMemory(options);
+    const startMs = clock.wallMs;
+    testSync(database).greet(testWelcome({ serverNowMs: startMs }));
+    pass(HOUR_MS);
+    write(database);
+    clock.wallMs += YEAR_MS;
+    pass(HOUR_MS);
+    write(database);
+    pass(HOUR_MS);
+    expect(agesInHours(database, startMs + 3 * HOUR_MS)).toEqual([3, 1]);
+    database.close();
+  });
+});
