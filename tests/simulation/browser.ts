@@ -12,7 +12,7 @@ interface Candidate {
   grant(): void;
 }
 
-/** The part of one browser that its tabs share: locks with a queue, and a broadcast channel. */
+/** The part of one browser that its tabs share: locks with a queue, and a broadcast channels. */
 export class Browser {
   private readonly time: VirtualTime;
   private readonly random: Random;
@@ -24,11 +24,11 @@ export class Browser {
     this.random = random;
   }
 
-  openPort(owner: Owner): BroadcastPort {
-    const port = new SimulatedPort(owner, this.time, {
+  openPort(channelName: string, owner: Owner): BroadcastPort {
+    const port = new SimulatedPort(channelName, owner, this.time, {
       // Ports hear each other in order, each in its own time.
       post: (data) => {
-        for (const other of this.ports) if (other !== port) other.deliver(data, this.random.below(LONGEST_MESSAGE_MS));
+        for (const other of this.ports) if (other !== port && other.channelName === channelName) other.deliver(data, this.random.below(LONGEST_MESSAGE_MS));
       },
       close: () => void this.ports.delete(port),
     });
@@ -92,12 +92,14 @@ function serve([first]: readonly Candidate[]): void {
 
 class SimulatedPort implements BroadcastPort {
   onmessage: ((event: MessageEvent) => void) | null = null;
+  readonly channelName: string;
   readonly owner: Owner;
   private readonly time: VirtualTime;
   private readonly wires: { post(data: unknown): void; close(): void };
   private lastDueMs = 0;
 
-  constructor(owner: Owner, time: VirtualTime, wires: { post(data: unknown): void; close(): void }) {
+  constructor(channelName: string, owner: Owner, time: VirtualTime, wires: { post(data: unknown): void; close(): void }) {
+    this.channelName = channelName;
     this.owner = owner;
     this.time = time;
     this.wires = wires;

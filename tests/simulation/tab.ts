@@ -3,13 +3,15 @@ import { openStorage } from '../../packages/vfs-opfs/src/index.ts';
 import type { SimulatedMedium } from '../../packages/vfs-opfs/src/testing/index.ts';
 import type { LeaderStatus } from '../../packages/client/src/leader/channel-message.ts';
 import { systemClock } from '../../packages/client/src/leader/clock.ts';
-import { Membership, type OpenedDatabase } from '../../packages/client/src/leader/membership.ts';
+import { Membership } from '../../packages/client/src/leader/membership.ts';
+import type { OpenedDatabase } from '../../packages/client/src/leader/opened-database.ts';
 import type { TabRole } from '../../packages/client/src/rpc/sync-status.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
+import { localReads } from '../../packages/client/src/worker/database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { withReadAgain } from '../../packages/client/src/worker/read-again.ts';
+import { withReadAgain } from '../../packages/client/src/worker/storage/read-again.ts';
 import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
-import { storageFailure } from '../../packages/client/src/worker/storage-failure.ts';
+import { storageFailure } from '../../packages/client/src/worker/storage/storage-failure.ts';
 import { startSync } from '../../packages/client/src/worker/sync/start-sync.ts';
 import type { Device } from './device.ts';
 import { APP_SQL, householdSchema } from './household-schema.ts';
@@ -54,9 +56,10 @@ export class Tab {
       schema: SCHEMA_JSON,
       initialStatus: STATUS,
       locks: device.browser.locks(this.owner),
-      openPort: () => device.browser.openPort(this.owner),
+      openPort: (channelName) => device.browser.openPort(channelName, this.owner),
       clock: systemClock,
       newId: () => `${name}-${++ids}`,
+      sharesFiles: true,
       openDatabase: (role) => this.open(role),
       startWork: (tools) =>
         startSync({ target: { url: 'ws://server', databaseId: DATABASE_ID }, token: () => Promise.resolve(device.name), tools, persistence: 'opfs' }),
@@ -127,6 +130,7 @@ export class Tab {
       this.opened = { database: mine, role };
       return {
         database: mine,
+        reads: localReads(mine),
         close: async () => {
           this.opened = null;
           this.device.onClosing(database);

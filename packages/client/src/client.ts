@@ -1,12 +1,13 @@
 import type { RockpoolError, Schema } from '@rockpool/shared';
 import type { ParkedChange, ParkedChangeset, ParkedValue } from './rpc/parked-changeset.ts';
+import type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
 import type { SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
 import type { Durability } from './rpc/worker-api.ts';
 
 // The whole public interface. create-client.ts wires what is declared here.
-export type { Durability, ParkedChange, ParkedChangeset, ParkedValue, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, SyncState, SyncStatus, TabRole };
+export type { Durability, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, SyncState, SyncStatus, TabRole };
 
 export interface ClientOptions {
   /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64. */
@@ -17,8 +18,12 @@ export interface ClientOptions {
   readonly sync?: SyncOptions;
   /** Default `relaxed`: a write survives the death of tab, worker and browser. `strict` survives power loss too, and costs a flush per commit. */
   readonly durability?: Durability;
-  /** Default `opfs`. `memory` keeps nothing when the tab closes and shares nothing between tabs; Rockpool never falls back to it by itself. */
-  readonly storage?: 'opfs' | 'memory';
+  /**
+   * Where the database is kept. Default `durable`: the best of this browser that lasts, which `status.persistence` names. Another choice takes that
+   * and nothing else, with a database of its own for `indexeddb` and for `memory`. `memory` keeps nothing when the tab closes and shares nothing
+   * between tabs; Rockpool never falls back to it by itself.
+   */
+  readonly persistence?: PersistenceChoice;
   /** Called with failures that no call is waiting for, for example of a background task. Default: the page's `error` event, as for any error that nobody caught. */
   readonly onError?: (error: RockpoolError) => void;
 }

@@ -109,14 +109,14 @@ describe('a client', () => {
 
   it('in memory says so, keeps nothing and shares nothing', async () => {
     const name = freshName();
-    const [one, other] = await Promise.all([openClient(name, { storage: 'memory' }), openClient(name, { storage: 'memory' })]);
+    const [one, other] = await Promise.all([openClient(name, { persistence: 'memory' }), openClient(name, { persistence: 'memory' })]);
     await one.execute(sql`INSERT INTO note VALUES ('a', 'mine')`);
     expect(await other.query('SELECT * FROM note')).toEqual([]);
     expect(one.status).toMatchObject({ persistence: 'memory', role: 'leader' });
   });
 
   it('in memory keeps its rows while its page is away', async () => {
-    const client = await openClient(freshName(), { storage: 'memory' });
+    const client = await openClient(freshName(), { persistence: 'memory' });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
     window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
     const asked = client.query('SELECT body FROM note');

@@ -23,7 +23,8 @@ const CLOSE_DEADLINE_MS = 3_000;
  *
  * Rejects with a `RockpoolError`:
  * - `config-invalid`: the options have problems
- * - `storage-unsupported`: the browser lacks what `storage: 'opfs'` needs (fields say what)
+ * - `storage-unsupported`: the browser lacks what `persistence` needs (fields say what)
+ * - `storage-ephemeral`: this window forgets what it stores, as private windows do; only `persistence: 'memory'` can be had
  * - `storage-busy`: another tab holds the database and does not answer
  * - `tab-outdated`: another tab runs a newer version of the app
  * - `schema-incompatible`: what is stored does not fit the schema
@@ -31,7 +32,7 @@ const CLOSE_DEADLINE_MS = 3_000;
  */
 export async function createClient(options: ClientOptions): Promise<Client> {
   checkOptions(options);
-  const { name, schema, sync = null, durability = 'relaxed', storage = 'opfs', onError = reportError } = options;
+  const { name, schema, sync = null, durability = 'relaxed', persistence = 'durable', onError = reportError } = options;
 
   const connection = connectWorker(startWorker(), onError);
   const live = createLiveQueries({
@@ -44,7 +45,8 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     parkedCount: 0,
     reason: null,
     lastContactMs: null,
-    persistence: storage,
+    // What `durable` comes to is known when the worker has answered, and nobody sees this before.
+    persistence: persistence === 'durable' ? 'opfs' : persistence,
     role: 'follower',
     clockOffsetMs: null,
     clockWrong: false,
@@ -64,7 +66,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
 
   try {
     const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId };
-    const openOptions = { name, schema: encodeSchema(schema), sync: target, durability, storage };
+    const openOptions = { name, schema: encodeSchema(schema), sync: target, durability, persistence };
     status.set(await connection.call((worker) => worker.open(openOptions, proxy(tab))));
   } catch (error) {
     connection.end(new RockpoolError('client-closed'));

@@ -12,6 +12,8 @@ export type {
   ParkedChangeset,
   ParkedChangesets,
   ParkedValue,
+  Persistence,
+  PersistenceChoice,
   SqlParam,
   SqlRow,
   SqlStatement,

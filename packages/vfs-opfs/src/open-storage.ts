@@ -38,12 +38,13 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
     failures.last = errorFromMedium(error, 'background');
   };
   const isStrict = options.durability === 'strict';
+  const onUndone = options.onUndone ?? ((): void => undefined);
   const opened = await openRole();
   openedCount += 1;
   return new OpenStorage(options, opened, `/${openedCount}/${name}.sqlite`, failures, onError);
 
   function openRole(): Promise<OpenedRole> {
-    if ('openWriter' in medium) return medium.openWriter({ name, pageSizeBytes, timeoutMs, isStrict, onError });
+    if ('openWriter' in medium) return medium.openWriter({ name, pageSizeBytes, timeoutMs, isStrict, onError, onUndone });
     return role === 'writer'
       ? openWriter({ name, medium, pageSizeBytes, timeoutMs, tuning, isStrict, onError })
       : openReader({ name, medium, timeoutMs, tuning, onError });

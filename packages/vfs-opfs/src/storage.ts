@@ -28,6 +28,11 @@ export interface OpenStorageOptions {
   /** How long to wait for the writer's lock, or as a reader for a writer to create the database. Default 3000. */
   readonly timeoutMs?: number;
   readonly tuning?: Partial<Tuning>;
+  /**
+   * Called when the medium refused what COMMIT had let through, and the pages are those of before: before `committed()` rejects, and also when
+   * nobody waits for that. For whoever keeps something in memory that was read from the database. Only on IndexedDB.
+   */
+  readonly onUndone?: (error: StorageError) => void;
 }
 
 /** One open database. It serves one SQLite connection; open a second storage for a second connection. */

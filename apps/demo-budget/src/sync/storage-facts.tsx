@@ -1,3 +1,4 @@
+import type { Persistence } from '@rockpool/client';
 import { useEffect, useState, type ReactNode } from 'react';
 
 interface Storage {
@@ -16,7 +17,7 @@ async function readStorage(): Promise<Storage | null> {
 }
 
 /** Where the budget is kept on this device, and whether the browser may clear it away. */
-export function StorageFacts({ persistence }: { readonly persistence: 'opfs' | 'memory' }): ReactNode {
+export function StorageFacts({ persistence }: { readonly persistence: Persistence }): ReactNode {
   const [storage, setStorage] = useState<Storage | null>(null);
   const refresh = (): void => {
     readStorage().then(setStorage, () => setStorage(null));
@@ -28,7 +29,7 @@ export function StorageFacts({ persistence }: { readonly persistence: 'opfs' | '
       <dd>
         {persistence === 'memory' ? 'No: it is gone when this tab closes' : 'Yes, in this browser’s storage'}
         {storage !== null && `, ${megabytes(storage.usedBytes)} of ${megabytes(storage.quotaBytes)}`}
-        {storage !== null && !storage.promised && persistence === 'opfs' && (
+        {storage !== null && !storage.promised && persistence !== 'memory' && (
           <>
             . The browser may clear it when the device runs out of room.{' '}
             <button type="button" className="quiet" onClick={() => void navigator.storage.persist().then(refresh)}>

@@ -33,7 +33,7 @@ const schema = defineSchema(tables);
 const open: Client[] = [];
 
 async function openDatabase(): Promise<RockpoolDatabase<typeof tables>> {
-  const client = await createClient({ name: `drizzle-${crypto.randomUUID()}`, schema, storage: 'memory' });
+  const client = await createClient({ name: `drizzle-${crypto.randomUUID()}`, schema, persistence: 'memory' });
   open.push(client);
   return drizzle(client, { schema: tables });
 }

@@ -19,7 +19,7 @@ const tables = { list, todo, listRelations, todoRelations };
 const open: Client[] = [];
 
 async function withRows(): Promise<RockpoolDatabase<typeof tables>> {
-  const client = await createClient({ name: `drizzle-live-${crypto.randomUUID()}`, schema: defineSchema(tables), storage: 'memory' });
+  const client = await createClient({ name: `drizzle-live-${crypto.randomUUID()}`, schema: defineSchema(tables), persistence: 'memory' });
   open.push(client);
   const db = drizzle(client, { schema: tables });
   await db.batch([

@@ -1,5 +1,6 @@
 import type { TransferredError } from '../rpc/error-transfer.ts';
-import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
+import type { Reads } from '../rpc/reads.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 
@@ -10,33 +11,63 @@ import type { SyncStatus } from '../rpc/sync-status.ts';
  */
 export const CHANNEL_PROTOCOL = 1;
 
-/** Everything that tabs of one database say to each other, over the BroadcastChannel `rockpool:<name>`. */
-export type ChannelMessage =
+/** What tabs of one database say to all others. */
+export type BroadcastMessage =
   /** A tab has come and asks who leads. */
   | { readonly kind: 'hello'; readonly schema: string }
-  /** The leader says that it leads: once when it begins, and to every hello. */
-  | { readonly kind: 'leader'; readonly epoch: string; readonly commitNumber: number; readonly schema: string; readonly status: LeaderStatus }
+  | LeaderMessage
   /** The leader has committed. */
   | { readonly kind: 'commit'; readonly epoch: string; readonly commitNumber: number; readonly tables: readonly string[] }
-  | { readonly kind: 'status'; readonly epoch: string; readonly status: LeaderStatus }
-  /** A follower asks the leader to write. */
-  | WriteMessage
-  | { readonly kind: 'written'; readonly requestId: string; readonly results: readonly StatementResult[] }
-  | { readonly kind: 'refused'; readonly requestId: string; readonly error: TransferredError };
+  | { readonly kind: 'status'; readonly epoch: string; readonly status: LeaderStatus };
 
-export interface WriteMessage {
-  readonly kind: 'write';
+/** What one tab says to one other: a follower asks, the leader answers. */
+export type DirectMessage = AskMessage | AnswerMessage;
+
+export type ChannelMessage = BroadcastMessage | DirectMessage;
+
+/** The leader says that it leads: once when it begins, and to every hello. */
+export interface LeaderMessage {
+  readonly kind: 'leader';
+  /** Where it can be asked. */
+  readonly tabId: string;
+  readonly epoch: string;
+  readonly commitNumber: number;
+  readonly schema: string;
+  readonly status: LeaderStatus;
+  /** Whether other tabs may open the files that it writes. If not, they read by asking. */
+  readonly sharesFiles: boolean;
+}
+
+export interface AskMessage {
+  readonly kind: 'ask';
   /** Which leader is asked. Another passes it over: it is asked itself as soon as it has announced itself. */
   readonly epoch: string;
-  /** Stored with the effect of the write: however often it is asked, it is done once. */
+  /** Where the answer goes. */
+  readonly tabId: string;
+  /** Stored with the effect of a write: however often it is asked, it is done once. */
   readonly requestId: string;
-  /** The request of the same tab that has to come first; null if that tab waits for no earlier one. */
+  /** The write of the same tab that has to come first; null if that tab waits for no earlier one. */
   readonly afterRequestId: string | null;
-  readonly statements: readonly SqlStatement[];
-  readonly action?: WriteAction;
+  readonly request: LeaderRequest;
   /** Wall time in ms after which it may not be begun: its author has been told that it failed. All tabs share one clock. */
   readonly latestStartMs: number;
 }
+
+export type AnswerMessage =
+  | { readonly kind: 'answer'; readonly requestId: string; readonly answer: unknown }
+  | { readonly kind: 'refused'; readonly requestId: string; readonly error: TransferredError };
+
+export type LeaderRequest = WriteWork | ReadWork;
+
+/** One transaction. Its answer: the results of the statements. */
+export interface WriteWork {
+  readonly kind: 'write';
+  readonly statements: readonly SqlStatement[];
+  readonly action?: WriteAction;
+}
+
+/** One call of `Reads`. Its answer: what the call gives. */
+export type ReadWork = { readonly [Method in keyof Reads]: { readonly kind: 'read'; readonly method: Method; readonly args: Parameters<Reads[Method]> } }[keyof Reads];
 
 /** The status of sync as the leader knows it; the role is each tab's own. */
 export type LeaderStatus = Omit<SyncStatus, 'role'>;

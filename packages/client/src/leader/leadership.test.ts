@@ -1,46 +1,63 @@
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
+import type { Reads } from '../rpc/reads.ts';
 import { FAKE_STATUS, statement } from '../testing/fake-tabs.ts';
-import type { ChannelMessage, WriteMessage } from './channel-message.ts';
+import type { AskMessage, ChannelMessage } from './channel-message.ts';
 import { Leadership, type WriteRequest } from './leadership.ts';
 
 const NOW_MS = 1000;
 
 interface World {
-  readonly serve: (message: Partial<WriteMessage> & { readonly requestId: string }) => void;
+  readonly serve: (message: Partial<AskMessage> & { readonly requestId: string }) => Promise<void>;
   readonly written: string[];
   readonly posted: string[];
   failNext: boolean;
   localCommits: number;
 }
 
-function createWorld(): World {
+const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), tablesRead: async () => ['t'], listParked: async () => [] };
+
+function createWorld(committed?: () => Promise<void>): World {
   const requests = new Set<string>();
   const world: World = {
-    serve: (message) => leadership.serve({ kind: 'write', epoch: 'mine', afterRequestId: null, statements: [statement(message.requestId)], latestStartMs: NOW_MS, ...message }),
+    serve: (message) => 
+      leadership.serve({
+        kind: 'ask',
+        epoch: 'mine',
+        tabId: 'author',
+        afterRequestId: null,
+        request: { kind: 'write', statements: [statement(message.requestId)] },
+        latestStartMs: NOW_MS,
+        ...message,
+      }),
     written: [],
     posted: [],
     failNext: false,
     localCommits: 0,
   };
+  const database = {
+    write({ id }: WriteRequest) {
+      if (requests.has(id)) return { results: [], touchedTables: ['t'], repeated: true };
+      if (world.failNext) {
+        world.failNext = false;
+        throw new RockpoolError('constraint-check');
+      }
+      requests.add(id);
+      world.written.push(id);
+      return { results: [], touchedTables: ['t'], repeated: false };
+    },
+  };
+  const note = (message: ChannelMessage): void => void world.posted.push('requestId' in message ? `${message.kind} ${message.requestId}` : message.kind);
   const leadership = new Leadership({
     epoch: 'mine',
-    database: {
-      write({ id }: WriteRequest) {
-        if (requests.has(id)) return { results: [], touchedTables: ['t'], repeated: true };
-        if (world.failNext) {
-          world.failNext = false;
-          throw new RockpoolError('constraint-check');
-        }
-        requests.add(id);
-        world.written.push(id);
-        return { results: [], touchedTables: ['t'], repeated: false };
-      },
-    },
+    tabId: 'leader',
+    sharesFiles: true,
+    opened: { database, reads: NO_READS, close: () => Promise.resolve(), ...(committed === undefined ? {} : { committed }) },
     schema: 'schema',
     initialStatus: FAKE_STATUS,
     nowMs: () => NOW_MS,
-    post: (message: ChannelMessage) => world.posted.push('requestId' in message ? `${message.kind} ${message.requestId}` : message.kind),
+    post: note,
+    send: (_tabId, message) => note(message),
     startWork: () => ({ onLocalCommit: () => world.localCommits++, stop: () => Promise.resolve() }),
     onCommit: () => undefined,
     onStatus: () => undefined,
@@ -49,57 +66,98 @@ function createWorld(): World {
 }
 
 describe('a leader that is asked to write', () => {
-  it('tells all of the commit, and then the author', () => {
+  it('tells all of the commit, and then the author', async () => {
     const { serve, posted } = createWorld();
-    serve({ requestId: 'a' });
-    expect(posted).toEqual(['commit', 'written a']);
+    await serve({ requestId: 'a' });
+    expect(posted).toEqual(['commit', 'answer a']);
   });
 
-  it('passes over what another leader was asked', () => {
+  it('passes over what another leader was asked', async () => {
     const { serve, written, posted } = createWorld();
-    serve({ requestId: 'a', epoch: 'before' });
+    await serve({ requestId: 'a', epoch: 'before' });
     expect(written).toEqual([]);
     expect(posted).toEqual([]);
   });
 
-  it('passes over what its author has given up', () => {
+  it('passes over what its author has given up', async () => {
     const { serve, written } = createWorld();
-    serve({ requestId: 'a', latestStartMs: NOW_MS - 1 });
+    await serve({ requestId: 'a', latestStartMs: NOW_MS - 1 });
     expect(written).toEqual([]);
   });
 
-  it('does not begin before what the same tab wrote earlier', () => {
+  it('does not begin before what the same tab wrote earlier', async () => {
     const { serve, written } = createWorld();
-    serve({ requestId: 'b', afterRequestId: 'a' });
+    await serve({ requestId: 'b', afterRequestId: 'a' });
     expect(written).toEqual([]);
-    serve({ requestId: 'a' });
-    serve({ requestId: 'b', afterRequestId: 'a' });
+    await serve({ requestId: 'a' });
+    await serve({ requestId: 'b', afterRequestId: 'a' });
     expect(written).toEqual(['a', 'b']);
   });
 
-  it('goes on after an earlier one that failed', () => {
+  it('goes on after an earlier one that failed', async () => {
     const world = createWorld();
     world.failNext = true;
-    world.serve({ requestId: 'a' });
-    world.serve({ requestId: 'b', afterRequestId: 'a' });
-    expect(world.posted).toEqual(['refused a', 'commit', 'written b']);
+    await world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'b', afterRequestId: 'a' });
+    expect(world.posted).toEqual(['refused a', 'commit', 'answer b']);
   });
 
-  it('answers again what it is asked again, and tells nobody of a commit that was none', () => {
+  it('answers again what it is asked again, and tells nobody of a commit that was none', async () => {
     const world = createWorld();
-    world.serve({ requestId: 'a' });
-    world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'a' });
     expect(world.written).toEqual(['a']);
-    expect(world.posted).toEqual(['commit', 'written a', 'written a']);
+    expect(world.posted).toEqual(['commit', 'answer a', 'answer a']);
     expect(world.localCommits).toBe(1);
   });
 
-  it('refuses again what failed, although it might succeed now', () => {
+  it('refuses again what failed, although it might succeed now', async () => {
     const world = createWorld();
     world.failNext = true;
-    world.serve({ requestId: 'a' });
-    world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'a' });
     expect(world.written).toEqual([]);
     expect(world.posted).toEqual(['refused a', 'refused a']);
+  });
+});
+
+describe('where commits are stored behind', () => {
+  it('a commit is told to nobody before it is stored', async () => {
+    const stored = Promise.withResolvers<void>();
+    const world = createWorld(() => stored.promise);
+    const serving = world.serve({ requestId: 'a' });
+    await Promise.resolve();
+    expect(world.written).toEqual(['a']);
+    expect(world.posted).toEqual([]);
+    expect(world.localCommits).toBe(0);
+    stored.resolve();
+    await serving;
+    expect(world.posted).toEqual(['commit', 'answer a']);
+    expect(world.localCommits).toBe(1);
+  });
+
+  it('a commit that the medium refuses is refused to its author, and told to nobody else', async () => {
+    const world = createWorld(() => Promise.reject(new RockpoolError('storage-full')));
+    await world.serve({ requestId: 'a' });
+    expect(world.posted).toEqual(['refused a']);
+    expect(world.localCommits).toBe(0);
+  });
+
+  it('the next write of the same tab begins before the last one is stored', async () => {
+    const stored = Promise.withResolvers<void>();
+    const world = createWorld(() => stored.promise);
+    const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'b', afterRequestId: 'a' })];
+    expect(world.written).toEqual(['a', 'b']);
+    stored.resolve();
+    await Promise.all(serving);
+  });
+
+  it('what is asked again meanwhile is done once and answered once', async () => {
+    const stored = Promise.withResolvers<void>();
+    const world = createWorld(() => stored.promise);
+    const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'a' })];
+    stored.resolve();
+    await Promise.all(serving);
+    expect(world.posted).toEqual(['commit', 'answer a']);
   });
 });

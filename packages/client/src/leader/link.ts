@@ -1,12 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 import { decodeError } from '../rpc/error-transfer.ts';
-import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
-import type { WriteAction } from '../rpc/write-action.ts';
-import type { ChannelMessage, WriteMessage } from './channel-message.ts';
+import type { AnswerMessage, AskMessage, LeaderRequest } from './channel-message.ts';
 import type { Clock } from './clock.ts';
-import type { WriteRequest } from './leadership.ts';
 
-/** After this long without an answer a write fails. A hand-over takes 50 ms, and 3 s at worst; a frozen leader may take for ever. */
+/** After this long without an answer a request fails. A hand-over takes 50 ms, and 3 s at worst; a frozen leader may take for ever. */
 export const REQUEST_DEADLINE_MS = 10_000;
 
 /** The leader does not begin a request in the last second before its deadline: it could commit after its author was told that it failed. */
@@ -15,26 +12,32 @@ const RUNNING_TIME_MS = 1_000;
 /** Messages between tabs do not get lost in practice. Asking again costs little, because a request is done once however often it is asked. */
 const RESEND_INTERVAL_MS = 2_000;
 
+/** Who leads, and where to ask. */
+export interface LeaderAddress {
+  readonly epoch: string;
+  readonly tabId: string;
+}
+
 export interface LinkOptions {
-  readonly post: (message: WriteMessage) => void;
+  /** Sends to the tab of that id. The link does not know its own tab: whoever sends adds where the answer goes. */
+  readonly send: (tabId: string, message: Omit<AskMessage, 'tabId'>) => void;
   readonly clock: Clock;
   readonly newRequestId: () => string;
 }
 
 /**
- * A follower's way to the leader. A request keeps its id from leader to leader, and its effect is stored together with that id, so that it
- * happens exactly once: whoever leads next is asked again, and if that is this tab, it runs the request itself. What one tab writes takes
- * effect in the order of writing.
+ * A follower's way to the leader. A request keeps its id from leader to leader, and the effect of a write is stored together with that id, so that it
+ * happens exactly once: whoever leads next is asked again, and if that is this tab, it carries the request out itself. What one tab writes takes
+ * effect in the order of writing, and a read comes after what the tab wrote before.
  */
 export interface Link {
-  /** Asks the leader to run these statements as one transaction. */
-  write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementResult[]>;
-  /** Reads an answer; anything else is passed over. */
-  onMessage(message: ChannelMessage): void;
+  /** Asks the leader. What the answer is depends on the request. */
+  ask(request: LeaderRequest): Promise<unknown>;
+  onAnswer(message: AnswerMessage): void;
   /** Somebody new leads: asks it for everything that waits, in order. */
-  onNewLeader(epoch: string): void;
-  /** This tab leads now: runs everything that waits, in order. */
-  runWaiting(run: (request: WriteRequest) => readonly StatementResult[]): void;
+  onNewLeader(leader: LeaderAddress): void;
+  /** This tab leads now: begins everything that waits, in order. */
+  runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void;
   /** The page goes away: nothing can be asked or answered, so nothing may fail for it. */
   pause(): void;
   /** The page is back: what waits gets its whole time again. */
@@ -43,38 +46,40 @@ export interface Link {
   fail(error: RockpoolError): void;
 }
 
-interface Waiting extends WriteRequest {
-  readonly settle: PromiseWithResolvers<readonly StatementResult[]>;
+interface Waiting {
+  readonly id: string;
+  readonly request: LeaderRequest;
+  readonly settle: PromiseWithResolvers<unknown>;
   startedMs: number;
   timesAsked: number;
   leadersAsked: number;
 }
 
-export function createLink({ post, clock, newRequestId }: LinkOptions): Link {
-  // In the order of writing, which a Map keeps; so the oldest deadline comes first too.
+export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
+  // In the order of asking, which a Map keeps; so the oldest deadline comes first too.
   const waitingById = new Map<string, Waiting>();
-  let newestId: string | null = null;
-  let leaderEpoch: string | null = null;
+  let newestWriteId: string | null = null;
+  let leader: LeaderAddress | null = null;
   let isPaused = false;
   let cancelTimer: (() => void) | null = null;
 
   function ask(waiting: Waiting, afterRequestId: string | null): void {
-    if (leaderEpoch === null) return; // It goes to whoever announces itself.
+    if (leader === null) return; // It goes to whoever announces itself.
     waiting.timesAsked++;
-    const { id, statements, action, startedMs } = waiting;
+    const { id, request, startedMs } = waiting;
     const latestStartMs = startedMs + REQUEST_DEADLINE_MS - RUNNING_TIME_MS;
-    post({ kind: 'write', epoch: leaderEpoch, requestId: id, afterRequestId, statements, ...(action === undefined ? {} : { action }), latestStartMs });
+    send(leader.tabId, { kind: 'ask', epoch: leader.epoch, requestId: id, afterRequestId, request, latestStartMs });
   }
 
   function askForAll(): void {
     let afterRequestId: string | null = null;
     for (const waiting of waitingById.values()) {
       ask(waiting, afterRequestId);
-      afterRequestId = waiting.id;
+      if (waiting.request.kind === 'write') afterRequestId = waiting.id;
     }
   }
 
-  function settle(waiting: Waiting, how: (settle: PromiseWithResolvers<readonly StatementResult[]>) => void): void {
+  function settle(waiting: Waiting, how: (settle: PromiseWithResolvers<unknown>) => void): void {
     waitingById.delete(waiting.id);
     how(waiting.settle);
   }
@@ -102,53 +107,45 @@ export function createLink({ post, clock, newRequestId }: LinkOptions): Link {
   }
 
   return {
-    write(statements, action) {
+    ask(request) {
       const waiting: Waiting = {
         id: newRequestId(),
-        statements,
-        ...(action === undefined ? {} : { action }),
+        request,
         settle: Promise.withResolvers(),
         startedMs: clock.nowMs(),
         timesAsked: 0,
-        leadersAsked: leaderEpoch === null ? 0 : 1,
+        leadersAsked: leader === null ? 0 : 1,
       };
-      const before = newestId !== null && waitingById.has(newestId) ? newestId : null;
+      const before = newestWriteId !== null && waitingById.has(newestWriteId) ? newestWriteId : null;
       waitingById.set(waiting.id, waiting);
-      newestId = waiting.id;
+      if (request.kind === 'write') newestWriteId = waiting.id;
       ask(waiting, before);
       if (cancelTimer === null) watch();
       return waiting.settle.promise;
     },
 
-    onMessage(message) {
-      if (message.kind !== 'written' && message.kind !== 'refused') return;
+    onAnswer(message) {
       const waiting = waitingById.get(message.requestId);
-      if (waiting === undefined) return; // The request of another tab, or answered already.
-      settle(waiting, ({ resolve, reject }) => (message.kind === 'written' ? resolve(message.results) : reject(decodeError(message.error))));
+      if (waiting === undefined) return; // It was answered already.
+      settle(waiting, ({ resolve, reject }) => (message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error))));
       watch();
     },
 
-    onNewLeader(epoch) {
-      leaderEpoch = epoch;
+    onNewLeader(next) {
+      leader = next;
       for (const waiting of waitingById.values()) waiting.leadersAsked++;
       askForAll();
     },
 
     runWaiting(run) {
       for (const waiting of [...waitingById.values()]) {
-        settle(waiting, ({ resolve, reject }) => {
-          try {
-            resolve(run(waiting));
-          } catch (thrown) {
-            reject(thrown);
-          }
-        });
+        settle(waiting, ({ resolve }) => resolve(run(waiting.id, waiting.request)));
       }
       watch();
     },
 
     pause() {
-      leaderEpoch = null;
+      leader = null;
       isPaused = true;
       watch();
     },

@@ -105,6 +105,59 @@ describe('tabs that share a database', () => {
   });
 });
 
+describe('tabs of which one alone may open the file', () => {
+  async function twoExclusive(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: FakeTab }> {
+    const [leader, follower] = [browser.tab({ sharesFiles: false }), browser.tab({ sharesFiles: false, failToOpen: (role) => (role === 'reader' ? new RockpoolError('storage-busy') : null) })];
+    await leader.membership.open();
+    await follower.membership.open();
+    await settle();
+    return { leader, follower };
+  }
+  const read = async (tab: FakeTab): Promise<readonly string[]> => (await tab.membership.reads.query(statement('SELECT'))).names;
+
+  it('read through the leader, after what they wrote themselves', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await twoExclusive(browser);
+    const [, names] = await Promise.all([write(follower, 'a'), read(follower)]);
+    expect(names).toEqual(['a']);
+    expect(await follower.membership.reads.tablesRead('SELECT')).toEqual(['t']);
+    expect(await follower.membership.reads.listParked()).toEqual([]);
+  });
+
+  it('get the answer of the next leader, and of themselves when they lead', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await twoExclusive(browser);
+    const third = browser.tab({ sharesFiles: false });
+    await third.membership.open();
+    await write(leader, 'a');
+    const waiting = [read(follower), read(third)];
+    leader.kill();
+    expect(await Promise.all(waiting)).toEqual([['a'], ['a']]);
+    expect([follower.role, third.role]).toEqual(['leader', 'follower']);
+  });
+
+  it('read when the page is back, if it went away while the question was under way', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await twoExclusive(browser);
+    browser.deliveries = () => 0;
+    const waiting = read(follower);
+    await settle();
+    await follower.membership.suspend();
+    browser.deliveries = () => 1;
+    await follower.membership.resume();
+    expect(await waiting).toEqual([]);
+  });
+
+  it('are told when nobody answers', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await twoExclusive(browser);
+    browser.deliveries = () => 0;
+    const failed = codeOf(read(follower));
+    await browser.advance(10_000);
+    expect(await failed).toBe('leader-unreachable');
+  });
+});
+
 describe('when the leader goes', () => {
   it('the next in the queue leads', async () => {
     const browser = new FakeBrowser();
@@ -178,7 +231,7 @@ describe('a leader', () => {
   it('does not follow one that led before, whose last word comes late', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
-    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL, message: { kind: 'leader', epoch: 'before', commitNumber: 9, schema: 'schema', status: FAKE_STATUS } });
+    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL, message: { kind: 'leader', epoch: 'before', tabId: 'before', commitNumber: 9, schema: 'schema', status: FAKE_STATUS, sharesFiles: true } });
     await settle();
     expect(leader.role).toBe('leader');
     await write(leader, 'a');
@@ -194,7 +247,7 @@ describe('a leader', () => {
     browser.deliveries = () => 1;
     // Its answers are lost, its announcements are not.
     const opening = browser.tab();
-    browser.isLost = (message) => ['write', 'written'].includes(message.kind);
+    browser.isLost = (message) => ['ask', 'answer'].includes(message.kind);
     await opening.membership.open();
     await browser.advance(10_000);
     expect(((await failed) as RockpoolError).fields['leadersAsked']).toBe(1);
@@ -223,7 +276,7 @@ describe('a tab that closes', () => {
     const { leader } = await two(new FakeBrowser());
     await leader.membership.close();
     expect(await codeOf(write(leader, 'a'))).toBe('client-closed');
-    expect(await codeOf(leader.membership.database())).toBe('client-closed');
+    expect(await codeOf(leader.membership.reads.listParked())).toBe('client-closed');
   });
 });
 

@@ -1,14 +1,17 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { Reads } from '../rpc/reads.ts';
 import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
 import type { TabRole } from '../rpc/sync-status.ts';
-import type { ChannelMessage, LeaderStatus } from './channel-message.ts';
+import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus } from './channel-message.ts';
 import type { Clock } from './clock.ts';
 import { createCommitFollower, type Touched } from './commit-notice.ts';
 import { compareSchemas } from './compare-schemas.ts';
 import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
 import { createLink, REQUEST_DEADLINE_MS, type Link } from './link.ts';
+import type { OpenedDatabase } from './opened-database.ts';
+import { remoteReads } from './remote-reads.ts';
 import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
 
 /*
@@ -22,16 +25,11 @@ import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-chann
  *          leave (hidden, frozen, closed, outdated)                  away
  *
  * 1. Only the holder of the lock opens the database as a writer, and it closes it before it lets go of the lock.
- * 2. A follower opens as a reader only after a leader has announced itself: the file exists then and its tables are up to date.
- * 3. A write that waits is asked again of every new leader under the same id, so it happens once, whoever dies when.
- * 4. Changes of role run one after the other (`steps`); a write is synchronous and never in between.
+ * 2. A follower opens as a reader only after a leader has announced itself: the file exists then and its tables are up to date. Where the leader
+ *    alone may open the files, a follower opens nothing and reads by asking.
+ * 3. What waits for an answer is asked again of every new leader under the same id, so a write happens once, whoever dies when.
+ * 4. Changes of role run one after the other (`steps`); what a write does until its COMMIT is never in between.
  */
-
-export interface OpenedDatabase<Database> {
-  readonly database: Database;
-  /** Resolves when another tab may open it. */
-  close(): Promise<void>;
-}
 
 export interface MembershipOptions<Database extends WritableDatabase> {
   /** Names lock and channel. */
@@ -43,7 +41,10 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly openPort: (channelName: string) => BroadcastPort;
   readonly clock: Clock;
   readonly newId: () => string;
-  readonly openDatabase: (role: 'writer' | 'reader') => Promise<OpenedDatabase<Database>>;
+  /** Whether several tabs may have the files open, one of them as the writer. */
+  readonly sharesFiles: boolean;
+  /** `onUndone`: the medium refused a commit that had returned, and what was committed since is undone. */
+  readonly openDatabase: (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<Database>>;
   readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
   readonly onTouched: (touched: Touched) => void;
   readonly onStatus: (status: LeaderStatus, role: TabRole) => void;
@@ -61,17 +62,26 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 export class Membership<Database extends WritableDatabase> {
+  /** Reads from wherever this tab reads; waits while that is nowhere, because roles change or the page is away. */
+  readonly reads: Reads = {
+    query: async (statement) => (await this.whenReadable.promise).query(statement),
+    tablesRead: async (sql) => (await this.whenReadable.promise).tablesRead(sql),
+    listParked: async () => (await this.whenReadable.promise).listParked(),
+  };
   private readonly options: MembershipOptions<Database>;
+  private readonly tabId: string;
   private readonly election: ReturnType<typeof createElection>;
   private readonly link: Link;
   private readonly commits = createCommitFollower();
+  private readonly remoteReads: Reads;
   private readonly writing = new Set<Promise<unknown>>();
   private channel: TabChannel | null = null;
   private opened: OpenedDatabase<Database> | null = null;
-  private whenOpen = pendingDatabase<Database>();
+  private whenReadable = pendingReads();
+  private isReadable = false;
   private leadership: Leadership<Database> | null = null;
   private leaderEpoch: string | null = null;
-  private onAnnounced: (() => void) | null = null;
+  private onAnnounced: ((leader: LeaderMessage) => void) | null = null;
   private ended: RockpoolError | null = null;
   private isAway = true;
   private isHidden = false;
@@ -81,8 +91,10 @@ export class Membership<Database extends WritableDatabase> {
 
   constructor(options: MembershipOptions<Database>) {
     this.options = options;
+    this.tabId = options.newId();
     this.election = createElection(options.locks, `rockpool:${options.scope}:leader`);
-    this.link = createLink({ clock: options.clock, newRequestId: options.newId, post: (message) => this.channel?.post(message) });
+    this.link = createLink({ clock: options.clock, newRequestId: options.newId, send: (to, message) => this.channel?.send(to, { ...message, tabId: this.tabId }) });
+    this.remoteReads = remoteReads(this.link);
   }
 
   /** Takes part. Resolves when reading and writing work; rejects when they cannot, and takes no part then. */
@@ -95,19 +107,9 @@ export class Membership<Database extends WritableDatabase> {
     if (this.ended !== null) throw this.ended;
   }
 
-  /** The database to read from; waits while there is none, because roles change or the page is away. */
-  async database(): Promise<Database> {
-    if (this.ended !== null) throw this.ended;
-    return this.opened?.database ?? (await this.whenOpen.promise);
-  }
-
   /** Runs the statements as one transaction, here or in the leader's worker. */
   write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementResult[]> {
-    const run = async (): Promise<readonly StatementResult[]> => {
-      await this.database();
-      return this.leadership?.commit({ id: this.options.newId(), statements, ...(action === undefined ? {} : { action }) }) ?? this.link.write(statements, action);
-    };
-    const writing = run();
+    const writing = this.carryOut({ kind: 'write', statements, ...(action === undefined ? {} : { action }) }) as Promise<readonly StatementResult[]>;
     this.writing.add(writing);
     const remove = (): void => void this.writing.delete(writing);
     writing.then(remove, remove);
@@ -142,6 +144,11 @@ export class Membership<Database extends WritableDatabase> {
     await this.end(new RockpoolError('client-closed'));
   }
 
+  private async carryOut(request: LeaderRequest): Promise<unknown> {
+    await this.whenReadable.promise;
+    return this.leadership?.carryOut(this.options.newId(), request) ?? this.link.ask(request);
+  }
+
   private step<T>(run: () => Promise<T>): Promise<T> {
     const result = this.steps.then(run);
     this.steps = result.catch(() => undefined);
@@ -152,7 +159,11 @@ export class Membership<Database extends WritableDatabase> {
     if (this.ended !== null || this.isHidden || !this.isAway) return;
     this.isAway = false;
     this.leaderEpoch = null;
-    this.channel = openTabChannel(this.options.openPort(`rockpool:${this.options.scope}`), {
+    const { scope, openPort } = this.options;
+    this.channel = openTabChannel({
+      scope,
+      tabId: this.tabId,
+      openPort,
       onMessage: (message) => this.onMessage(message),
       onNewerProtocol: (protocol) => void this.end(new RockpoolError('tab-outdated', { channelProtocol: protocol })),
     });
@@ -163,8 +174,8 @@ export class Membership<Database extends WritableDatabase> {
 
   private async follow(): Promise<void> {
     const turn = this.election.waitForTurn();
-    const announced = Promise.withResolvers<'announced'>();
-    this.onAnnounced = () => announced.resolve('announced');
+    const announced = Promise.withResolvers<LeaderMessage>();
+    this.onAnnounced = announced.resolve;
     const deadline = Promise.withResolvers<'deadline'>();
     const cancelDeadline = this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
     this.channel?.post({ kind: 'hello', schema: this.options.schema });
@@ -176,7 +187,8 @@ export class Membership<Database extends WritableDatabase> {
     if (first === 'deadline') throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the tab that leads' });
     if (first === 'turn') return this.lead();
     if (first === 'withdrawn' || this.ended !== null) return;
-    this.setOpened(await this.options.openDatabase('reader'));
+    if (first.sharesFiles && this.options.sharesFiles) this.setOpened(await this.options.openDatabase('reader', () => undefined));
+    else this.readFrom(this.remoteReads);
     turn.then(
       (leads) => void (leads && this.step(() => this.succeed()).catch((thrown: unknown) => this.retryLater(thrown))),
       (thrown: unknown) => this.options.onProblem(toRockpoolError(thrown)),
@@ -193,16 +205,19 @@ export class Membership<Database extends WritableDatabase> {
   /** This tab holds the lock. */
   private async lead(): Promise<void> {
     const { options, link } = this;
-    const opened = await options.openDatabase('writer');
+    const opened = await options.openDatabase('writer', () => this.onUndone());
     if (this.ended !== null) return opened.close();
     this.opened = opened;
     const leadership = new Leadership<Database>({
       epoch: options.newId(),
-      database: opened.database,
+      tabId: this.tabId,
+      opened,
+      sharesFiles: options.sharesFiles,
       schema: options.schema,
       initialStatus: options.initialStatus,
       nowMs: options.clock.nowMs,
       post: (message) => this.channel?.post(message),
+      send: (to, message) => this.channel?.send(to, message),
       startWork: options.startWork,
       onCommit: (notice) => this.observe(this.commits.observe(notice)),
       onStatus: (status) => options.onStatus(status, 'leader'),
@@ -210,7 +225,7 @@ export class Membership<Database extends WritableDatabase> {
     this.leadership = leadership;
     this.leaderEpoch = leadership.epoch;
     // What waited in this tab comes before what it writes from now on.
-    link.runWaiting((request) => leadership.commit(request));
+    link.runWaiting((id, request) => leadership.carryOut(id, request));
     this.setOpened(opened);
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
@@ -229,15 +244,15 @@ export class Membership<Database extends WritableDatabase> {
       case 'status':
         if (message.epoch === this.leaderEpoch) this.options.onStatus(message.status, 'follower');
         return;
-      case 'write':
-        return this.leadership?.serve(message);
-      case 'written':
+      case 'ask':
+        return void this.leadership?.serve(message);
+      case 'answer':
       case 'refused':
-        return this.link.onMessage(message);
+        return this.link.onAnswer(message);
     }
   }
 
-  private onLeader(message: Extract<ChannelMessage, { kind: 'leader' }>): void {
+  private onLeader(message: LeaderMessage): void {
     if (this.leadership !== null) return; // The last word of a leader that has let go since.
     const comparison = compareSchemas(this.options.schema, message.schema);
     if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
@@ -246,11 +261,15 @@ export class Membership<Database extends WritableDatabase> {
 
     if (message.epoch !== this.leaderEpoch) {
       this.leaderEpoch = message.epoch;
-      this.link.onNewLeader(message.epoch);
+      this.link.onNewLeader(message);
     }
-    this.onAnnounced?.();
+    this.onAnnounced?.(message);
     this.observe(this.commits.observePosition(message));
     this.options.onStatus(message.status, 'follower');
+  }
+
+  private onUndone(): void {
+    void this.leadership?.startAnew();
   }
 
   private observe(touched: Touched | null): void {
@@ -266,7 +285,10 @@ export class Membership<Database extends WritableDatabase> {
       this.ended = error;
       this.cancelRetry();
       this.link.fail(error);
-      this.whenOpen.reject(error);
+      this.whenReadable.reject(error);
+      // Also for what is asked from now on.
+      this.whenReadable = pendingReads();
+      this.whenReadable.reject(error);
       this.election.stopWaiting(); // A step may be waiting for its turn.
       this.options.onEnded(error);
     }
@@ -286,15 +308,22 @@ export class Membership<Database extends WritableDatabase> {
 
   private async closeDatabase(): Promise<void> {
     const { opened } = this;
-    if (opened === null) return;
     this.opened = null;
-    if (this.ended === null) this.whenOpen = pendingDatabase();
-    await opened.close();
+    if (this.isReadable && this.ended === null) {
+      this.isReadable = false;
+      this.whenReadable = pendingReads();
+    }
+    await opened?.close();
   }
 
   private setOpened(opened: OpenedDatabase<Database>): void {
     this.opened = opened;
-    this.whenOpen.resolve(opened.database);
+    this.readFrom(opened.reads);
+  }
+
+  private readFrom(reads: Reads): void {
+    this.isReadable = true;
+    this.whenReadable.resolve(reads);
   }
 
   /** Taking over, or coming back, failed: lets others try, and tries again. */
@@ -309,8 +338,8 @@ export class Membership<Database extends WritableDatabase> {
   }
 }
 
-function pendingDatabase<Database>(): PromiseWithResolvers<Database> {
-  const pending = Promise.withResolvers<Database>();
+function pendingReads(): PromiseWithResolvers<Reads> {
+  const pending = Promise.withResolvers<Reads>();
   pending.promise.catch(() => undefined); // Nobody may be waiting.
   return pending;
 }

@@ -1,4 +1,5 @@
 import type { ErrorData } from '@rockpool/shared';
+import type { Persistence } from './persistence.ts';
 
 /**
  * Where sync stands, by name:
@@ -25,7 +26,8 @@ export interface SyncStatus {
   readonly reason: ErrorData | null;
   /** Wall time in ms at which bytes last came from the server. */
   readonly lastContactMs: number | null;
-  readonly persistence: 'opfs' | 'memory';
+  /** Where the database is kept; never changes behind the app's back. */
+  readonly persistence: Persistence;
   readonly role: TabRole;
   /** How far the clock of this device is ahead of the server's, in ms; null before the first contact. */
   readonly clockOffsetMs: number | null;

@@ -1,6 +1,7 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
+import type { PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementResult } from './sql-statement.ts';
 import type { SyncStatus } from './sync-status.ts';
 import type { WriteAction } from './write-action.ts';
@@ -22,7 +23,7 @@ export interface OpenOptions {
   readonly schema: string;
   readonly sync: SyncTarget | null;
   readonly durability: Durability;
-  readonly storage: 'opfs' | 'memory';
+  readonly persistence: PersistenceChoice;
 }
 
 /** What a page asks of its worker. Every failure arrives as a `RockpoolError` (see error-transfer.ts). */

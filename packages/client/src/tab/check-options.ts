@@ -1,20 +1,22 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { ClientOptions } from '../client.ts';
+import type { ClientOptions, PersistenceChoice } from '../client.ts';
 
 /** A name becomes part of file and lock names. 64 characters leave room for what is added to them. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+const CHOICES: readonly PersistenceChoice[] = ['durable', 'opfs', 'opfs-exclusive', 'indexeddb', 'memory'];
+
 /** Throws `config-invalid` with all problems at once. Types alone do not hold for callers in JavaScript. */
 export function checkOptions(options: ClientOptions): void {
   const problems: string[] = [];
-  const { name, schema, sync, durability = 'relaxed', storage = 'opfs' } = options;
+  const { name, schema, sync, durability = 'relaxed', persistence = 'durable' } = options;
 
   if (typeof name !== 'string' || !NAME.test(name)) {
     problems.push('name: it takes 1 to 64 letters, digits, "_", "-" or ".", beginning with a letter or digit');
   }
   if (!Array.isArray(schema?.tables) || typeof schema?.hash !== 'string') problems.push('schema: this is not what defineSchema returns');
   if (durability !== 'relaxed' && durability !== 'strict') problems.push('durability: it is "relaxed" or "strict"');
-  if (storage !== 'opfs' && storage !== 'memory') problems.push('storage: it is "opfs" or "memory"');
+  if (!CHOICES.includes(persistence)) problems.push(`persistence: it is one of ${CHOICES.join(', ')}`);
   if (sync !== undefined) {
     const protocol = URL.parse(sync.url)?.protocol;
     if (protocol !== 'ws:' && protocol !== 'wss:') problems.push('sync.url: it is an absolute URL of the protocol wss: or ws:');

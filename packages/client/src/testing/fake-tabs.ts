@@ -4,7 +4,9 @@ import type { Touched } from '../leader/commit-notice.ts';
 import type { Locks } from '../leader/election.ts';
 import type { WritableDatabase, WriteRequest } from '../leader/leadership.ts';
 import { Membership } from '../leader/membership.ts';
+import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { BroadcastPort } from '../leader/tab-channel.ts';
+import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { TabRole } from '../rpc/sync-status.ts';
 
@@ -50,6 +52,8 @@ export interface FakeDatabase extends WritableDatabase {
 
 export interface FakeTabOptions {
   readonly schema?: string;
+  /** Whether followers open the file too. Default true. */
+  readonly sharesFiles?: boolean;
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
   /** The tab is killed as soon as a commit with this SQL is in the file, before anybody hears of it. */
   readonly dieAfter?: string;
@@ -78,7 +82,7 @@ export class FakeBrowser {
         schema: options.schema ?? 'schema',
         initialStatus: FAKE_STATUS,
         locks: this.locks(life),
-        openPort: () => this.openPort(life),
+        openPort: (channelName) => this.openPort(channelName, life),
         clock: {
           nowMs: () => this.nowMs,
           after: (delayMs, callback) => {
@@ -88,6 +92,7 @@ export class FakeBrowser {
           },
         },
         newId: () => `id-${this.nextId++}`,
+        sharesFiles: options.sharesFiles ?? true,
         openDatabase: async (role) => {
           await Promise.resolve();
           if (!life.isAlive) return new Promise<never>(() => undefined);
@@ -142,7 +147,7 @@ export class FakeBrowser {
     for (const port of this.ports) port.deliver(data);
   }
 
-  private openFile(role: 'writer' | 'reader', life: Life, dieAfter: string | null, tab: FakeTab): { database: FakeDatabase; close: () => Promise<void> } {
+  private openFile(role: 'writer' | 'reader', life: Life, dieAfter: string | null, tab: FakeTab): OpenedDatabase<FakeDatabase> {
     const { file } = this;
     let isOpen = true;
     if (role === 'reader' && !file.exists) throw new RockpoolError('storage-missing');
@@ -179,11 +184,17 @@ export class FakeBrowser {
       if (isOpen && role === 'writer') file.writers--;
       isOpen = false;
     };
-    return { database: { role, write }, close };
+    // A result that names what took effect, and that it was read from a file that is open.
+    const query = async (): Promise<EncodedRows> => {
+      if (!life.isAlive || !isOpen) throw new Error('read by a tab that may not');
+      return { names: [...file.effects], columns: [], rowCount: 0 };
+    };
+    return { database: { role, write }, reads: { query, tablesRead: async () => ['t'], listParked: async () => [] }, close };
   }
 
-  private openPort(life: Life): BroadcastPort {
+  private openPort(channelName: string, life: Life): BroadcastPort {
     const port: FakePort = {
+      channelName,
       onmessage: null,
       deliver: (data) => {
         queueMicrotask(() => {
@@ -195,7 +206,7 @@ export class FakeBrowser {
         const data = structuredClone(message);
         if (this.isLost((data as { message: ChannelMessage }).message)) return;
         for (const other of this.ports) {
-          if (other !== port) for (let times = this.deliveries(); times > 0; times--) other.deliver(data);
+          if (other !== port && other.channelName === channelName) for (let times = this.deliveries(); times > 0; times--) other.deliver(data);
         }
       },
       close: () => void this.ports.delete(port),
@@ -252,6 +263,7 @@ interface Life {
 }
 
 interface FakePort extends BroadcastPort {
+  readonly channelName: string;
   deliver(data: unknown): void;
 }
 

@@ -5,13 +5,15 @@ import { systemClock } from '../leader/clock.ts';
 import type { LeaderWork } from '../leader/leadership.ts';
 import { Membership } from '../leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
+import type { Persistence } from '../rpc/persistence.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
-import { createLocalOpener } from './open-local.ts';
-import { requireTabSupport } from './require-tab-support.ts';
+import { chooseMedium } from './storage/choose-medium.ts';
+import { createLocalOpener } from './storage/open-local.ts';
+import { requireTabSupport } from './storage/require-tab-support.ts';
 import { startSync } from './sync/start-sync.ts';
 
 /** Puts the parts of a tab's worker together: storage and database, leader or follower, live queries, sync. */
@@ -28,6 +30,7 @@ export function createHost(): WorkerApi {
     async open(options, tab) {
       if (membership !== null) throw new RockpoolError('internal', { called: 'open twice' });
       requireTabSupport();
+      const { persistence, medium } = await chooseMedium(options.persistence, options.name);
       const send = (event: WorkerEvent): void => void sendToTab(tab, event);
       const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });
       const initialStatus: LeaderStatus = {
@@ -36,7 +39,7 @@ export function createHost(): WorkerApi {
         parkedCount: 0,
         reason: null,
         lastContactMs: null,
-        persistence: options.storage,
+        persistence,
         clockOffsetMs: null,
         clockWrong: false,
       };
@@ -48,18 +51,18 @@ export function createHost(): WorkerApi {
       };
 
       const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
-        // What lies in memory is this worker's own: no other tab shares it.
-        scope: options.storage === 'memory' ? `${options.name}:memory:${newId()}` : options.name,
+        scope: scopeOf(options.name, persistence),
         schema: options.schema,
         initialStatus,
         locks: navigator.locks,
         openPort: (name) => new BroadcastChannel(name),
         clock: systemClock,
         newId,
-        openDatabase: createLocalOpener({ ...options, schema: decodeSchema(options.schema) }),
+        sharesFiles: medium.allowsReaders,
+        openDatabase: createLocalOpener({ ...options, medium, schema: decodeSchema(options.schema) }),
         // Sync starts here and lives as long as this tab leads.
         startWork: (tools) =>
-          options.sync === null ? NO_WORK : startSync({ target: options.sync, token: async () => tab.token(), tools, persistence: options.storage }),
+          options.sync === null ? NO_WORK : startSync({ target: options.sync, token: async () => tab.token(), tools, persistence }),
         onTouched: (touched) => live?.touch(touched),
         onStatus: (leaderStatus, role) => setStatus({ ...leaderStatus, role }),
         onProblem: problem,
@@ -70,18 +73,18 @@ export function createHost(): WorkerApi {
         },
       });
       membership = mine;
-      live = createLiveRunner({ database: () => mine.database(), clock: systemClock, send });
+      live = createLiveRunner({ reads: mine.reads, clock: systemClock, send });
       await mine.open();
       isOpen = true;
       return status;
     },
 
-    async query({ sql, params }) {
-      const rows = (await opened().membership.database()).query(sql, params);
+    async query(statement) {
+      const rows = await opened().membership.reads.query(statement);
       return transfer(rows, rowsTransferables(rows));
     },
     write: async (statements, action) => opened().membership.write(statements, action),
-    parked: async () => (await opened().membership.database()).listParked(),
+    parked: async () => opened().membership.reads.listParked(),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),
     unwatch: async (queryId) => opened().live.unwatch(queryId),
     suspend: async () => opened().membership.suspend(),
@@ -90,6 +93,19 @@ export function createHost(): WorkerApi {
     online: async () => void globalThis.dispatchEvent(new Event('online')),
     close: async () => membership?.close(),
   };
+}
+
+/** Tabs with one scope share one database. What lies in memory is this worker's own. */
+function scopeOf(name: string, persistence: Persistence): string {
+  switch (persistence) {
+    case 'opfs':
+    case 'opfs-exclusive':
+      return name;
+    case 'indexeddb':
+      return `${name}:indexeddb`;
+    case 'memory':
+      return `${name}:memory:${newId()}`;
+  }
 }
 
 const NO_WORK: LeaderWork = { onLocalCommit: () => undefined, stop: () => Promise.resolve() };

@@ -28,12 +28,12 @@ export function extentMedium(options: ExtentMediumOptions): StoreMedium {
     persistence,
     allowsReaders: false,
     missing,
-    async openWriter({ name, timeoutMs, isStrict, pageSizeBytes, onError }) {
+    async openWriter({ name, timeoutMs, isStrict, pageSizeBytes, onError, onUndone }) {
       const release = await hold(name, timeoutMs);
       let backend: ExtentBackend | undefined;
       try {
         backend = await place.open(name, isStrict);
-        const store = new ExtentStore(backend, await backend.load(), pageSizeBytes, budgetBytes, onError);
+        const store = new ExtentStore(backend, await backend.load(), pageSizeBytes, budgetBytes, { onError, onUndone });
         return openedRole(store, backend, isStrict, release);
       } catch (cause) {
         backend?.close();
@@ -59,7 +59,7 @@ export function extentMedium(options: ExtentMediumOptions): StoreMedium {
       let backend: ExtentBackend | undefined;
       try {
         backend = await place.open(name, false);
-        const store = new ExtentStore(backend, await backend.load(), 4096, Infinity, () => undefined);
+        const store = new ExtentStore(backend, await backend.load(), 4096, Infinity);
         const bytes = new Uint8Array(store.sizeBytes());
         store.read(bytes, 0, bytes.length, 0);
         return bytes;

@@ -6,6 +6,14 @@ import { CommitQueue } from './commit-queue.ts';
 import type { ExtentBackend, LoadedExtents } from './extent-backend.ts';
 import { ExtentPages } from './extent-pages.ts';
 
+export interface ExtentListeners {
+  readonly onError: (error: unknown) => void;
+  /** The pages were loaded again, without the commits that the medium refused. */
+  readonly onUndone: (error: StorageError) => void;
+}
+
+const NOBODY: ExtentListeners = { onError: () => undefined, onUndone: () => undefined };
+
 /**
  * The one writer's database on a medium without synchronous files: pages in memory, batches of whole extents behind.
  *
@@ -20,16 +28,16 @@ export class ExtentStore implements DatabaseStore {
 
   readonly #backend: ExtentBackend;
   readonly #pages: ExtentPages;
-  readonly #onError: (error: unknown) => void;
+  readonly #listeners: ExtentListeners;
   #failure: StorageError | undefined;
   #isLoaded = true;
   #isReading = false;
 
-  constructor(backend: ExtentBackend, loaded: LoadedExtents, newPageSizeBytes: number, budgetBytes: number, onError: (error: unknown) => void) {
+  constructor(backend: ExtentBackend, loaded: LoadedExtents, newPageSizeBytes: number, budgetBytes: number, listeners: ExtentListeners = NOBODY) {
     this.#backend = backend;
     this.#pages = new ExtentPages(budgetBytes);
     this.#pages.replace(loaded);
-    this.#onError = onError;
+    this.#listeners = listeners;
     this.pageSizeBytes = this.#pageSize() ?? newPageSizeBytes;
     this.queue = new CommitQueue(
       () => backend.write(this.#pages.takeBatch()),
@@ -91,15 +99,16 @@ export class ExtentStore implements DatabaseStore {
     const error = errorFromMedium(cause, 'commit');
     this.#failure = error;
     this.#isLoaded = false;
-    this.#onError(error);
+    this.#listeners.onError(error);
     try {
       this.#pages.replace(await this.#backend.load());
       this.#isLoaded = true;
       this.#recover();
+      this.#listeners.onUndone(error);
     } catch (again) {
       // Then the storage stays failed, with the reason; opening again is what is left.
       this.#failure = errorFromMedium(again, 'load');
-      this.#onError(this.#failure);
+      this.#listeners.onError(this.#failure);
     }
     return error;
   }

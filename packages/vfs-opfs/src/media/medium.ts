@@ -1,6 +1,7 @@
 import type { StorageLocks } from '../locks/storage-locks.ts';
 import type { StorageSignals } from '../locks/storage-signals.ts';
 import type { OpenedRole } from '../opened-role.ts';
+import type { StorageError } from '../storage-error.ts';
 
 /** Where the bytes are kept. Always visible to the app; never changed behind its back. */
 export type Persistence = 'opfs' | 'indexeddb' | 'memory';
@@ -53,6 +54,7 @@ export interface OpenStoreOptions {
   readonly timeoutMs: number;
   readonly isStrict: boolean;
   readonly onError: (error: unknown) => void;
+  readonly onUndone: (error: StorageError) => void;
 }
 
 /** A place without synchronous files (IndexedDB): it keeps whole databases in its own way. Names were checked. */

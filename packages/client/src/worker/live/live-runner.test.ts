@@ -2,10 +2,10 @@ import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { WorkerEvent } from '../../rpc/worker-api.ts';
-import { createLiveRunner, type LiveRunner, type QueryableDatabase } from './live-runner.ts';
+import { createLiveRunner, type LiveRunner } from './live-runner.ts';
 
 /** A database with one number per table; a query is a list of the tables that it reads, and gives their numbers. */
-class FakeDatabase implements QueryableDatabase {
+class FakeDatabase {
   readonly numbers: Record<string, number> = { a: 1, b: 1 };
   readonly ran: string[] = [];
   costMs = 0;
@@ -48,7 +48,7 @@ function createWorld(): World {
   const events: WorkerEvent[] = [];
   let timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   const runner = createLiveRunner({
-    database: () => Promise.resolve(database),
+    reads: { query: async ({ sql }) => database.query(sql), tablesRead: async (sql) => database.tablesRead(sql) },
     clock: {
       nowMs: () => time.nowMs,
       after(delayMs, callback) {

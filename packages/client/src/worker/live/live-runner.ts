@@ -1,21 +1,14 @@
 import { toRockpoolError, type ErrorData } from '@rockpool/shared';
 import type { Clock } from '../../leader/clock.ts';
 import type { Touched } from '../../leader/commit-notice.ts';
+import type { Reads } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
-import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { WorkerEvent } from '../../rpc/worker-api.ts';
 import { rowsEqual } from './rows-equal.ts';
 
-/** What this needs of a database. */
-export interface QueryableDatabase {
-  query(sql: string, params: readonly SqlParam[]): EncodedRows;
-  tablesRead(sql: string): readonly string[];
-}
-
 export interface LiveRunnerOptions {
-  /** Waits while there is none, because roles change. */
-  readonly database: () => Promise<QueryableDatabase>;
+  readonly reads: Pick<Reads, 'query' | 'tablesRead'>;
   readonly clock: Clock;
   readonly send: (event: WorkerEvent) => void;
 }
@@ -38,7 +31,7 @@ interface Watched {
   isDue: boolean;
 }
 
-export function createLiveRunner({ database, clock, send }: LiveRunnerOptions): LiveRunner {
+export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): LiveRunner {
   const watchedById = new Map<number, Watched>();
   let isPlanned = false;
   let restUntilMs = 0;
@@ -51,27 +44,31 @@ export function createLiveRunner({ database, clock, send }: LiveRunnerOptions): 
   }
 
   async function runDue(): Promise<void> {
-    const opened = await database().catch(() => null);
-    isPlanned = false;
-    if (opened === null) return; // The client has ended; its calls say why.
     const startedMs = clock.nowMs();
-    for (const watched of watchedById.values()) if (watched.isDue) run(opened, watched);
+    // Together: what is read elsewhere costs a message each, and where roles change all of them wait.
+    await Promise.all([...watchedById.values()].filter(({ isDue }) => isDue).map(run));
     const nowMs = clock.nowMs();
     restUntilMs = nowMs + Math.max(0, nowMs - startedMs);
+    isPlanned = false;
+    // A commit came while they ran.
+    if ([...watchedById.values()].some(({ isDue }) => isDue)) plan();
   }
 
-  function run(opened: QueryableDatabase, watched: Watched): void {
+  async function run(watched: Watched): Promise<void> {
     watched.isDue = false;
-    const { queryId, statement, sent } = watched;
+    const { queryId, statement } = watched;
     try {
-      watched.tables ??= opened.tablesRead(statement.sql);
-      const rows = opened.query(statement.sql, statement.params);
+      watched.tables ??= await reads.tablesRead(statement.sql);
+      const rows = await reads.query(statement);
+      if (watchedById.get(queryId) !== watched) return; // Nobody watches any more.
+      const { sent } = watched;
       if (sent !== null && 'rows' in sent && rowsEqual(sent.rows, rows)) return;
       watched.sent = { rows };
       send({ kind: 'live-rows', queryId, rows });
     } catch (thrown) {
       const error: ErrorData = toRockpoolError(thrown).toData();
       const text = JSON.stringify(error);
+      const { sent } = watched;
       if (sent !== null && 'error' in sent && sent.error === text) return;
       watched.sent = { error: text };
       send({ kind: 'live-error', queryId, error });

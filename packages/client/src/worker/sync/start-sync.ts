@@ -1,6 +1,8 @@
 import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
+import type { Persistence } from '../../rpc/persistence.ts';
 import type { SyncTarget } from '../../rpc/worker-api.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { sendWhenStored } from './send-when-stored.ts';
 import { toSyncDatabase } from './sync-database.ts';
 import { createSyncEngine } from './sync-engine.ts';
 import { connectWebSocket } from './web-socket.ts';
@@ -9,18 +11,18 @@ export interface StartSyncOptions {
   readonly target: SyncTarget;
   readonly token: () => Promise<string>;
   readonly tools: LeaderTools<OpenDatabase>;
-  readonly persistence: 'opfs' | 'memory';
+  readonly persistence: Persistence;
 }
 
 /** Syncs for as long as this tab leads. */
 export function startSync({ target, token, tools, persistence }: StartSyncOptions): LeaderWork {
-  const { database } = tools;
+  const { database, committed } = tools;
   const nowMs = (): number => Date.now();
   const engine = createSyncEngine({
     ...target,
     token,
     database: toSyncDatabase({ database, nowMs, onApplied: (tables) => tools.publishCommit(tables) }),
-    connect: connectWebSocket,
+    connect: committed === undefined ? connectWebSocket : sendWhenStored(connectWebSocket, committed),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
     nowMs,
   });

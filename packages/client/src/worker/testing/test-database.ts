@@ -3,7 +3,7 @@ import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../database/open-database.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.node.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
-import { storageFailure } from '../storage-failure.ts';
+import { storageFailure } from '../storage/storage-failure.ts';
 import { testTable } from './table-schema.ts';
 
 export const testRuntime: SqliteRuntime = await loadSqlite();

@@ -1,0 +1,11 @@
+import type { Reads } from '../rpc/reads.ts';
+import type { Link } from './link.ts';
+
+/** Reads by asking the leader, where only one tab may open the files. */
+export function remoteReads(link: Link): Reads {
+  return {
+    query: (statement) => link.ask({ kind: 'read', method: 'query', args: [statement] }) as ReturnType<Reads['query']>,
+    tablesRead: (sql) => link.ask({ kind: 'read', method: 'tablesRead', args: [sql] }) as ReturnType<Reads['tablesRead']>,
+    listParked: () => link.ask({ kind: 'read', method: 'listParked', args: [] }) as ReturnType<Reads['listParked']>,
+  };
+}

@@ -1,0 +1,60 @@
+import { memoryMedium, openStorage, type Medium } from '@rockpool/vfs-opfs';
+import { describe, expect, it } from 'vitest';
+import type { Persistence } from '../../rpc/persistence.ts';
+import { chooseMedium, type Media } from './choose-medium.ts';
+
+interface Browser {
+  /** What it lacks, for each medium that cannot be used. */
+  readonly missing?: Partial<Record<Persistence, readonly string[]>>;
+  readonly refusesFiles?: boolean;
+}
+
+/** Media that keep their databases, as those of a browser do; files are the same, shared or not. */
+function createMedia({ missing = {}, refusesFiles = false }: Browser = {}): Media {
+  const files = memoryMedium();
+  const indexedDb = memoryMedium();
+  return {
+    medium: (persistence): Medium => ({ ...(persistence === 'indexeddb' ? indexedDb : files), missing: async () => missing[persistence] ?? [] }),
+    refusesFiles: async () => refusesFiles,
+  };
+}
+
+async function create(medium: Medium, name: string): Promise<void> {
+  await (await openStorage({ name, medium, role: 'writer' })).close();
+}
+
+const chosen = async (media: Media): Promise<Persistence> => (await chooseMedium('durable', 'budget', media)).persistence;
+
+describe('the medium of an app that wants what lasts', () => {
+  it('is the best that the browser has', async () => {
+    expect(await chosen(createMedia())).toBe('opfs');
+    expect(await chosen(createMedia({ missing: { opfs: ['readwrite-unsafe access handles'] } }))).toBe('opfs-exclusive');
+    expect(await chosen(createMedia({ missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } }))).toBe('indexeddb');
+  });
+
+  it('is never memory: opening fails and says what is missing', async () => {
+    const media = createMedia({ missing: { opfs: ['a'], 'opfs-exclusive': ['b', 'c'], indexeddb: ['d'] } });
+    await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-unsupported', fields: { missing: 'opfs: a; opfs-exclusive: b, c; indexeddb: d' } });
+  });
+
+  it('is not IndexedDB where a window refuses to keep files: that would be forgotten too', async () => {
+    const media = createMedia({ refusesFiles: true, missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } });
+    await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-ephemeral' });
+  });
+
+  it('stays IndexedDB for a database that is there already, unless files have it too', async () => {
+    const media = createMedia();
+    await create(media.medium('indexeddb'), 'budget');
+    expect(await chosen(media)).toBe('indexeddb');
+    expect((await chooseMedium('durable', 'another', media)).persistence).toBe('opfs');
+    await create(media.medium('opfs'), 'budget');
+    expect(await chosen(media)).toBe('opfs');
+  });
+});
+
+it('what an app asks for by name it gets, or nothing', async () => {
+  const media = createMedia({ refusesFiles: true });
+  for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as const) {
+    expect((await chooseMedium(persistence, 'budget', media)).persistence).toBe(persistence);
+  }
+});

@@ -1,0 +1,69 @@
+import { RockpoolError } from '@rockpool/shared';
+import { indexedDbMedium, listStorages, memoryMedium, opfsExclusiveMedium, opfsSharedMedium, type Medium } from '@rockpool/vfs-opfs';
+import type { Persistence, PersistenceChoice } from '../../rpc/persistence.ts';
+
+export interface ChosenMedium {
+  readonly persistence: Persistence;
+  readonly medium: Medium;
+}
+
+/** Every medium, and what is missing here for it. */
+export interface Media {
+  medium(persistence: Persistence): Medium;
+  /** Whether this window has files of its origin and refuses to keep any: a private window, or a person's choice. */
+  refusesFiles(): Promise<boolean>;
+}
+
+const IN_ORDER_OF_PREFERENCE = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
+
+/**
+ * What the app asked for, or the best that lasts. A database that is already in IndexedDB, because this browser had nothing better once, stays
+ * there: its unsent writes are in it.
+ *
+ * Throws `storage-unsupported` with what is missing, and `storage-ephemeral` where the window refuses to keep files: then IndexedDB would vanish
+ * with it too. Nothing here ever turns to memory.
+ */
+export async function chooseMedium(choice: PersistenceChoice, name: string, media: Media = BROWSER_MEDIA): Promise<ChosenMedium> {
+  if (choice !== 'durable') return { persistence: choice, medium: media.medium(choice) };
+  if (await media.refusesFiles()) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
+  const missing: string[] = [];
+  for (const persistence of IN_ORDER_OF_PREFERENCE) {
+    const medium = media.medium(persistence);
+    const missingHere = await medium.missing();
+    if (missingHere.length > 0) missing.push(`${persistence}: ${missingHere.join(', ')}`);
+    else return (await staysInIndexedDb(persistence, medium, name, media)) ?? { persistence, medium };
+  }
+  throw new RockpoolError('storage-unsupported', { missing: missing.join('; ') });
+}
+
+async function staysInIndexedDb(persistence: Persistence, medium: Medium, name: string, media: Media): Promise<ChosenMedium | null> {
+  if (persistence === 'indexeddb') return null;
+  const indexedDb = media.medium('indexeddb');
+  if ((await indexedDb.missing()).length > 0) return null;
+  const [files, stored] = await Promise.all([listStorages(medium), listStorages(indexedDb)]);
+  return !files.includes(name) && stored.includes(name) ? { persistence: 'indexeddb', medium: indexedDb } : null;
+}
+
+const BROWSER_MEDIA: Media = {
+  medium(persistence) {
+    switch (persistence) {
+      case 'opfs':
+        return opfsSharedMedium();
+      case 'opfs-exclusive':
+        return opfsExclusiveMedium();
+      case 'indexeddb':
+        return indexedDbMedium();
+      case 'memory':
+        return memoryMedium();
+    }
+  },
+  async refusesFiles() {
+    if (navigator.storage?.getDirectory === undefined) return false;
+    try {
+      await navigator.storage.getDirectory();
+      return false;
+    } catch {
+      return true;
+    }
+  },
+};

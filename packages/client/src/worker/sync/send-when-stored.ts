@@ -1,0 +1,37 @@
+import { toRockpoolError } from '@rockpool/shared';
+import type { Connect } from './web-socket.ts';
+
+/**
+ * Connections whose messages leave when everything committed before them is stored, in order. What the server was told must not be undone here:
+ * its numbers would be used again for something else. A commit that is refused ends the connection.
+ */
+export function sendWhenStored(connect: Connect, committed: () => Promise<void>): Connect {
+  return (url, events) => {
+    const connection = connect(url, events);
+    let isClosed = false;
+    let sending: Promise<void> = Promise.resolve();
+    return {
+      send(message) {
+        const stored = committed();
+        sending = Promise.all([sending, stored]).then(
+          () => {
+            if (!isClosed) connection.send(message);
+          },
+          (thrown: unknown) => {
+            if (isClosed) return;
+            isClosed = true;
+            connection.close();
+            events.onFailed(toRockpoolError(thrown).toData());
+          },
+        );
+      },
+      get bufferedBytes() {
+        return connection.bufferedBytes;
+      },
+      close() {
+        isClosed = true;
+        connection.close();
+      },
+    };
+  };
+}
