@@ -1,4 +1,4 @@
-// `npm run bench -- GROUP`: runs benchmarks/GROUP.mjs on Node 24. Without a group it names those that exist.
+// `npm run bench -- GROUP`: runs benchmarks/GROUP.ts on Node 24. Without a group it names those that exist.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { runCommand, setup } from './setup.mjs';
 const [group, ...args] = process.argv.slice(2);
 const folder = join(root, 'benchmarks');
 const groups = (existsSync(folder) ? readdirSync(folder) : [])
-  .filter((name) => name.endsWith('.mjs'))
-  .map((name) => name.slice(0, -'.mjs'.length));
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => name.slice(0, -'.ts'.length));
 
 await runCommand(async () => {
   if (group === undefined || !groups.includes(group)) {
@@ -20,5 +20,5 @@ await runCommand(async () => {
   }
   await setup();
   const chromium = await ensureChromium();
-  return (await runNode24([join(folder, `${group}.mjs`), ...args], { env: { ROCKPOOL_CHROMIUM: chromium } })).exitCode;
+  return (await runNode24([join(folder, `${group}.ts`), ...args], { env: { ROCKPOOL_CHROMIUM: chromium } })).exitCode;
 });

@@ -1,0 +1,39 @@
+import { mkdirSync } from 'node:fs';
+import type { BenchTab } from './chromium.ts';
+import { open } from '../storage/adapters/node-sqlite.ts';
+import { keyOf } from '../storage/dataset.ts';
+import { fill } from '../storage/fill.ts';
+import type { Operations } from '../storage/operations.ts';
+import { WORKLOADS } from '../storage/workloads.ts';
+
+/** The same as a tab of a browser, in this process. "From the page" means nothing here. */
+export function openNodeTab(folder: string): BenchTab {
+  mkdirSync(folder, { recursive: true });
+  let operations: Operations | undefined;
+  const opened = (): Operations => {
+    if (operations === undefined) throw new Error('nothing is open');
+    return operations;
+  };
+  return {
+    bench: {
+      async open({ database, settings }, readsFirstRow) {
+        const startMs = performance.now();
+        operations = open(folder, database, settings);
+        if (readsFirstRow) await operations.readValue(keyOf(42));
+        return performance.now() - startMs;
+      },
+      fill: (dataset, sizes, lacks) => fill(opened(), dataset, sizes, lacks),
+      async measure(workloadId, conditions) {
+        const workload = WORKLOADS.get(workloadId);
+        if (workload === undefined) throw new Error(`there is no workload "${workloadId}"`);
+        return workload.measure(opened(), conditions);
+      },
+      loop: () => Promise.reject(new Error('two tabs need a browser')),
+      async close() {
+        await operations?.close();
+        operations = undefined;
+      },
+    },
+    close: () => Promise.resolve(),
+  };
+}

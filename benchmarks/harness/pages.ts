@@ -1,0 +1,60 @@
+import { createServer } from 'node:http';
+import { existsSync, readFileSync } from 'node:fs';
+import { extname, join, normalize } from 'node:path';
+import type { AddressInfo } from 'node:net';
+import { build } from 'vite';
+import { root } from '../../scripts/children.mjs';
+import { POWERSYNC_WORKER_PATH } from './served-paths.ts';
+
+const benchmarks = join(root, 'benchmarks');
+const output = join(benchmarks, 'dist');
+const powerSync = join(benchmarks, 'storage/node_modules/@powersync/web/dist/worker');
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
+
+/** Builds the pages as an app would be built: minified, one chunk a subject. */
+export async function buildPages(): Promise<void> {
+  await build({
+    root: join(benchmarks, 'page'),
+    configFile: false,
+    logLevel: 'error',
+    // absurd-sql's SQLite asks for Node's `process` at start.
+    define: { 'process.env': '{}' },
+    worker: { format: 'es' },
+    build: { outDir: output, emptyOutDir: true, target: 'esnext', modulePreload: false, assetsInlineLimit: 0, chunkSizeWarningLimit: 10_000 },
+  });
+}
+
+/** Serves the built pages on any host name that leads to this machine, so that each subject can have an origin, and so a storage, of its own. */
+export async function servePages(): Promise<{ readonly urlOf: (host: string) => string; close(): void }> {
+  const server = createServer((request, response) => {
+    const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
+    const file = path.startsWith(POWERSYNC_WORKER_PATH) ? join(powerSync, path.slice(POWERSYNC_WORKER_PATH.length)) : join(output, path === '/' ? 'index.html' : path);
+    if (!existsSync(file)) {
+      response.writeHead(404).end();
+      return;
+    }
+    response.writeHead(200, {
+      'content-type': CONTENT_TYPES[extname(file)] ?? 'application/octet-stream',
+      'cache-control': 'public, max-age=31536000',
+      // absurd-sql needs shared memory, and all get finer clocks.
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-embedder-policy': 'require-corp',
+      'cross-origin-resource-policy': 'same-origin',
+    });
+    response.end(readFileSync(file));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    urlOf: (host) => `http://${host}.localhost:${port}/`,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

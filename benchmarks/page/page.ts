@@ -1,0 +1,75 @@
+// What the runner drives: one database at a time, of any subject.
+import type { Operations } from '../storage/operations.ts';
+import type { Sizes } from '../storage/dataset.ts';
+import type { Dataset } from '../storage/fill.ts';
+import { ON_PAGE } from '../storage/subjects.ts';
+import type { Conditions } from '../storage/workload.ts';
+import { keyOf } from '../storage/dataset.ts';
+import { readInALoop, writeNowAndThen, type Latencies } from '../storage/workloads/two-tabs.ts';
+import { WORKLOADS } from '../storage/workloads.ts';
+import { createHost, type OpenRequest } from './host.ts';
+import { startWorkerHost, type RemoteHost } from './worker-host.ts';
+
+export interface BenchPage {
+  /** Resolves to the milliseconds that it took, worker and SQLite included, and the first read if there is one. */
+  open(request: OpenRequest, readsFirstRow: boolean): Promise<number>;
+  fill(dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void>;
+  measure(workloadId: string, conditions: Conditions): Promise<number>;
+  loop(part: 'write' | 'read', startAtMs: number): Promise<Latencies>;
+  close(): Promise<void>;
+}
+
+declare global {
+  interface Window {
+    bench?: BenchPage;
+  }
+}
+
+let host: RemoteHost | undefined;
+let worker: Worker | undefined;
+
+window.bench = {
+  async open(request, readsFirstRow) {
+    // Code that the page needs anyway is not part of opening a database.
+    const prepareWorker = request.adapter === 'absurd-sql' ? (await import('../storage/adapters/absurd-sql-page.ts')).initBackend : () => undefined;
+    const startMs = performance.now();
+    if (ON_PAGE.has(request.adapter)) {
+      const local = createHost();
+      host = { ...local, call: async (operation, args) => local.call(operation as keyof Operations, args) };
+    } else {
+      ({ host, worker } = startWorkerHost(prepareWorker));
+    }
+    await host.open(request);
+    if (readsFirstRow) await host.call('readValue', [keyOf(42)]);
+    return performance.now() - startMs;
+  },
+  fill: (dataset, sizes, lacks) => opened().fill(dataset, sizes, lacks),
+  measure(workloadId, conditions) {
+    const workload = WORKLOADS.get(workloadId);
+    return workload?.thread === 'page' ? workload.measure(remoteOperations(opened()), conditions) : opened().measure(workloadId, conditions);
+  },
+  loop: (part, startAtMs) => (part === 'write' ? writeNowAndThen : readInALoop)(remoteOperations(opened()), startAtMs),
+  async close() {
+    try {
+      await host?.close();
+    } finally {
+      worker?.terminate();
+      host = worker = undefined;
+    }
+  },
+};
+
+function opened(): RemoteHost {
+  if (host === undefined) throw new Error('nothing is open');
+  return host;
+}
+
+/** Each operation is one call of the host. */
+function remoteOperations(remote: RemoteHost): Operations {
+  return new Proxy({} as Operations, {
+    get:
+      (_target, operation: string) =>
+      (...args: readonly unknown[]) =>
+        remote.call(operation, args),
+  });
+}

@@ -1,0 +1,36 @@
+import { decodeRows, type EncodedRows } from '../../packages/client/src/rpc/rows-transfer.ts';
+import type { Host } from './host.ts';
+import type { Answer, Call } from './messages.ts';
+
+/** A host as the page sees it: everything takes a message. */
+export type RemoteHost = Pick<Host, 'open' | 'fill' | 'measure' | 'close'> & { call(operation: string, args: readonly unknown[]): Promise<unknown> };
+
+/** `prepare` runs before the worker hears its first call. */
+export function startWorkerHost(prepare: (worker: Worker) => void): { readonly host: RemoteHost; readonly worker: Worker } {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  let lastId = 0;
+  prepare(worker);
+
+  worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
+    const caller = waiting.get(data.id);
+    if (caller === undefined) return; // A message of the subject's own.
+    waiting.delete(data.id);
+    if ('error' in data) caller.reject(new Error(data.error));
+    else caller.resolve(data.isPacked === true ? decodeRows(data.value as EncodedRows) : data.value);
+  });
+  worker.addEventListener('error', (event) => {
+    for (const { reject } of waiting.values()) reject(new Error(`worker: ${event.message}`));
+    waiting.clear();
+  });
+
+  const call =
+    (method: Call['method']) =>
+    (...args: readonly unknown[]): Promise<never> =>
+      new Promise((resolve, reject) => {
+        const id = ++lastId;
+        waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+        worker.postMessage({ id, method, args } satisfies Call);
+      });
+  return { worker, host: { open: call('open'), fill: call('fill'), measure: call('measure'), call: call('call'), close: call('close') } };
+}

@@ -1,0 +1,45 @@
+import type { ResultRow } from './samples.ts';
+import { labelOf, type Verdict } from './target.ts';
+
+/** Ours beside the peer that the target names, line by line. */
+export function verdictTable(verdicts: readonly Verdict[]): string {
+  const lines = verdicts
+    .filter(({ ours, peer }) => ours !== undefined && peer !== undefined)
+    .map(({ target, ours, peer, ratio, isReached }) => [
+      `${target.workload}${target.variant === '' ? '' : ` ${target.variant}`}`,
+      target.title,
+      figure(ours as ResultRow),
+      `${labelOf(peer as ResultRow)}: ${figure(peer as ResultRow)}`,
+      (ratio as number).toFixed(2),
+      `≤ ${target.atMost}`,
+      isReached ? 'reached' : `**missed**${target.account === undefined ? '' : `: ${target.account}`}`,
+    ]);
+  return markdown(['', 'workload', 'Rockpool', 'against', 'ratio', 'target', ''], lines);
+}
+
+/** Medians of every subject: a line a subject, a column a workload. */
+export function figureTable(rows: readonly ResultRow[]): string {
+  const workloads = [...new Map(rows.map(({ workload, unit }) => [workload, unit]))];
+  const labels = [...new Set(rows.map(labelOf))];
+  const lines = labels.map((label) => [
+    label,
+    ...workloads.map(([workload]) => {
+      const row = rows.find((candidate) => candidate.workload === workload && labelOf(candidate) === label);
+      return row === undefined ? '–' : short(row.median);
+    }),
+  ]);
+  return markdown(['', ...workloads.map(([workload, unit]) => `${workload} ${unit}`)], lines);
+}
+
+function figure(row: ResultRow): string {
+  return `${short(row.median)} ${row.unit} (${short(row.min)}–${short(row.max)})`;
+}
+
+function short(value: number): string {
+  if (value >= 100) return Math.round(value).toLocaleString('en-US');
+  return String(Number(value.toPrecision(value >= 1 ? 3 : 2)));
+}
+
+function markdown(head: readonly string[], lines: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

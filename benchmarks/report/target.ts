@@ -1,0 +1,46 @@
+import type { ResultRow } from './samples.ts';
+
+/** What a line must reach, as a share of a peer's figure from the same run: absolute times say little on another machine. */
+export interface Target {
+  readonly workload: string;
+  readonly title: string;
+  /** Which of our variants it is asked of; '' is the default configuration. */
+  readonly variant: string;
+  readonly atMost: number;
+  /** Whose figure: a label as `labelOf` makes it, or the best of all peers. */
+  readonly of: 'best peer' | (string & {});
+  /** Where the time goes, for a line that is known to miss its target. */
+  readonly account?: string;
+}
+
+export interface Verdict {
+  readonly target: Target;
+  readonly ours: ResultRow | undefined;
+  readonly peer: ResultRow | undefined;
+  readonly ratio: number | undefined;
+  readonly isReached: boolean;
+}
+
+export const OURS = 'rockpool';
+
+/** Without a browser, or not a peer: shown beside the others, and never the best of them. */
+const REFERENCES: ReadonlySet<string> = new Set(['native', 'floor']);
+
+export function labelOf({ subject, variant }: Pick<ResultRow, 'subject' | 'variant'>): string {
+  return variant === '' ? subject : `${subject} (${variant})`;
+}
+
+export function judge(targets: readonly Target[], rows: readonly ResultRow[]): Verdict[] {
+  return targets.map((target) => {
+    const line = rows.filter(({ workload }) => workload === target.workload);
+    const ours = line.find(({ subject, variant }) => subject === OURS && variant === target.variant);
+    const peers = line.filter(({ subject }) => subject !== OURS && !REFERENCES.has(subject));
+    const peer = target.of === 'best peer' ? bestOf(peers) : peers.find((row) => labelOf(row) === target.of);
+    const ratio = ours === undefined || peer === undefined ? undefined : ours.median / peer.median;
+    return { target, ours, peer, ratio, isReached: ratio !== undefined && ratio <= target.atMost };
+  });
+}
+
+function bestOf(rows: readonly ResultRow[]): ResultRow | undefined {
+  return rows.toSorted((a, b) => (a.better === 'lower' ? a.median - b.median : b.median - a.median))[0];
+}

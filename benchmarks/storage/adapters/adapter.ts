@@ -1,0 +1,21 @@
+import type { Operations } from '../operations.ts';
+import type { Settings } from '../subjects.ts';
+
+export type Role = 'writer' | 'reader';
+
+/** How a subject is opened: one file each. */
+export interface Adapter {
+  /** `role` says what the tab is going to do; most subjects need not know. */
+  open(database: string, settings: Settings, role: Role): Promise<OpenedDatabase>;
+}
+
+export interface OpenedDatabase {
+  readonly operations: Operations;
+  /** For a subject that has a better way to the page than a structured clone of its rows: `unpack-people.ts` knows the other end. */
+  packPeople?(count: number): PackedPeople;
+}
+
+export interface PackedPeople {
+  readonly packed: unknown;
+  readonly transfer: Transferable[];
+}

@@ -1,0 +1,47 @@
+// @powersync/web, not connected, on plain tables. Its API lives on the page; its worker is one that it ships built.
+import { PowerSyncDatabase, Schema } from '@powersync/web';
+import { POWERSYNC_WORKER_PATH } from '../../harness/served-paths.ts';
+import { sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
+import type { Settings } from '../subjects.ts';
+import type { OpenedDatabase } from './adapter.ts';
+
+export async function open(database: string, settings: Settings): Promise<OpenedDatabase> {
+  const worker = `${POWERSYNC_WORKER_PATH}worker.js`;
+  const opened = new PowerSyncDatabase({
+    schema: new Schema([]),
+    database: { dbFilename: `${database}.db`, vfs: String(settings['vfs']), worker },
+    sync: { worker },
+  });
+  await opened.init();
+  return { operations: sqlOperations(new PowerSyncAdapter(opened)) };
+}
+
+class PowerSyncAdapter implements SqlDatabase {
+  readonly #database: PowerSyncDatabase;
+
+  constructor(database: PowerSyncDatabase) {
+    this.#database = database;
+  }
+
+  async exec(sql: string): Promise<void> {
+    await this.#database.execute(sql);
+  }
+
+  async run(sql: string, parameters: readonly SqlParameter[]): Promise<void> {
+    await this.#database.execute(sql, [...parameters]);
+  }
+
+  async runMany(sql: string, parameterLists: readonly (readonly SqlParameter[])[]): Promise<void> {
+    await this.#database.writeTransaction(async (transaction) => {
+      await transaction.executeBatch(sql, parameterLists.map((parameters) => [...parameters]));
+    });
+  }
+
+  rows(sql: string, parameters: readonly SqlParameter[] = []): Promise<SqlRow[]> {
+    return this.#database.getAll(sql, [...parameters]);
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}

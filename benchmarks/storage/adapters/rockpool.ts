@@ -1,0 +1,85 @@
+// Our storage in a worker, with the SDK's own binding to SQLite: what lies under a client's database, without capture and sync.
+import { indexedDbMedium, openStorage, opfsSharedMedium, type Medium, type SqliteModule, type Storage } from '../../../packages/vfs-opfs/src/index.ts';
+import { rowsTransferables } from '../../../packages/client/src/rpc/rows-transfer.ts';
+import { Connection } from '../../../packages/client/src/worker/sqlite/connection.ts';
+import { encodeRows } from '../../../packages/client/src/worker/sqlite/encode-rows.ts';
+import { loadSqlite } from '../../../packages/client/src/worker/sqlite/load-sqlite.ts';
+import type { MaybePromise } from '../operations.ts';
+import { SELECT_PEOPLE, sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
+import type { Settings } from '../subjects.ts';
+import type { OpenedDatabase, Role } from './adapter.ts';
+
+export async function open(database: string, settings: Settings, role: Role): Promise<OpenedDatabase> {
+  const medium: Medium = settings['medium'] === 'indexeddb' ? indexedDbMedium() : opfsSharedMedium();
+  const [storage, runtime] = await Promise.all([
+    openStorage({ name: database, medium, role, durability: settings['durability'] === 'strict' ? 'strict' : 'relaxed' }),
+    loadSqlite(),
+  ]);
+  storage.register(runtime.module as unknown as SqliteModule);
+  const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: role === 'reader' });
+  connection.exec('PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY');
+  return {
+    operations: sqlOperations(new RockpoolDatabase(connection, storage)),
+    packPeople(count) {
+      const statement = connection.prepare(SELECT_PEOPLE);
+      statement.bindParams([count]);
+      const packed = encodeRows(statement, runtime.memory);
+      statement.release();
+      return { packed, transfer: rowsTransferables(packed) };
+    },
+  };
+}
+
+class RockpoolDatabase implements SqlDatabase {
+  readonly #connection: Connection;
+  readonly #storage: Storage;
+
+  constructor(connection: Connection, storage: Storage) {
+    this.#connection = connection;
+    this.#storage = storage;
+  }
+
+  exec(sql: string): MaybePromise<void> {
+    this.#connection.exec(sql);
+    return this.#acknowledged();
+  }
+
+  run(sql: string, parameters: readonly SqlParameter[]): MaybePromise<void> {
+    this.#connection.run(sql, ...parameters);
+    return this.#acknowledged();
+  }
+
+  runMany(sql: string, parameterLists: readonly (readonly SqlParameter[])[]): MaybePromise<void> {
+    this.#connection.exec('BEGIN');
+    const statement = this.#connection.prepare(sql);
+    for (const parameters of parameterLists) statement.run(...parameters);
+    statement.release();
+    this.#connection.exec('COMMIT');
+    return this.#acknowledged();
+  }
+
+  rows(sql: string, parameters: readonly SqlParameter[] = []): SqlRow[] {
+    const statement = this.#connection.prepare(sql);
+    statement.bindParams(parameters);
+    const rows: SqlRow[] = [];
+    let names: string[] | undefined;
+    while (statement.step()) {
+      names ??= statement.columnNames();
+      const row: SqlRow = {};
+      for (let column = 0; column < names.length; column++) row[names[column] as string] = statement.readValue(column);
+      rows.push(row);
+    }
+    statement.release();
+    return rows;
+  }
+
+  async close(): Promise<void> {
+    this.#connection.close();
+    await this.#storage.close();
+  }
+
+  /** On files COMMIT itself acknowledges. */
+  #acknowledged(): MaybePromise<void> {
+    return this.#storage.persistence === 'indexeddb' ? this.#storage.committed() : undefined;
+  }
+}

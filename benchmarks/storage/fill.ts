@@ -1,0 +1,31 @@
+import { batches, document, entry, keyValue, person, type Sizes } from './dataset.ts';
+import type { Operations } from './operations.ts';
+
+/** What a database holds before a workload meets it. */
+export type Dataset = 'empty' | 'main' | 'people' | 'shared';
+
+const BATCH = 50_000;
+/** 2 KB each. */
+const DOCUMENT_BATCH = 5_000;
+const SHARED_ROWS = 10_000;
+
+/** `lacks`: ids of workloads that this subject does not run, and whose rows it then does not need. */
+export async function fill(operations: Operations, dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void> {
+  await operations.createTables();
+  switch (dataset) {
+    case 'empty':
+      return;
+    case 'main':
+      for (const rows of batches(sizes.keyValues, sizes.keyValues, keyValue)) await operations.insertKeyValues(rows);
+      for (const rows of batches(sizes.documents, DOCUMENT_BATCH, document)) await operations.insertDocuments(rows);
+      return;
+    case 'people':
+      for (const rows of batches(sizes.people, BATCH, person)) await operations.insertPeople(rows);
+      for (const rows of batches(sizes.entries, BATCH, entry)) await operations.insertEntries(rows);
+      if (!lacks.includes('L11b')) for (const rows of batches(sizes.documents, DOCUMENT_BATCH, document)) await operations.insertBinaryDocuments(rows);
+      if (!lacks.includes('L9fts')) await operations.indexNotes();
+      return;
+    case 'shared':
+      for (const rows of batches(SHARED_ROWS, SHARED_ROWS, keyValue)) await operations.insertKeyValues(rows);
+  }
+}

@@ -1,0 +1,177 @@
+import { join } from 'node:path';
+import type { BrowserContext } from 'playwright';
+import { launchChromium, openTab, type BenchTab } from '../harness/chromium.ts';
+import { openNodeTab } from '../harness/node-tab.ts';
+import type { Samples } from '../report/samples.ts';
+import type { Role } from './adapters/adapter.ts';
+import type { Sizes } from './dataset.ts';
+import type { Dataset } from './fill.ts';
+import { runs, slugOf, type Subject } from './subjects.ts';
+import type { Unit, Workload } from './workload.ts';
+import { HUGE, ON_EMPTY_DATABASE, ON_MAIN_DATABASE, ON_PEOPLE_DATABASE } from './workloads.ts';
+
+/** A single call of a subject that takes longer is broken, or not worth its place. */
+const CALL_TIMEOUT_MS = 120_000;
+/** Both tabs are ready by then. */
+const LOOP_STARTS_AFTER_MS = 300;
+
+export interface RunOptions {
+  readonly subjects: readonly Subject[];
+  readonly sizes: Sizes;
+  /** How often everything is repeated. Subjects take turns within a round, each time with another one first, so that what else the machine does hits all alike. */
+  readonly rounds: number;
+  /** Only these workloads; all when undefined. */
+  readonly workloads: ReadonlySet<string> | undefined;
+  /** For the profile of the browser and the files of the native reference. */
+  readonly folder: string;
+  urlOf(host: string): string;
+}
+
+interface DatabaseSession {
+  readonly name: string;
+  readonly role?: Role;
+  /** Fills it when it is opened for the first time. */
+  readonly dataset?: Dataset;
+}
+
+/** Runs the whole group. What fails is said and left out; the rest goes on. */
+export class StorageRun {
+  readonly #options: RunOptions;
+  readonly #samples: Samples;
+  /** Subjects that failed to fill a database: what needs it is not tried again. */
+  readonly #broken = new Set<string>();
+  #context: BrowserContext | undefined;
+
+  constructor(options: RunOptions, samples: Samples) {
+    this.#options = options;
+    this.#samples = samples;
+  }
+
+  async run(): Promise<void> {
+    try {
+      await this.#restartBrowser();
+      for (const workloads of ON_EMPTY_DATABASE) await this.#emptyDatabases(workloads, this.#options.rounds);
+      await this.#filledDatabases('main', ON_MAIN_DATABASE, 'L1');
+      await this.#filledDatabases('people', ON_PEOPLE_DATABASE, undefined);
+      await this.#twoTabs();
+      await this.#emptyDatabases([HUGE], 1);
+    } finally {
+      await this.#context?.close();
+    }
+  }
+
+  /** A new database for each subject in each round. */
+  async #emptyDatabases(workloads: readonly Workload[], rounds: number): Promise<void> {
+    const wanted = workloads.filter(({ id }) => this.#isWanted(id));
+    if (wanted.length === 0) return;
+    for (let round = 0; round < rounds; round++) {
+      for (const subject of this.#inTurn(round, wanted)) {
+        await this.#session(subject, { name: `${wanted[0]?.id.toLowerCase()}-${round}`, dataset: 'empty' }, (tab) => this.#measureAll(tab, subject, wanted, round));
+      }
+    }
+  }
+
+  /** One database for each subject, filled once. Each round starts with a new browser, so what comes first meets cold caches. */
+  async #filledDatabases(dataset: Dataset, workloads: readonly Workload[], coldOpenId: string | undefined): Promise<void> {
+    const wanted = workloads.filter(({ id }) => this.#isWanted(id));
+    const isColdOpenWanted = coldOpenId !== undefined && this.#isWanted(coldOpenId);
+    if (wanted.length === 0 && !isColdOpenWanted) return;
+    for (const subject of this.#inTurn(0, workloads)) {
+      await this.#session(subject, { name: dataset, dataset }, () => Promise.resolve()).then((ok) => {
+        if (!ok) this.#broken.add(`${slugOf(subject)} ${dataset}`);
+      });
+    }
+    for (let round = 0; round < this.#options.rounds; round++) {
+      await this.#restartBrowser();
+      for (const subject of this.#inTurn(round, workloads)) {
+        if (this.#broken.has(`${slugOf(subject)} ${dataset}`)) continue;
+        await this.#session(subject, { name: dataset }, async (tab, openMs) => {
+          if (isColdOpenWanted && runs(subject, coldOpenId)) this.#add(coldOpenId, subject, 'ms', openMs);
+          await this.#measureAll(tab, subject, wanted, round);
+        });
+      }
+    }
+  }
+
+  /** One tab writes now and then, another reads all the time. */
+  async #twoTabs(): Promise<void> {
+    if (!this.#isWanted('L8w') && !this.#isWanted('L8r')) return;
+    const name = 'shared';
+    const subjects = (round: number): Subject[] => this.#inTurn(round, []).filter((subject) => subject.manyTabs && runs(subject, 'L8w'));
+    for (const subject of subjects(0)) await this.#session(subject, { name, dataset: 'shared' }, () => Promise.resolve());
+    for (let round = 0; round < this.#options.rounds; round++) {
+      for (const subject of subjects(round)) {
+        await this.#session(subject, { name }, async (writer) => {
+          await this.#session(subject, { name, role: 'reader' }, async (reader) => {
+            const startAtMs = Date.now() + LOOP_STARTS_AFTER_MS;
+            const [write, read] = await Promise.all([writer.bench.loop('write', startAtMs), reader.bench.loop('read', startAtMs)]);
+            this.#add('L8w', subject, 'ms', write.medianMs);
+            this.#add('L8r', subject, 'ms', read.medianMs);
+            this.#add('L8wMax', subject, 'ms', write.maxMs);
+            this.#add('L8rMax', subject, 'ms', read.maxMs);
+          });
+        });
+      }
+    }
+  }
+
+  /** Opens a database in a new tab, hands it over with the time that opening took, and closes both. False when anything failed. */
+  async #session(subject: Subject, database: DatabaseSession, body: (tab: BenchTab, openMs: number) => Promise<void>): Promise<boolean> {
+    const { adapter, settings } = subject;
+    const { name, role = 'writer', dataset } = database;
+    const tab = await this.#openTab(subject);
+    try {
+      // The first read is of a table that an empty database does not have.
+      const openMs = await tab.bench.open({ adapter, settings, database: name, role }, name === 'main' && dataset === undefined);
+      if (dataset !== undefined) await tab.bench.fill(dataset, this.#options.sizes, Object.keys(subject.lacks ?? {}));
+      await body(tab, openMs);
+      await tab.bench.close();
+      return true;
+    } catch (error) {
+      console.log(`  ${slugOf(subject)}, ${name}: ${error instanceof Error ? error.message.split('\n').slice(0, 4).join(' ') : String(error)}`);
+      return false;
+    } finally {
+      await tab.close();
+    }
+  }
+
+  async #openTab(subject: Subject): Promise<BenchTab> {
+    if (subject.medium === 'native') return openNodeTab(join(this.#options.folder, slugOf(subject)));
+    if (this.#context === undefined) throw new Error('no browser');
+    return openTab(this.#context, this.#options.urlOf(slugOf(subject)), CALL_TIMEOUT_MS);
+  }
+
+  async #measureAll(tab: BenchTab, subject: Subject, workloads: readonly Workload[], round: number): Promise<void> {
+    for (const workload of workloads) {
+      if (!runs(subject, workload.id) || (subject.medium === 'native' && workload.thread === 'page')) continue;
+      const measure = (): Promise<number> => tab.bench.measure(workload.id, { sizes: this.#options.sizes, seed: round + 1 });
+      if (workload.isWarm === true) await measure();
+      for (let i = 0; i < (workload.repeats ?? 1); i++) this.#add(workload.id, subject, workload.unit, await measure());
+    }
+  }
+
+  #add(workload: string, subject: Subject, unit: Unit, value: number): void {
+    this.#samples.add({ workload, subject: subject.name, variant: subject.variant, unit, better: 'lower' }, value);
+    console.log(`  ${workload} ${slugOf(subject)}: ${Number(value.toPrecision(3))} ${unit}`);
+  }
+
+  #isWanted(workloadId: string): boolean {
+    return this.#options.workloads?.has(workloadId) ?? true;
+  }
+
+  /** Subjects that run any of the workloads (all, if none is named), each round beginning with another one. */
+  #inTurn(round: number, workloads: readonly Workload[]): Subject[] {
+    const { subjects } = this.#options;
+    const start = round % subjects.length;
+    return [...subjects.slice(start), ...subjects.slice(0, start)].filter((subject) => workloads.length === 0 || workloads.some(({ id }) => runs(subject, id)));
+  }
+
+  async #restartBrowser(): Promise<void> {
+    await this.#context?.close();
+    this.#context = await launchChromium(join(this.#options.folder, 'profile'));
+    // The first page of a new browser starts processes that the others use too.
+    const warmUp = await this.#context.newPage();
+    await warmUp.goto(this.#options.urlOf('warm-up'));
+    await warmUp.close();
+  }
+}

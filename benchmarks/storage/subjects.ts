@@ -1,0 +1,146 @@
+import type { Adapter } from './adapters/adapter.ts';
+
+/** What a subject cannot do, or cannot do in reasonable time: workloads by their id, each with the reason that stands in the report. */
+export type Lacks = Readonly<Record<string, string>>;
+
+/** One row of the table: an adapter with settings. */
+export interface Subject {
+  /** Peers by their name; of ours, what differs from the default stands in `variant`. */
+  readonly name: string;
+  readonly variant: string;
+  readonly adapter: AdapterName;
+  readonly settings: Settings;
+  /** Where the database is: `files` are compared with files, and what lies in IndexedDB with IndexedDB. */
+  readonly medium: 'files' | 'indexeddb' | 'native';
+  /** Whether a second tab may open the database meanwhile. */
+  readonly manyTabs: boolean;
+  /** The only workloads that it runs; all when left out. */
+  readonly only?: readonly string[];
+  readonly lacks?: Lacks;
+}
+
+export type AdapterName = 'absurd-sql' | 'node-sqlite' | 'pglite' | 'powersync' | 'raw-indexeddb' | 'rockpool' | 'sqlite-wasm' | 'wa-sqlite';
+
+/** Plain data: it crosses to the page and its worker. */
+export type Settings = Readonly<Record<string, string | number | boolean>>;
+
+export const ADAPTERS: Readonly<Record<Exclude<AdapterName, 'node-sqlite'>, () => Promise<Adapter>>> = {
+  'absurd-sql': () => import('./adapters/absurd-sql.ts'),
+  pglite: () => import('./adapters/pglite.ts'),
+  powersync: () => import('./adapters/powersync.ts'),
+  'raw-indexeddb': () => import('./adapters/raw-indexeddb.ts'),
+  rockpool: () => import('./adapters/rockpool.ts'),
+  'sqlite-wasm': () => import('./adapters/sqlite-wasm.ts'),
+  'wa-sqlite': () => import('./adapters/wa-sqlite.ts'),
+};
+
+/** These have their API on the page and bring a worker of their own, or none. */
+export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>(['powersync', 'raw-indexeddb']);
+
+/** The write-ahead log of SQLite's own, for one connection in one tab: the fastest that the pools of handles have. */
+const EXCLUSIVE_WAL = 'PRAGMA locking_mode = exclusive; PRAGMA journal_mode = wal; PRAGMA synchronous = normal';
+/** What sqlite.org's build has by default. The others have 4 KB and 2 MB, which decides more than their VFS does. */
+const PAGE_8K_CACHE_16M = 'PRAGMA page_size = 8192; PRAGMA cache_size = -16384';
+
+export const FILE_SUBJECTS: readonly Subject[] = [
+  { name: 'rockpool', variant: '', adapter: 'rockpool', settings: { medium: 'opfs' }, medium: 'files', manyTabs: true },
+  {
+    name: 'rockpool',
+    variant: 'strict',
+    adapter: 'rockpool',
+    settings: { medium: 'opfs', durability: 'strict' },
+    medium: 'files',
+    manyTabs: true,
+    only: ['L2', 'L2m', 'L8w', 'L8r'],
+  },
+  { name: 'sahpool', variant: '', adapter: 'sqlite-wasm', settings: {}, medium: 'files', manyTabs: false },
+  { name: 'sahpool-wal', variant: '', adapter: 'sqlite-wasm', settings: { pragmas: EXCLUSIVE_WAL }, medium: 'files', manyTabs: false },
+  {
+    name: 'AccessHandlePool-wal',
+    variant: '',
+    adapter: 'wa-sqlite',
+    settings: { vfs: 'AccessHandlePoolVFS', pragmas: EXCLUSIVE_WAL },
+    medium: 'files',
+    manyTabs: false,
+  },
+  {
+    name: 'AccessHandlePool +8K16',
+    variant: '',
+    adapter: 'wa-sqlite',
+    settings: { vfs: 'AccessHandlePoolVFS', pragmas: PAGE_8K_CACHE_16M },
+    medium: 'files',
+    manyTabs: false,
+  },
+  {
+    name: 'WriteAhead +8K16',
+    variant: '',
+    adapter: 'wa-sqlite',
+    settings: { vfs: 'OPFSWriteAheadVFS', pragmas: PAGE_8K_CACHE_16M },
+    medium: 'files',
+    manyTabs: true,
+  },
+  {
+    name: 'WriteAhead +8K16',
+    variant: 'flushed',
+    adapter: 'wa-sqlite',
+    settings: { vfs: 'OPFSWriteAheadVFS', pragmas: `${PAGE_8K_CACHE_16M}; PRAGMA synchronous = full` },
+    medium: 'files',
+    manyTabs: true,
+    only: ['L2', 'L2m', 'L8w', 'L8r'],
+  },
+  {
+    name: 'raw IndexedDB',
+    variant: '',
+    adapter: 'raw-indexeddb',
+    settings: {},
+    medium: 'indexeddb',
+    manyTabs: true,
+    lacks: { L9fts: 'IndexedDB has no full-text index', L11b: 'objects have one form' },
+  },
+  {
+    name: 'absurd-sql',
+    variant: '',
+    adapter: 'absurd-sql',
+    settings: { pageSizeBytes: 8192 },
+    medium: 'indexeddb',
+    manyTabs: true,
+    lacks: { L9fts: 'its SQLite 3.35 is built without FTS5', L11b: 'its SQLite 3.35 has no JSONB', L3b: 'more than a minute' },
+  },
+  {
+    name: 'PowerSync',
+    variant: 'OPFSCoopSyncVFS',
+    adapter: 'powersync',
+    settings: { vfs: 'OPFSCoopSyncVFS' },
+    medium: 'files',
+    manyTabs: true,
+  },
+  {
+    name: 'PGlite',
+    variant: 'opfs-ahp',
+    adapter: 'pglite',
+    settings: {},
+    medium: 'files',
+    manyTabs: false,
+    lacks: { L9fts: 'PostgreSQL has no FTS5', L3b: 'more than a minute' },
+  },
+  { name: 'native', variant: '', adapter: 'node-sqlite', settings: {}, medium: 'native', manyTabs: false },
+  {
+    name: 'native',
+    variant: 'WAL',
+    adapter: 'node-sqlite',
+    settings: { pragmas: 'PRAGMA journal_mode = wal; PRAGMA synchronous = normal' },
+    medium: 'native',
+    manyTabs: false,
+  },
+];
+
+/** Whether a subject has something to say about a workload. */
+export function runs(subject: Subject, workloadId: string): boolean {
+  if (subject.lacks?.[workloadId] !== undefined) return false;
+  return subject.only?.includes(workloadId) ?? true;
+}
+
+/** A name for folders and hosts. */
+export function slugOf(subject: Subject): string {
+  return `${subject.name} ${subject.variant}`.trim().toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+}

@@ -1,0 +1,39 @@
+import type { Target } from '../report/target.ts';
+import { WORKLOADS } from './workloads.ts';
+
+const AHP_WAL = 'AccessHandlePool-wal';
+const WRITE_AHEAD = 'WriteAhead +8K16';
+
+/** Of the lines that the runner measures itself. */
+const TITLES: Readonly<Record<string, string>> = {
+  L1: 'cold open of a 50 MB database to its first row',
+  L8w: 'one tab writes every 10 ms while another reads: a write',
+  L8r: 'one tab writes every 10 ms while another reads: a read',
+};
+
+/** What the storage must reach beside its peers. */
+export const TARGETS: readonly Target[] = [
+  target('L1', 0.8),
+  target('L2', 0.6, AHP_WAL),
+  { ...target('L2', 0.6, `${WRITE_AHEAD} (flushed)`), variant: 'strict' },
+  target('L2m', 0.8, AHP_WAL),
+  target('L3', 0.7),
+  target('L3b', 0.6, 'sahpool'),
+  target('L4c', 0.7),
+  target('L4w', 1),
+  target('L5', 0.5),
+  target('L5m', 0.8),
+  target('L6', 0.35),
+  target('L7', 0.9),
+  target('L8w', 0.6, WRITE_AHEAD),
+  target('L8r', 0.6, WRITE_AHEAD),
+  target('L9', 1),
+  target('L9fts', 1),
+  target('L10', 1),
+  target('L11', 1),
+  target('L11b', 1),
+];
+
+function target(workload: string, atMost: number, of: Target['of'] = 'best peer'): Target {
+  return { workload, title: TITLES[workload] ?? WORKLOADS.get(workload)?.title ?? workload, variant: '', atMost, of };
+}

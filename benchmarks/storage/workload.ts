@@ -1,0 +1,33 @@
+import type { Operations } from './operations.ts';
+import type { Sizes } from './dataset.ts';
+
+export type Unit = 'ms' | 'µs' | 's' | 'bytes' | '1/s';
+
+/** What a workload needs to know beside the database. */
+export interface Conditions {
+  readonly sizes: Sizes;
+  /** Another one in every round, so that no subject meets the same rows again in its caches. */
+  readonly seed: number;
+}
+
+/**
+ * One line of the table. `measure` runs where `thread` says: beside the database (in its worker, or on the page for a subject whose API
+ * lives there), or on the page, through one message a call. It throws when an answer is wrong: a figure of a wrong answer is none.
+ */
+export interface Workload {
+  /** As in the JSON and the table. */
+  readonly id: string;
+  readonly title: string;
+  readonly unit: Unit;
+  readonly thread: 'database' | 'page';
+  /** How often it runs in a row, beside once in every round. Default 1. */
+  readonly repeats?: number;
+  /** True when the first run of a session is a warm-up that does not count. */
+  readonly isWarm?: boolean;
+  measure(operations: Operations, conditions: Conditions): Promise<number>;
+}
+
+/** Throws unless both are equal: every subject must have done the same work. */
+export function expectEqual(what: string, actual: number, expected: number): void {
+  if (actual !== expected) throw new Error(`${what}: ${actual} instead of ${expected}`);
+}

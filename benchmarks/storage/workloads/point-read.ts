@@ -1,0 +1,39 @@
+import { keyOf, randomIndexes, valueOf } from '../dataset.ts';
+import type { Operations } from '../operations.ts';
+import type { Conditions, Workload } from '../workload.ts';
+
+const READS = 10_000;
+const READS_FROM_PAGE = 2_000;
+
+/** Rows by their key, in random order, one statement each. */
+export const pointRead: Workload = {
+  id: 'L5',
+  title: 'point read',
+  unit: 'µs',
+  thread: 'database',
+  measure: (operations, conditions) => readOneByOne(operations, conditions, READS),
+};
+
+export const pointReadFromPage: Workload = {
+  ...pointRead,
+  id: 'L5m',
+  title: 'point read, one at a time from the page',
+  thread: 'page',
+  measure: (operations, conditions) => readOneByOne(operations, conditions, READS_FROM_PAGE),
+};
+
+async function readOneByOne(operations: Operations, { sizes, seed }: Conditions, most: number): Promise<number> {
+  const indexes = randomIndexes(Math.min(most, sizes.keyValues), sizes.keyValues, seed);
+  const keys = indexes.map(keyOf);
+  let sum = 0;
+  const startMs = performance.now();
+  for (const key of keys) {
+    const value = operations.readValue(key);
+    sum += value instanceof Promise ? await value : value;
+  }
+  const tookMs = performance.now() - startMs;
+  const least = indexes.reduce((total, index) => total + valueOf(index), 0);
+  // Random updates have added whole numbers since.
+  if (!(sum > least - 1 && sum < least + 1_000_000)) throw new Error(`sum of the values read: ${sum} instead of about ${least}`);
+  return (tookMs * 1000) / keys.length;
+}
