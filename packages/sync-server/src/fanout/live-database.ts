@@ -63,6 +63,8 @@ export class LiveDatabase {
    * is the one whose end has not been noticed yet. Throws the failure of a hello that does not fit the log.
    */
   join(subscriber: Subscriber, hello: Hello, access: { readonly canWrite: boolean; readonly nowMs: number }): void {
+    // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it, unsaid, a copy would take for its own.
+    this.queue.settle(subscriber.site);
     const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, logLostSomething } = startingPoint(this.file, subscriber.site, hello);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
     if (logLostSomething && access.canWrite) this.beginEpoch();

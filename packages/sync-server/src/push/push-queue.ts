@@ -53,6 +53,11 @@ export class PushQueue {
     this.confirmTimer.unref();
   }
 
+  /** Decides now what this site has sent on a session before. */
+  settle(site: string): void {
+    if (this.confirms.has(site) || this.waiting.some(({ waiting }) => waiting.site === site)) this.drainAll();
+  }
+
   /** Before the file closes: nothing is left waiting. */
   drainAll(): void {
     do this.drain();

@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { decodeServerMessage, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { insert, withAges } from '../testing/changeset.ts';
+import { TestSite } from '../testing/test-client.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { temporaryFolder } from '../testing/test-server.ts';
+import { LiveDatabase, type Subscriber } from './live-database.ts';
+
+const NOW_MS = 1_763_683_200_000;
+
+let folder: ReturnType<typeof temporaryFolder>;
+let live: LiveDatabase;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  live = new LiveDatabase(openDatabaseFile(join(folder.path, 'a.sqlite'), TEST_SCHEMA), { onFailure: expect.unreachable });
+});
+afterEach(() => {
+  live.close();
+  folder.remove();
+});
+
+function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
+  const heard: ServerMessage[] = [];
+  const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
+  const { siteId, epoch, cursor, decidedUpTo, changelog } = site;
+  live.join(
+    subscriber,
+    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, lastSequence: changelog.length },
+    { canWrite: true, nowMs: NOW_MS },
+  );
+  return { subscriber, heard };
+}
+
+it('decides what a site has sent before it welcomes the site again, so that a copy hears of it by hash and not as an outcome of its own', () => {
+  const site = new TestSite();
+  const { subscriber } = connect(site);
+  const changeset = site.write([insert('accounts', 'x', { name: 'Cash' })]);
+  live.push(subscriber, { type: 'push', previousHash: site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets: withAges([changeset], site.nowMs()) }, { principal: 'a', receivedMs: NOW_MS }, () => undefined);
+  const { heard } = connect(Object.assign(new TestSite(), { siteId: site.siteId }));
+  expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, decidedUpTo: 1, decidedHash: site.hashes[1] });
+});
