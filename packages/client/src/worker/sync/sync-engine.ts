@@ -163,7 +163,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         if (mine !== attempt) return;
         const position = database.position();
         opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position });
-        dispatch({ type: 'hello-sent' });
+        dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
       },
       onMessage(message) {
         if (mine !== attempt) return;

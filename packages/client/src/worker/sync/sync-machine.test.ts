@@ -20,7 +20,8 @@ function after(events: readonly (MachineEvent | number)[], from: MachineState = 
   return { ...step, nowMs };
 }
 
-const live: readonly MachineEvent[] = [{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: welcome }];
+const HELLO: MachineEvent = { type: 'hello-sent', decidedUpTo: 2 };
+const live: readonly MachineEvent[] = [{ type: 'start' }, HELLO, { type: 'message', message: welcome }];
 
 describe('sync machine', () => {
   it('connects, greets, and on the welcome pushes from where the server is', () => {
@@ -40,7 +41,7 @@ describe('sync machine', () => {
   });
 
   it('pushes nothing with a token that only reads, and says so while something waits', () => {
-    const step = after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'message', message: delivery(2) }, { type: 'committed' }]);
+    const step = after([{ type: 'start' }, HELLO, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'message', message: delivery(2) }, { type: 'committed' }]);
     expect(step.effects).toEqual([]);
     expect(syncReport(step.state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'blocked', reason: { code: 'auth-forbidden' } });
     expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
@@ -62,7 +63,7 @@ describe('sync machine', () => {
 
   it('gives up an attempt that hangs at any stage', () => {
     expect(after([{ type: 'start' }, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'connecting' } } });
-    expect(after([{ type: 'start' }, { type: 'hello-sent' }, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'greeting' } } });
+    expect(after([{ type: 'start' }, HELLO, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'greeting' } } });
   });
 
   it('waits longer after each failure, up to half a minute, and tries at once when asked', () => {
@@ -83,15 +84,21 @@ describe('sync machine', () => {
   });
 
   it('treats a message out of place as the end of the connection', () => {
-    expect(after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: delivery(0) }]).state.trouble).toMatchObject({ code: 'frame-unexpected' });
+    expect(after([{ type: 'start' }, HELLO, { type: 'message', message: delivery(0) }]).state.trouble).toMatchObject({ code: 'frame-unexpected' });
   });
 
   it('pushes nothing before the whole state has come that the server promised', () => {
-    const greeted = after([{ type: 'start' }, { type: 'hello-sent' }, { type: 'message', message: { ...welcome, reload: true } }, { type: 'committed' }]);
+    const greeted = after([{ type: 'start' }, HELLO, { type: 'message', message: { ...welcome, reload: true } }, { type: 'committed' }]);
     expect(greeted.effects).toEqual([]);
     const everything: Delivery = { ...delivery(2), whole: true, from: 0 };
     expect(after([{ type: 'message', message: everything }], greeted.state).effects).toEqual([{ type: 'apply', delivery: everything }, { type: 'push', after: 2 }]);
     expect(after([{ type: 'message', message: delivery(2) }], greeted.state).state).toMatchObject({ phase: 'waiting', trouble: { code: 'frame-unexpected' } });
+  });
+
+  it('pushes nothing before it has the outcomes that the server still has for it: one that is missing makes this a copy', () => {
+    const greeted = after([{ type: 'start' }, { type: 'hello-sent', decidedUpTo: 1 }, { type: 'message', message: welcome }, { type: 'committed' }]);
+    expect(greeted.effects).toEqual([]);
+    expect(after([{ type: 'message', message: delivery(2) }], greeted.state).effects).toEqual([{ type: 'apply', delivery: delivery(2) }, { type: 'push', after: 2 }]);
   });
 
   it('applies and pushes nothing while it is asked which changesets a copied file shares, and not for ever', () => {
@@ -109,7 +116,7 @@ describe('sync machine', () => {
     expect(renumbered.effects).toEqual([{ type: 'disconnect' }, { type: 'connect' }]);
     expect(renumbered.state).toMatchObject({ phase: 'connecting', trouble: null, copied: false });
     // A server that says so again and again is asked ever more calmly.
-    const again = after([{ type: 'hello-sent' }, named, { type: 'renumbered' }], renumbered.state);
+    const again = after([HELLO, named, { type: 'renumbered' }], renumbered.state);
     expect(again).toMatchObject({ state: { phase: 'waiting', failures: 2 }, effects: [] });
     expect(after([...live, failure('site-copied')]).effects).toEqual([{ type: 'disconnect' }]);
   });

@@ -9,7 +9,8 @@ import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type Delivery, type 
  * Pure: (state, event) → next state and effects. The engine runs the effects and brings the events.
  *  1. In every phase but `stopped` there is a moment at which something happens by itself (`wakeAtMs`): nothing waits for ever.
  *  2. `trouble` is why the last connection ended. It stays until a connection is live again, for the status to tell.
- *  3. While the server's whole state is awaited nothing is pushed: what is pending is not known before.
+ *  3. While the server's whole state is awaited nothing is pushed: what is pending is not known before. Nor while outcomes are: if one is missing, this is
+ *     a copy, and what it has goes under another name.
  *  4. While a copied file is sorted out no delivery is applied: its outcomes are about changesets of another copy.
  *  5. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
  */
@@ -47,6 +48,8 @@ export interface MachineState {
   readonly caughtUp: boolean;
   /** The first delivery will be everything there is. */
   readonly awaitsWhole: boolean;
+  /** The first delivery will have outcomes that are not known here. */
+  readonly awaitsOutcomes: boolean;
   /** The server means another copy of this file, and has been asked from which changeset on. */
   readonly copied: boolean;
 }
@@ -57,7 +60,8 @@ export type MachineEvent =
   /** The device says that it has a network again, or somebody asked to try at once. */
   | { readonly type: 'try-now' }
   | { readonly type: 'wake' }
-  | { readonly type: 'hello-sent' }
+  /** With the last changeset whose outcome is known here. */
+  | { readonly type: 'hello-sent'; readonly decidedUpTo: number }
   | { readonly type: 'message'; readonly message: ServerMessage }
   /** Whatever ended the connection or the attempt to make one. */
   | { readonly type: 'failed'; readonly error: ErrorData }
@@ -111,6 +115,7 @@ export const INITIAL_STATE: MachineState = {
   canWrite: true,
   caughtUp: false,
   awaitsWhole: false,
+  awaitsOutcomes: false,
   copied: false,
 };
 
@@ -125,7 +130,7 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'wake':
       return wake(state, moment);
     case 'hello-sent':
-      return { state: state.phase === 'connecting' ? { ...state, phase: 'greeting' } : state, effects: [] };
+      return { state: state.phase === 'connecting' ? { ...state, phase: 'greeting', decidedUpTo: event.decidedUpTo } : state, effects: [] };
     case 'message':
       return receive(state, event.message, moment);
     case 'failed':
@@ -170,6 +175,7 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
       canWrite: message.canWrite,
       caughtUp: false,
       awaitsWhole: message.reload,
+      awaitsOutcomes: message.decidedUpTo > state.decidedUpTo,
     };
     const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
     return { state: scheduled(live), effects: [{ type: 'welcome', welcome: message }, ...push] };
@@ -180,8 +186,8 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
     const decidedUpTo = Math.max(state.decidedUpTo, message.decidedUpTo);
     const allDecided = decidedUpTo >= state.sentUpTo;
     const waitingSinceMs = allDecided ? null : decidedUpTo > state.decidedUpTo ? moment.nowMs : state.waitingSinceMs;
-    const next = scheduled({ ...heard, caughtUp: true, awaitsWhole: false, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
-    const push: Effect[] = mayPush(next) && (state.awaitsWhole || decidedUpTo > state.decidedUpTo) ? [{ type: 'push', after: next.sentUpTo }] : [];
+    const next = scheduled({ ...heard, caughtUp: true, awaitsWhole: false, awaitsOutcomes: false, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
+    const push: Effect[] = mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || decidedUpTo > state.decidedUpTo) ? [{ type: 'push', after: next.sentUpTo }] : [];
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }
   if (state.phase === 'live' && message.type === 'pong') {
@@ -239,7 +245,7 @@ function calmDelayMs(trouble: ErrorData, failures: number, random: number): numb
 }
 
 export function mayPush(state: MachineState): boolean {
-  return state.phase === 'live' && state.canWrite && !state.awaitsWhole && !state.copied;
+  return state.phase === 'live' && state.canWrite && !state.awaitsWhole && !state.awaitsOutcomes && !state.copied;
 }
 
 /** The next moment at which a live connection needs a look: a ping, the end of patience, an overdue outcome. */
