@@ -1,6 +1,12 @@
 export { openStorage } from './open-storage.ts';
 export type { Durability, OpenStorageOptions, Role, Storage } from './storage.ts';
-export { deleteStorage, exportFile, listStorages, storageSizes } from './storage-files.ts';
+export { deleteStorage, listStorages, storageSizes } from './files/storage-files.ts';
+export { exportFile } from './files/export-file.ts';
+export { importFile } from './files/import-file.ts';
+export type { ImportOptions } from './files/import-file.ts';
+export type { ImportSource } from './files/checked-chunks.ts';
+export { quarantineStorage } from './files/quarantine-storage.ts';
+export { assertRoomForVacuum } from './files/room.ts';
 export { StorageError } from './storage-error.ts';
 export type { StorageErrorCode, StorageErrorFields } from './storage-error.ts';
 export { memoryMedium } from './media/memory.ts';

@@ -4,8 +4,10 @@ import { opfsSharedMedium } from './media/opfs-shared.ts';
 import { openStorage } from './open-storage.ts';
 import { StorageError } from './storage-error.ts';
 import type { StorageErrorCode } from './storage-error.ts';
-import { deleteStorage, exportFile, listStorages, storageSizes } from './storage-files.ts';
+import { exportFile } from './files/export-file.ts';
+import { deleteStorage, listStorages, storageSizes } from './files/storage-files.ts';
 import type { Storage } from './storage.ts';
+import { exportedBytes } from './testing/exported-bytes.ts';
 import { loadNodeSqlite } from './testing/node-sqlite.ts';
 import { SimulatedDisk } from './testing/simulated-disk.ts';
 import { TestConnection, TestSqliteError } from './testing/test-connection.ts';
@@ -82,7 +84,7 @@ describe('opening', () => {
   it('takes a plain SQLite file from elsewhere, whatever its page size', async () => {
     const origin = new SimulatedDisk();
     await create(origin, 'origin');
-    const image = await exportFile('origin', origin.medium());
+    const image = await exportedBytes('origin', origin.medium());
     const disk = new SimulatedDisk({ files: new Map([['copy.sqlite', image]]) });
     const storage = await openStorage({ name: 'copy', medium: disk.medium(), role: 'writer', pageSizeBytes: 1024 });
     const connection = new TestConnection(module, storage);
@@ -205,7 +207,7 @@ describe('files on a medium', () => {
     const writer: Storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
     const connection = new TestConnection(module, writer);
     connection.run(`${CREATE}; BEGIN; INSERT INTO t(content) VALUES ('open')`);
-    const image = await exportFile('one', disk.medium());
+    const image = await exportedBytes('one', disk.medium());
     connection.run('ROLLBACK');
     connection.close();
     await writer.close();

@@ -1,4 +1,5 @@
-import { writerLockName } from './locks/storage-locks.ts';
+import { finishImport } from './files/replace-database.ts';
+import { holdWriterLock } from './locks/hold-writer.ts';
 import type { Generation } from './log/generation.ts';
 import { LogKeeper } from './log/log-keeper.ts';
 import { LogWriter } from './log/log-writer.ts';
@@ -9,7 +10,7 @@ import { openFiles } from './open-files.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { OpenedRole } from './opened-role.ts';
 import { PageView } from './pages/page-view.ts';
-import { SQLITE_HEADER_BYTES, sqlitePageSize } from './sqlite-file-header.ts';
+import { SQLITE_HEADER_BYTES, checkSqliteHeader } from './sqlite-file-header.ts';
 import { StorageError, errorFromMedium } from './storage-error.ts';
 import type { Tuning } from './tuning.ts';
 import { WriterStore } from './writer-store.ts';
@@ -29,17 +30,26 @@ export interface OpenWriterOptions {
 
 /** Takes the writer's lock, recovers what the log holds, and goes on where it ends. */
 export async function openWriter(options: OpenWriterOptions): Promise<OpenedRole> {
-  const { name, medium, timeoutMs } = options;
-  const release = await medium.locks.request(writerLockName(name), 'exclusive', timeoutMs);
-  if (release === undefined) throw new StorageError('storage-busy', { name, holder: 'another writer', timeoutMs });
+  const release = await holdWriterLock(options.medium.locks, options.name, options.timeoutMs);
+  try {
+    return await openAsLockHolder(options, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** The same for a caller who holds the writer's lock; `release` is called on closing. */
+export async function openAsLockHolder(options: OpenWriterOptions, release: () => void): Promise<OpenedRole> {
+  const { name, medium } = options;
   let files: OpenFiles | undefined;
   try {
     files = await openFiles(medium, name, true);
     if (files === undefined) throw new StorageError('storage-failed', { operation: 'open', reason: 'files were not created' });
+    await finishImport(name, medium, files);
     return startWriting(options, files, release);
   } catch (error) {
     files?.close();
-    release();
     throw errorFromMedium(error, 'open');
   }
 }
@@ -79,7 +89,7 @@ function pageSizeOfFile(files: OpenFiles, whenEmpty: number): number {
   if (files.database.sizeBytes() === 0) return whenEmpty;
   const header = new Uint8Array(SQLITE_HEADER_BYTES);
   files.database.readOrZeros(header, 0);
-  return sqlitePageSize(header);
+  return checkSqliteHeader(header, files.database.sizeBytes()).pageSizeBytes;
 }
 
 /** The first generation over a database file that holds everything: a new one, an imported one, or one whose log is done. */
@@ -99,7 +109,7 @@ function checkDatabase(view: PageView): number | undefined {
   if (view.sizeBytes === 0) return undefined;
   const header = new Uint8Array(SQLITE_HEADER_BYTES);
   view.read(header, 0, Math.min(header.length, view.sizeBytes), 0);
-  return sqlitePageSize(header);
+  return checkSqliteHeader(header, view.sizeBytes).pageSizeBytes;
 }
 
 /** After a kill between two calls, readers still there find their way: to the end, and from a complete generation to the next. */

@@ -8,7 +8,8 @@
  * | `storage-unsupported` | this browser or context lacks something; `fields.missing` lists it | another medium, chosen by the app |
  * | `storage-full` | the quota, the disk, or with `fields.limit` 'memory' the budget of IndexedDB's medium is full | free space; nothing acknowledged is lost |
  * | `storage-lost` | the browser took the file handles away | open again |
- * | `storage-corrupt` | the file is not a SQLite database, or the log contradicts itself; nothing was changed | restore |
+ * | `storage-corrupt` | the file is not a SQLite database, or is cut off; nothing was changed | `quarantineStorage`, then start anew or restore; or for an import, another file |
+ * | `storage-ephemeral` | this window is private and keeps nothing | another window, or the memory medium if the app asks for it |
  * | `storage-snapshot-lost` | this reader slept through a forced WAL checkpoint | run the read again |
  * | `storage-name-invalid` | the name cannot be a file name | another name |
  * | `storage-closed` | the storage was closed before this call | a bug in the caller |
@@ -21,6 +22,7 @@ export type StorageErrorCode =
   | 'storage-full'
   | 'storage-lost'
   | 'storage-corrupt'
+  | 'storage-ephemeral'
   | 'storage-snapshot-lost'
   | 'storage-name-invalid'
   | 'storage-closed'

@@ -19,3 +19,8 @@ export function storageNameOf(fileName: string): string | undefined {
   const name = fileName.slice(0, -DATABASE_SUFFIX.length);
   return ALLOWED.test(name) ? name : undefined;
 }
+
+/** Where an import is put together before it takes the place of `name`. No storage can have this name, so it is never listed. */
+export function stagedName(name: string): string {
+  return `${name}~import`;
+}

@@ -123,4 +123,8 @@ describe('opening in OPFS', () => {
       fields: { missing: ['origin-private file system'] },
     });
   });
+
+  it('where the window refuses to keep files fails with storage-ephemeral', async () => {
+    await expect(newTab().openWithout('permission')).rejects.toMatchObject({ code: 'storage-ephemeral' });
+  });
 });

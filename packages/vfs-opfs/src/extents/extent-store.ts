@@ -1,5 +1,5 @@
 import type { DatabaseStore } from '../database-store.ts';
-import { SQLITE_HEADER_BYTES, sqlitePageSize } from '../sqlite-file-header.ts';
+import { SQLITE_HEADER_BYTES, checkSqliteHeader } from '../sqlite-file-header.ts';
 import { errorFromMedium } from '../storage-error.ts';
 import type { StorageError } from '../storage-error.ts';
 import { CommitQueue } from './commit-queue.ts';
@@ -88,7 +88,7 @@ export class ExtentStore implements DatabaseStore {
     if (this.#pages.sizeBytes === 0) return undefined;
     const header = new Uint8Array(SQLITE_HEADER_BYTES);
     this.#pages.read(header, 0, header.length, 0);
-    return sqlitePageSize(header);
+    return checkSqliteHeader(header, this.#pages.sizeBytes).pageSizeBytes;
   }
 
   #assertSound(): void {

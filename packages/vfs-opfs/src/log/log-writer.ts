@@ -128,10 +128,10 @@ export class LogWriter {
   }
 
   /** Begins a generation: its header and an end mark, in one write. Nothing is flushed: until its first record is, it can be lost. */
-  begin(header: Omit<SegmentHeader, 'formatVersion' | 'state' | 'pageSizeBytes'>): Generation {
-    const generation = generationFromHeader({ ...header, formatVersion: FORMAT_VERSION, state: 'live', pageSizeBytes: this.#pageSizeBytes });
+  begin(header: Omit<SegmentHeader, 'formatVersion' | 'state' | 'pageSizeBytes'>, state: SegmentState = 'live'): Generation {
+    const generation = generationFromHeader({ ...header, formatVersion: FORMAT_VERSION, state, pageSizeBytes: this.#pageSizeBytes });
     const buffer = wordBuffer(RECORDS_START + RECORD_HEADER_BYTES);
-    writeSegmentHeader(buffer, this.#headerOf(generation, 'live'));
+    writeSegmentHeader(buffer, this.#headerOf(generation, state));
     this.#fillHeader(generation, KIND_END, generation.lastTransactionId, generation.sizeBytes, generation.lastChecksum);
     putRecordHeader(buffer.words, RECORDS_START / 4, this.#header);
     this.#dirty[generation.segment] = true;

@@ -13,6 +13,8 @@ export interface RecoveredLog {
   readonly active: Generation | undefined;
   /** The one before, complete, when it is not yet (surely) in the database file. */
   readonly sealed: Generation | undefined;
+  /** The generation that stands for an import under way, when there is one: then nothing else counts. */
+  readonly importing: Generation | undefined;
   /** Number of the newest generation that any header names. */
   readonly newest: number;
   readonly lastTransactionId: number;
@@ -40,9 +42,11 @@ export function readLog(segments: readonly [GuardedFile, GuardedFile]): Recovere
     pageSizeBytes: newest.pageSizeBytes,
     active,
     sealed,
+    importing: newest.state === 'importing' ? generationFromHeader(newest) : undefined,
     newest: newest.generation,
     lastTransactionId: active?.lastTransactionId ?? newest.baseTransactionId,
   });
+  if (newest.state === 'importing') return result(undefined);
   const [older, newer] = liveHeaders(headers);
   if (older === undefined) return result(undefined);
   if (newer === undefined) return hasBase(older, headers) ? result(scan(segments, older)) : result(undefined);

@@ -15,9 +15,10 @@ export const FORMAT_VERSION = 1;
  * - `live`: the generation's records count.
  * - `copying`: they count, and are being copied into the database file (readers whose snapshot ends here must stop).
  * - `done`: all of them are in the database file; the segment may be used again.
+ * - `importing`: there are none; the staged import takes the place of the database file, and whoever opens as writer goes on with that.
  */
-export type SegmentState = 'live' | 'copying' | 'done';
-const STATES: readonly SegmentState[] = ['live', 'copying', 'done'];
+export type SegmentState = 'live' | 'copying' | 'done' | 'importing';
+const STATES: readonly SegmentState[] = ['live', 'copying', 'done', 'importing'];
 
 /**
  * A **generation** of the log is what one segment holds between two swaps. Generation g lives in segment g mod 2, and continues

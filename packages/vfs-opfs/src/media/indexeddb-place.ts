@@ -1,5 +1,6 @@
 import type { ExtentBackend, ExtentBatch, ExtentPlace, LoadedExtents } from '../extents/extent-backend.ts';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
+import { StorageError } from '../storage-error.ts';
 
 // One IndexedDB database for each of ours. Store `extents`: number of the extent → Uint8Array of at most 64 KB. Store `meta`: key
 // 'database' → { sizeBytes }, absent until the first commit.
@@ -31,7 +32,7 @@ export const indexedDbPlace: ExtentPlace = {
     }
   },
   async remove(name) {
-    await whenDone(indexedDB.deleteDatabase(PREFIX + name));
+    await answered(indexedDB.deleteDatabase(PREFIX + name));
   },
   async list() {
     return names();
@@ -49,7 +50,24 @@ function openDatabase(name: string): Promise<IDBDatabase> {
     request.result.createObjectStore(EXTENTS);
     request.result.createObjectStore(META);
   };
-  return whenDone(request);
+  return answered(request);
+}
+
+/** The lock is ours by now: whoever still has the database open, or keeps the browser from answering, is a worker that has not ended yet. */
+const ANSWER_WITHIN_MS = 10_000;
+
+/** Throws `storage-busy` when there is no answer in time; what is opened later is closed. */
+function answered(request: IDBOpenDBRequest): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new StorageError('storage-busy', { holder: 'the browser did not answer', timeoutMs: ANSWER_WITHIN_MS }));
+      // A deletion has no result.
+      request.onsuccess = () => (request.result as IDBDatabase | undefined)?.close();
+    }, ANSWER_WITHIN_MS);
+    whenDone(request)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
 }
 
 function whenDone<T>(request: IDBRequest<T>): Promise<T> {

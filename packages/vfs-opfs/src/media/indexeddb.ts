@@ -1,5 +1,6 @@
 import { extentMedium } from '../extents/extent-medium.ts';
 import { webLocks } from '../locks/web-locks.ts';
+import { originFreeBytes } from './free-bytes.ts';
 import { indexedDbPlace } from './indexeddb-place.ts';
 import type { StoreMedium } from './medium.ts';
 
@@ -23,6 +24,7 @@ export function indexedDbMedium(options: IndexedDbOptions = {}): StoreMedium {
     place: indexedDbPlace,
     locks: webLocks,
     budgetBytes: options.memoryBudgetBytes ?? (isMobile() ? MOBILE_BUDGET_BYTES : DESKTOP_BUDGET_BYTES),
+    freeBytes: originFreeBytes,
     async missing() {
       const missing: string[] = [];
       if (typeof navigator === 'undefined' || navigator.locks === undefined) missing.push('Web Locks');

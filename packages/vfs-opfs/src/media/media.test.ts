@@ -9,7 +9,7 @@ const memory = memoryMedium();
 
 describeMediaContract({
   title: 'memory',
-  newTab: () => localTab({ medium: memory, loadSqlite: loadNodeSqlite, setFull: () => undefined }),
+  newTab: () => localTab({ medium: memory, loadSqlite: loadNodeSqlite, setFull: () => undefined, setFreeBytes: () => undefined }),
   allowsReaders: true,
   whenFull: 'cannot-be-staged',
 });
@@ -24,6 +24,9 @@ describeMediaContract({
       loadSqlite: loadNodeSqlite,
       setFull: (isFull) => {
         disk.fault = isFull ? (call) => (call.kind === 'write' ? 'quota' : undefined) : undefined;
+      },
+      setFreeBytes: (freeBytes) => {
+        disk.freeBytes = freeBytes;
       },
     }),
   allowsReaders: true,
@@ -40,6 +43,9 @@ describeMediaContract({
       loadSqlite: loadNodeSqlite,
       setFull: (isFull) => {
         extents.fate = () => (isFull ? 'aborts' : 'completes');
+      },
+      setFreeBytes: (freeBytes) => {
+        extents.freeBytes = freeBytes;
       },
     }),
   allowsReaders: false,

@@ -1,6 +1,8 @@
+import type { ByteSource } from '../files/byte-source.ts';
 import type { StorageLocks } from '../locks/storage-locks.ts';
 import type { StorageSignals } from '../locks/storage-signals.ts';
 import type { OpenedRole } from '../opened-role.ts';
+import type { LastFailure } from '../opened-storage.ts';
 import type { StorageError } from '../storage-error.ts';
 
 /** Where the bytes are kept. Always visible to the app; never changed behind its back. */
@@ -32,10 +34,14 @@ export interface FileMedium {
   readonly allowsReaders: boolean;
   readonly locks: StorageLocks;
   readonly signals: StorageSignals;
-  /** Names of what is missing here, empty when the medium can be used. */
+  /** Names of what is missing here, empty when the medium can be used. Throws `storage-ephemeral` in a private window that keeps nothing. */
   missing(): Promise<readonly string[]>;
+  /** How much more can be stored, about; `undefined` when nobody says. */
+  freeBytes(): Promise<number | undefined>;
   /** `undefined` when the file does not exist and `create` is false. */
   open(fileName: string, create: boolean): Promise<StorageFile | undefined>;
+  /** Gives a file that nobody has open another name, which no file has. Does nothing when there is no such file. */
+  rename(fileName: string, newName: string): Promise<void>;
   remove(fileName: string): Promise<void>;
   list(): Promise<readonly string[]>;
   /** `undefined` when the file does not exist. */
@@ -57,17 +63,27 @@ export interface OpenStoreOptions {
   readonly onUndone: (error: StorageError) => void;
 }
 
+export interface ReplaceOptions {
+  readonly timeoutMs: number;
+  /** Sees the new content, may change it, stops the replacement by throwing, and closes what it was given. */
+  readonly check: (opened: OpenedRole, failure: LastFailure) => Promise<void>;
+}
+
 /** A place without synchronous files (IndexedDB): it keeps whole databases in its own way. Names were checked. */
 export interface StoreMedium {
   readonly kind: string;
   readonly persistence: Persistence;
   readonly allowsReaders: false;
   missing(): Promise<readonly string[]>;
+  freeBytes(): Promise<number | undefined>;
   openWriter(options: OpenStoreOptions): Promise<OpenedRole>;
   list(): Promise<readonly string[]>;
   sizes(name: string): Promise<StorageSizes | undefined>;
+  rename(name: string, newName: string): Promise<void>;
   remove(name: string): Promise<void>;
-  exportFile(name: string): Promise<Uint8Array>;
+  openExport(name: string): Promise<ByteSource>;
+  /** Puts `content` in the place of what is there, in one step. */
+  replace(name: string, content: AsyncIterable<Uint8Array>, options: ReplaceOptions): Promise<void>;
 }
 
 export type Medium = FileMedium | StoreMedium;

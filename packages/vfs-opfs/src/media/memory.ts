@@ -17,10 +17,19 @@ export function memoryMedium(): FileMedium {
     async missing() {
       return [];
     },
+    async freeBytes() {
+      return undefined;
+    },
     async open(fileName, create) {
       const bytes = files.get(fileName) ?? (create ? new MemoryBytes() : undefined);
       if (bytes !== undefined) files.set(fileName, bytes);
       return bytes === undefined ? undefined : openBytes(bytes);
+    },
+    async rename(fileName, newName) {
+      const bytes = files.get(fileName);
+      if (bytes === undefined) return;
+      files.set(newName, bytes);
+      files.delete(fileName);
     },
     async remove(fileName) {
       files.delete(fileName);

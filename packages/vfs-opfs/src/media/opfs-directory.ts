@@ -1,10 +1,23 @@
-import { errorFromMedium } from '../storage-error.ts';
+import { StorageError, errorFromMedium } from '../storage-error.ts';
+import { originFreeBytes } from './free-bytes.ts';
 import type { FileMedium } from './medium.ts';
 
 const DIRECTORY = 'rockpool';
 
+/** Browsers have it for files in OPFS; TypeScript's library does not know it yet. */
+type MovableHandle = FileSystemFileHandle & { move(newName: string): Promise<void> };
+
 /** The part of a medium that does not depend on how its files are opened: both media in OPFS have the same files. */
-export const opfsDirectory: Pick<FileMedium, 'remove' | 'list' | 'sizeBytes'> = {
+export const opfsDirectory: Pick<FileMedium, 'rename' | 'remove' | 'list' | 'sizeBytes' | 'freeBytes'> = {
+  freeBytes: originFreeBytes,
+  async rename(fileName, newName) {
+    try {
+      const file = (await opfsFile(fileName, false)) as MovableHandle | undefined;
+      await file?.move(newName);
+    } catch (cause) {
+      throw errorFromMedium(cause, 'rename');
+    }
+  },
   async remove(fileName) {
     try {
       await (await directory()).removeEntry(fileName);
@@ -33,7 +46,7 @@ export async function opfsFile(fileName: string, create: boolean): Promise<FileS
   }
 }
 
-/** What every use of OPFS needs and this context lacks. */
+/** What every use of OPFS needs and this context lacks. Throws `storage-ephemeral` where the window has OPFS and refuses it: a private window. */
 export async function missingForOpfs(): Promise<readonly string[]> {
   const missing: string[] = [];
   if (typeof navigator === 'undefined' || navigator.locks === undefined) missing.push('Web Locks');
@@ -44,8 +57,9 @@ export async function missingForOpfs(): Promise<readonly string[]> {
   }
   try {
     await navigator.storage.getDirectory();
-  } catch {
-    // Absent on insecure origins; throws in some private windows.
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === 'SecurityError') throw new StorageError('storage-ephemeral', { refused: 'origin-private file system' });
+    // Absent on insecure origins.
     missing.push('origin-private file system');
   }
   return missing;

@@ -50,6 +50,9 @@ export function* crashImages(disk: SimulatedDisk, random: Random, subsetsPerCall
       pending = pending.filter((waiting) => waiting.file !== call.file);
     } else if (call?.kind === 'create' || call?.kind === 'remove') {
       applyCall(flushed, call);
+    } else if (call?.kind === 'rename') {
+      applyCall(flushed, call);
+      pending = pending.map((waiting) => (waiting.file === call.file ? { ...waiting, file: call.newName } : waiting));
     } else if (call !== undefined) {
       pending.push(call);
     }
@@ -94,6 +97,10 @@ function applyCall(files: Map<string, MemoryBytes>, call: DiskCall): void {
       files.set(call.file, new MemoryBytes());
       break;
     case 'remove':
+      files.delete(call.file);
+      break;
+    case 'rename':
+      files.set(call.newName, files.get(call.file) ?? new MemoryBytes());
       files.delete(call.file);
       break;
     case 'write':

@@ -13,6 +13,8 @@ export interface ContractMedium {
   readonly whenFull: 'commit-fails' | 'committed-rejects' | 'cannot-be-staged';
 }
 
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const CREATE = 'CREATE TABLE entry(id INTEGER PRIMARY KEY, content TEXT);';
 const COUNT = 'SELECT count(*) FROM entry';
@@ -191,6 +193,160 @@ export function describeMediaContract(medium: ContractMedium): void {
     });
   });
 
+  describe(`the files on ${medium.title}`, () => {
+    const LAST = 'SELECT count(*), max(content) FROM entry';
+
+    /** A closed database of 100 rows, about 112 KB; the content of one of them is `mark`. */
+    async function closedDatabase(mark: string): Promise<{ name: string; tab: ContractTab }> {
+      const opened = await openNew();
+      await opened.tab.call('run', `${CREATE} ${rowsSql(100)} UPDATE entry SET content = '${mark}' WHERE id = 100`);
+      await opened.tab.call('close');
+      return opened;
+    }
+
+    async function expectContent(tab: ContractTab, name: string, rows: unknown): Promise<void> {
+      await tab.call('open', name, 'writer', 3000);
+      expect(await tab.call('run', CHECK)).toEqual([['ok']]);
+      expect(await tab.call('run', LAST)).toEqual(rows);
+      await tab.call('close');
+    }
+
+    for (const asStream of [false, true]) {
+      it(`take in an exported file, ${asStream ? 'streamed' : 'whole'}, under a new name and in the place of another`, async () => {
+        const { name, tab } = await closedDatabase('zz first');
+        const other = await closedDatabase('zz second');
+        await other.tab.call('open', other.name, 'writer', 3000);
+        await other.tab.call('run', rowsSql(200));
+        await other.tab.call('close');
+        const copy = newName();
+        for (const to of [copy, other.name]) {
+          await tab.call('importCopy', name, to, { asStream });
+          expect(await tab.call('queryExport', to, LAST)).toMatchObject({ magic: 'SQLite format 3', rows: [[100, 'zz first']] });
+          await expectContent(tab, to, [[100, 'zz first']]);
+          await tab.call('open', to, 'writer', 3000);
+          await tab.call('run', rowsSql(5));
+          const again = await reopen({ name: to, tab });
+          expect(await again.call('run', COUNT)).toEqual([[105]]);
+          await again.call('close');
+        }
+      });
+    }
+
+    it('take in a file that was used in WAL mode', async () => {
+      const { name, tab } = await closedDatabase('zz wal');
+      await tab.call('importCopy', name, `${name}-copy`, { change: 'wal-mode' });
+      await expectContent(tab, `${name}-copy`, [[100, 'zz wal']]);
+    });
+
+    it('refuse to take in what is not a whole and sound database, and leave what was there', async () => {
+      const good = await closedDatabase('zz good');
+      const old = await closedDatabase('zz old');
+      const { tab } = good;
+      const names = await tab.call('names');
+      for (const options of [
+        { change: 'not-sqlite' },
+        { change: 'cut-off' },
+        { change: 'cut-off', asStream: true },
+        { change: 'half-a-page' },
+        { checkSql: 'SELECT 1' },
+      ] as const) {
+        await expect(tab.call('importCopy', good.name, old.name, options)).rejects.toMatchObject({ code: 'storage-corrupt' });
+      }
+      // What the check throws, the caller gets.
+      await expect(tab.call('importCopy', good.name, old.name, { change: 'damaged-page' })).rejects.toMatchObject({ resultCode: SQLITE_CORRUPT });
+      expect(await tab.call('names')).toEqual(names);
+      await expectContent(tab, old.name, [[100, 'zz old']]);
+      await tab.call('importCopy', good.name, old.name);
+      await expectContent(tab, old.name, [[100, 'zz good']]);
+    });
+
+    it('refuse to take in a file where somebody has the database open', async () => {
+      const { name, tab } = await closedDatabase('zz good');
+      const writer = await openNew();
+      await expect(tab.call('importCopy', name, writer.name, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'storage-busy' });
+      await writer.tab.call('run', `${CREATE} ${rowsSql(3)}`);
+      if (medium.allowsReaders) {
+        const reader = medium.newTab();
+        await reader.call('open', writer.name, 'reader', 3000);
+        await writer.tab.call('close');
+        await expect(tab.call('importCopy', name, writer.name, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'storage-busy' });
+        expect(await reader.call('run', COUNT)).toEqual([[3]]);
+        await reader.call('close');
+      } else {
+        await writer.tab.call('close');
+      }
+      await tab.call('importCopy', name, writer.name);
+      await expectContent(tab, writer.name, [[100, 'zz good']]);
+    });
+
+    it('of a database with a damaged header are kept under another name, exported as they are, and make room for a new one', async () => {
+      const { name, tab } = await closedDatabase('zz lost');
+      const before = (await tab.call('sizes', name))!;
+      for (const number of [1, 2]) {
+        await tab.call('damage', name, 0);
+        await expect(tab.call('open', name, 'writer', 3000)).rejects.toMatchObject({ code: 'storage-corrupt' });
+        await expect(tab.call('open', name, 'writer', 3000)).rejects.toMatchObject({ code: 'storage-corrupt' });
+        const kept = await tab.call('quarantine', name);
+        expect(kept).toBe(`${name}.corrupt-${number}`);
+        const names = await tab.call('names');
+        expect(names).toContain(kept);
+        expect(names).not.toContain(name);
+        expect((await tab.call('sizes', kept))!.databaseBytes).toBe(before.databaseBytes);
+        await expect(tab.call('importCopy', kept, `${name}-copy`)).rejects.toMatchObject({ code: 'storage-corrupt', fields: { what: 'not a SQLite database' } });
+        await tab.call('open', name, 'writer', 3000);
+        await tab.call('run', `${CREATE} ${rowsSql(100)}`);
+        await tab.call('close');
+      }
+      await expect(tab.call('quarantine', newName())).rejects.toMatchObject({ code: 'storage-missing' });
+    });
+
+    it('of a database with a damaged page still give what is on the others', async () => {
+      const { name, tab } = await closedDatabase('zz there');
+      await tab.call('open', name, 'writer', 3000);
+      await tab.call('run', `CREATE TABLE other(x); INSERT INTO other VALUES ('whole'); ${CREATE.replace('entry', 'third')}`);
+      const [[page]] = (await tab.call('run', "SELECT rootpage FROM sqlite_schema WHERE name = 'entry'")) as [[number]];
+      await tab.call('close');
+      await tab.call('damage', name, (page - 1) * 8192);
+      const kept = await tab.call('quarantine', name);
+      await tab.call('open', kept, 'writer', 3000);
+      await expect(tab.call('run', COUNT)).rejects.toMatchObject({ resultCode: SQLITE_CORRUPT });
+      expect(await tab.call('run', 'SELECT x FROM other')).toEqual([['whole']]);
+      await tab.call('close');
+    });
+
+    it('that were cut off are noticed at opening', async () => {
+      const { name, tab } = await closedDatabase('zz there');
+      await expect(tab.call('importCopy', name, `${name}-copy`, { change: 'cut-off' })).rejects.toMatchObject({
+        code: 'storage-corrupt',
+        fields: { what: 'shorter than its header says' },
+      });
+    });
+
+    if (medium.whenFull !== 'cannot-be-staged') {
+      it('are not begun when the browser says that there is no room', async () => {
+        const { name, tab } = await closedDatabase('zz there');
+        const { databaseBytes } = (await tab.call('sizes', name))!;
+        const full = { code: 'storage-full', fields: { freeBytes: 100_000 } };
+        await tab.call('setFreeBytes', 100_000);
+        await expect(tab.call('importCopy', name, `${name}-copy`)).rejects.toMatchObject(full);
+        await expect(tab.call('assertRoomForVacuum', name)).rejects.toMatchObject(full);
+        await tab.call('setFreeBytes', 10 * databaseBytes);
+        await tab.call('assertRoomForVacuum', name);
+        await tab.call('importCopy', name, `${name}-copy`);
+        await expectContent(tab, `${name}-copy`, [[100, 'zz there']]);
+      });
+
+      it('are left as they are by an import that finds no room on the way', async () => {
+        const good = await closedDatabase('zz good');
+        const old = await closedDatabase('zz old');
+        await old.tab.call('setFull', true);
+        await expect(old.tab.call('importCopy', good.name, old.name)).rejects.toMatchObject({ code: 'storage-full' });
+        await old.tab.call('setFull', false);
+        await expectContent(old.tab, old.name, [[100, 'zz old']]);
+      });
+    }
+  });
+
   describe(`opening on ${medium.title}`, () => {
     it('as a second writer fails with storage-busy, and so does deleting, until the first one closes', async () => {
       const opened = await openNew();
@@ -235,6 +391,48 @@ export function describeMediaContract(medium: ContractMedium): void {
           expect(await reader.call('run', COUNT)).toEqual([[count]]);
         }
         await reader.call('close');
+        await opened.tab.call('close');
+      });
+
+      it('for an export gives one snapshot, whatever the writer does meanwhile', async () => {
+        const opened = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
+        await opened.tab.call('run', `${CREATE} ${rowsSql(3000)} CREATE TABLE twin(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO twin SELECT * FROM entry`);
+        const exporting = medium.newTab().call('queryExport', opened.name, `${CHECK}; SELECT (SELECT sum(length(content)) FROM entry) = (SELECT sum(length(content)) FROM twin)`);
+        for (let count = 0; count < 20; count += 1) {
+          await opened.tab.call('run', `BEGIN; UPDATE entry SET content = 'new${count}' WHERE id % 20 = ${count}; UPDATE twin SET content = 'new${count}' WHERE id % 20 = ${count}; COMMIT`);
+        }
+        expect((await exporting).rows).toEqual([[1]]);
+        await opened.tab.call('close');
+      });
+
+      it('as a reader that holds a snapshot does not let the log grow without bound: past its limit the reader is told to read again', async () => {
+        const logLimitBytes = 512 * 1024;
+        const opened = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024, segmentGrowthBytes: 16 * 1024, logLimitBytes } });
+        await opened.tab.call('run', `${CREATE} ${rowsSql(2000)}`);
+        const reader = medium.newTab();
+        await reader.call('open', opened.name, 'reader', 3000, { tuning: { poolSizeBytes: 4 * 65536 } });
+        await reader.call('run', TINY_CACHE);
+        await reader.call('beginScan', 'SELECT length(content) FROM entry');
+        let largestBytes = 0;
+        for (let count = 0; count < 60; count += 1) {
+          await opened.tab.call('run', `UPDATE entry SET content = 'short' WHERE id % 60 = ${count}`);
+          largestBytes = Math.max(largestBytes, (await opened.tab.call('sizes', opened.name))!.logBytes);
+          await opened.tab.call('checkpoint', 0);
+        }
+        await opened.tab.call('run', rowsSql(2000));
+        for (let count = 0; count < 4; count += 1) await opened.tab.call('checkpoint', 20);
+        // Both segments up to their limit, and the transaction that went over it.
+        expect(largestBytes).toBeLessThan(2 * logLimitBytes + 1024 * 1024);
+        await expect(reader.call('endScan')).rejects.toMatchObject({ resultCode: SQLITE_BUSY });
+        expect(await reader.call('lastError')).toBe('storage-snapshot-lost');
+        expect(await reader.call('run', COUNT)).toEqual([[4000]]);
+        await reader.call('close');
+        // What a huge transaction took is given back when its segment is used again.
+        for (let count = 0; count < 4; count += 1) {
+          await opened.tab.call('run', rowsSql(1));
+          await opened.tab.call('checkpoint', 1000);
+        }
+        expect((await opened.tab.call('sizes', opened.name))!.logBytes).toBeLessThan(logLimitBytes);
         await opened.tab.call('close');
       });
     } else {

@@ -33,6 +33,9 @@ export class SimulatedDisk {
   /** Called before every change, and again in the middle of every write, when half of its bytes are visible to other workers. */
   observer: (() => void) | undefined;
 
+  /** What the disk says that it has room for. */
+  freeBytes: number | undefined;
+
   /** What the disk began with. */
   readonly initialFiles: ReadonlyMap<string, Uint8Array>;
   readonly #files = new Map<string, MemoryBytes>();
@@ -61,6 +64,8 @@ export class SimulatedDisk {
       signals: owner,
       missing: async () => [],
       open: async (fileName, create) => this.#open(fileName, create, life),
+      freeBytes: async () => this.freeBytes,
+      rename: async (fileName, newName) => this.#rename(fileName, newName),
       remove: async (fileName) => {
         if (this.#files.delete(fileName)) this.#record({ kind: 'remove', file: fileName });
       },
@@ -81,6 +86,14 @@ export class SimulatedDisk {
   #record(call: DiskCall): void {
     this.callCount += 1;
     if (this.#keepsCalls) this.calls.push(call);
+  }
+
+  #rename(fileName: string, newName: string): void {
+    const bytes = this.#files.get(fileName);
+    if (bytes === undefined) return;
+    this.#files.set(newName, bytes);
+    this.#files.delete(fileName);
+    this.#record({ kind: 'rename', file: fileName, newName });
   }
 
   #open(fileName: string, create: boolean, life: { readonly isAlive: boolean }): StorageFile | undefined {

@@ -17,6 +17,8 @@ export class SimulatedExtents implements ExtentPlace {
   fate: (batch: ExtentBatch) => BatchFate = () => 'completes';
   /** Number of extents in each batch so far. */
   readonly batches: number[] = [];
+  /** What the place says that it has room for. */
+  freeBytes: number | undefined;
   readonly #stored = new Map<string, Stored>();
   readonly #locks = new InProcessLocks();
 
@@ -31,7 +33,7 @@ export class SimulatedExtents implements ExtentPlace {
       remove: (name) => this.remove(name),
       list: () => this.list(),
     };
-    const medium = extentMedium({ kind: 'simulated-extents', persistence: 'memory', place, locks: owner, budgetBytes, missing: async () => [] });
+    const medium = extentMedium({ kind: 'simulated-extents', persistence: 'memory', place, locks: owner, budgetBytes, missing: async () => [], freeBytes: async () => this.freeBytes });
     const kill = (): void => {
       life.isAlive = false;
       owner.die();

@@ -10,7 +10,7 @@ import type { TestModule } from './test-connection.ts';
 export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb' | 'indexeddb-2MB';
 
 export interface WorkerCommands extends TabCommands {
-  openWithout(capability: 'modes' | 'opfs'): Promise<void>;
+  openWithout(capability: 'modes' | 'opfs' | 'permission'): Promise<void>;
 }
 
 const MEDIA: Readonly<Record<TestMedium, () => Medium>> = {
@@ -28,12 +28,16 @@ function createCommands(kind: TestMedium): WorkerCommands {
     medium,
     loadSqlite: () => (loading ??= factory() as Promise<TestModule>),
     setFull,
+    setFreeBytes: (freeBytes) => {
+      navigator.storage.estimate = async () => ({ quota: freeBytes, usage: 0 });
+    },
   });
   return {
     ...commands,
     async openWithout(capability) {
       // The worker is thrown away afterwards, so what is taken away here need not come back.
       if (capability === 'modes') Reflect.deleteProperty(FileSystemSyncAccessHandle.prototype, 'mode');
+      else if (capability === 'opfs') Object.defineProperty(navigator.storage, 'getDirectory', { value: undefined });
       else Object.defineProperty(navigator.storage, 'getDirectory', { value: () => Promise.reject(new DOMException('no', 'SecurityError')) });
       await openStorage({ name: 'unsupported', medium, role: 'writer' });
     },

@@ -1,0 +1,41 @@
+import type { ExtentPlace, LoadedExtents } from './extent-backend.ts';
+import { ExtentPages } from './extent-pages.ts';
+
+/** A stream of bytes as extents in memory. Throws `storage-full` beyond the budget. */
+export async function gather(content: AsyncIterable<Uint8Array>, budgetBytes: number): Promise<LoadedExtents> {
+  const pages = new ExtentPages(budgetBytes);
+  let at = 0;
+  for await (const chunk of content) {
+    pages.write(chunk, 0, chunk.length, at);
+    at += chunk.length;
+  }
+  pages.commit();
+  const { sizeBytes, extents } = pages.takeBatch();
+  return { sizeBytes, extents: new Map(extents) };
+}
+
+export async function loadWhole(place: ExtentPlace, name: string): Promise<LoadedExtents> {
+  const backend = await place.open(name, false);
+  try {
+    return await backend.load();
+  } finally {
+    backend.close();
+  }
+}
+
+/** Replaces all that is there, in one batch, flushed. */
+export async function storeWhole(place: ExtentPlace, name: string, { sizeBytes, extents }: LoadedExtents): Promise<void> {
+  const backend = await place.open(name, true);
+  try {
+    await backend.write({ sizeBytes, cutFrom: 0, extents });
+  } finally {
+    backend.close();
+  }
+}
+
+/** Bytes of `loaded` at any place; what is missing is zeros. */
+export function pagesOf(loaded: LoadedExtents): ExtentPages {
+  const pages = new ExtentPages(Infinity);
+  pages.replace(loaded);
+  return pages;
+}

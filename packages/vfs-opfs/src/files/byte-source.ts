@@ -1,0 +1,36 @@
+/** Bytes that can be read anywhere, as of one moment. */
+export interface ByteSource {
+  readonly sizeBytes: number;
+  /** Fills `into` from `at` on; the caller stays within `sizeBytes`. */
+  read(into: Uint8Array, at: number): void;
+  close(): Promise<void>;
+}
+
+/** A megabyte is where the number of calls stops mattering. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** The bytes as a stream of chunks of a megabyte, read as they are asked for. The source is closed at the end, on failure and on cancelling. */
+export function streamOf(source: ByteSource): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const chunk = new Uint8Array(Math.min(CHUNK_BYTES, source.sizeBytes - at));
+        try {
+          if (chunk.length > 0) source.read(chunk, at);
+        } catch (error) {
+          await source.close();
+          throw error;
+        }
+        at += chunk.length;
+        if (chunk.length > 0) controller.enqueue(chunk);
+        if (at < source.sizeBytes) return;
+        controller.close();
+        await source.close();
+      },
+      cancel: () => source.close(),
+    },
+    // Nothing is read before somebody asks.
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,74 @@
+import { holdWriterLock } from '../locks/hold-writer.ts';
+import type { FileMedium, Medium } from '../media/medium.ts';
+import { GuardedFile } from '../media/guarded-file.ts';
+import { openReader } from '../open-reader.ts';
+import { StorageError, errorFromMedium } from '../storage-error.ts';
+import { checkStorageName, storageFileNames } from '../storage-name.ts';
+import { DEFAULT_TUNING } from '../tuning.ts';
+import { streamOf } from './byte-source.ts';
+import type { ByteSource } from './byte-source.ts';
+
+/**
+ * The latest commit as a stream of the bytes of one plain SQLite file, for `new Response(stream).blob()` or `stream.pipeTo(file)`. All of
+ * it is one snapshot, whatever a writer does meanwhile. Read it to its end or cancel it, since until then it holds the files open.
+ *
+ * Also exports what cannot be opened any more: a quarantined database comes as it is, with whatever can be read of its log.
+ *
+ * Throws `storage-missing`; on a medium for one opener at a time `storage-busy` while it is open.
+ */
+export async function exportFile(name: string, medium: Medium): Promise<ReadableStream<Uint8Array>> {
+  checkStorageName(name);
+  return streamOf('openWriter' in medium ? await medium.openExport(name) : await openExport(name, medium));
+}
+
+async function openExport(name: string, medium: FileMedium): Promise<ByteSource> {
+  if (medium.allowsReaders) return openSnapshot(name, medium);
+  const release = await holdWriterLock(medium.locks, name, 0);
+  try {
+    return releasedOnClose(await openSnapshot(name, medium), release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+async function openSnapshot(name: string, medium: FileMedium): Promise<ByteSource> {
+  try {
+    const { store, close } = await openReader({ name, medium, timeoutMs: 0, tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 }, onError: () => undefined });
+    store.beginRead();
+    return {
+      sizeBytes: store.sizeBytes(),
+      read: (into, at) => {
+        store.read(into, 0, into.length, at);
+      },
+      close,
+    };
+  } catch (error) {
+    if (!(error instanceof StorageError) || error.code !== 'storage-missing') throw error;
+    const plain = await openWithoutLog(name, medium);
+    if (plain === undefined) throw error;
+    return plain;
+  }
+}
+
+/** A database file that has no log that counts: one just imported, or one whose log is beyond reading. */
+async function openWithoutLog(name: string, medium: FileMedium): Promise<ByteSource | undefined> {
+  try {
+    const opened = await medium.open(storageFileNames(name)[0], false);
+    if (opened === undefined) return undefined;
+    const file = new GuardedFile(opened);
+    return { sizeBytes: file.sizeBytes(), read: (into, at) => file.readOrZeros(into, at), close: async () => file.close() };
+  } catch (cause) {
+    throw errorFromMedium(cause, 'open');
+  }
+}
+
+function releasedOnClose(source: ByteSource, release: () => void): ByteSource {
+  return {
+    ...source,
+    async close() {
+      await source.close();
+      release();
+    },
+  };
+}

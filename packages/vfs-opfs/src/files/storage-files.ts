@@ -1,0 +1,33 @@
+import { holdWriterLock } from '../locks/hold-writer.ts';
+import type { Medium, StorageSizes } from '../media/medium.ts';
+import { checkStorageName, stagedName, storageFileNames, storageNameOf } from '../storage-name.ts';
+
+/** Names of the databases on a medium, quarantined ones too. */
+export async function listStorages(medium: Medium): Promise<readonly string[]> {
+  const fileNames = await medium.list();
+  if ('openWriter' in medium) return fileNames.toSorted();
+  return fileNames.map(storageNameOf).filter((name) => name !== undefined).sort();
+}
+
+/** `undefined` when there is no such database. */
+export async function storageSizes(name: string, medium: Medium): Promise<StorageSizes | undefined> {
+  checkStorageName(name);
+  if ('openWriter' in medium) return medium.sizes(name);
+  const [database, first, second] = await Promise.all(storageFileNames(name).map((fileName) => medium.sizeBytes(fileName)));
+  if (database === undefined) return undefined;
+  return { databaseBytes: database, logBytes: (first ?? 0) + (second ?? 0) };
+}
+
+/** Deletes a database and its log. Throws `storage-busy` while a writer has it open; readers must be closed first. */
+export async function deleteStorage(name: string, medium: Medium): Promise<void> {
+  checkStorageName(name);
+  if ('openWriter' in medium) return medium.remove(name);
+  const release = await holdWriterLock(medium.locks, name, 0);
+  try {
+    // The log goes first: a database without its log is old but whole, a log without its database is neither.
+    const [database, first, second] = storageFileNames(name);
+    for (const fileName of [...storageFileNames(stagedName(name)), second, first, database]) await medium.remove(fileName);
+  } finally {
+    release();
+  }
+}
