@@ -1,0 +1,56 @@
+/** How the JSON of one column comes together when several people change it at the same time. */
+export interface DocumentRule {
+  /**
+   * Paths of the texts that are merged by character; all others are replaced as a whole. Steps are separated by dots, and `*` stands for
+   * any key or any element: `body`, `items.*.note`. The empty path is the document itself.
+   */
+  readonly text: readonly string[];
+  /** The field that tells the objects of an array apart. Default `id`. */
+  readonly elementKey: string;
+  /** Of the column's text, in UTF-16 units. Default 1 Mi. */
+  readonly maxLength: number;
+  /** Arrays and objects inside each other. Default 32. */
+  readonly maxDepth: number;
+}
+
+export const DEFAULT_DOCUMENT_RULE: DocumentRule = { text: [], elementKey: 'id', maxLength: 1024 * 1024, maxDepth: 32 };
+
+/** No rule may allow more: the server stops reading there whatever the schema says. */
+export const MAX_DOCUMENT_DEPTH = 64;
+
+/** Where in a document one is, as far as the rule cares. */
+export class PathRule {
+  readonly elementKey: string;
+  private readonly patterns: readonly (readonly string[])[];
+
+  private constructor(elementKey: string, patterns: readonly (readonly string[])[]) {
+    this.elementKey = elementKey;
+    this.patterns = patterns;
+  }
+
+  static root({ text, elementKey }: Pick<DocumentRule, 'text' | 'elementKey'>): PathRule {
+    return new PathRule(
+      elementKey,
+      text.map((path) => (path === '' ? [] : path.split('.'))),
+    );
+  }
+
+  /** True where a string is merged by character. */
+  get isText(): boolean {
+    return this.patterns.some((steps) => steps.length === 0);
+  }
+
+  member(key: string): PathRule {
+    return this.step((step) => step === key || step === '*');
+  }
+
+  element(): PathRule {
+    return this.step((step) => step === '*');
+  }
+
+  private step(matches: (step: string) => boolean): PathRule {
+    if (this.patterns.length === 0) return this;
+    const rest = this.patterns.filter((steps) => steps.length > 0 && matches(steps[0] as string)).map((steps) => steps.slice(1));
+    return new PathRule(this.elementKey, rest);
+  }
+}

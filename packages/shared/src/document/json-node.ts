@@ -1,0 +1,150 @@
+import * as Y from 'yjs';
+import { emptyObject, invalid, isAllowedKey, isJsonArray, sortedKeys, type JsonObject, type JsonValue } from './json.ts';
+import type { PathRule } from './document-rule.ts';
+import { elementNames } from './element-names.ts';
+import { isPosition, positionBetween } from './position.ts';
+
+/*
+ * JSON as Yjs types. The document is the value under one key of one shared map, so that it can be any JSON value, also null.
+ *
+ *   object          Y.Map, a key a member
+ *   array           Y.Map with PLAIN. Objects that differ in their `elementKey` are entries of this map, under their name, each a Y.Map with
+ *                   its PLACE: so an element is moved by one small write, and keeps what others change in it meanwhile.
+ *                   Everything else is in the Y.Array under PLAIN, told apart by its place alone.
+ *   text            Y.Text, where the rule says that it merges by character
+ *   other scalars   as they are: of two concurrent ones Yjs keeps one
+ *
+ * Keys of our own begin with NUL, which no key of a document can.
+ */
+export const PLAIN = '\u0000plain';
+export const PLACE = '\u0000place';
+
+const ROOT = 'json';
+const VALUE = 'value';
+
+export type Node = null | boolean | number | string | Y.Map<Node> | Y.Array<Node> | Y.Text;
+export type MapNode = Y.Map<Node>;
+
+export function rootOf(doc: Y.Doc): MapNode {
+  return doc.getMap<Node>(ROOT);
+}
+
+/** What a document holds under its only key. */
+export function rootValue(doc: Y.Doc): Node {
+  return rootOf(doc).get(VALUE) ?? null;
+}
+
+export function setRootValue(doc: Y.Doc, node: Node): void {
+  rootOf(doc).set(VALUE, node);
+}
+
+export function isListNode(node: Node | undefined): node is MapNode {
+  return node instanceof Y.Map && node.has(PLAIN);
+}
+
+export function plainPart(list: MapNode): Y.Array<Node> {
+  const plain = list.get(PLAIN);
+  if (!(plain instanceof Y.Array)) throw invalid('structure');
+  return plain;
+}
+
+export interface NamedElement {
+  readonly name: string;
+  readonly place: string;
+  readonly node: MapNode;
+}
+
+/** The named elements of a list, in order. Two that were put into one place at the same time are ordered by name. */
+export function namedElements(list: MapNode): NamedElement[] {
+  const elements: NamedElement[] = [];
+  for (const [name, node] of list.entries()) {
+    if (name === PLAIN) continue;
+    const place = node instanceof Y.Map ? node.get(PLACE) : undefined;
+    if (!(node instanceof Y.Map) || !isPosition(place)) throw invalid('structure');
+    elements.push({ name, place, node });
+  }
+  return elements.sort((a, b) => compareTexts(a.place, b.place) || compareTexts(a.name, b.name));
+}
+
+/** A node that is not yet in any document. */
+export function createNode(value: JsonValue, rule: PathRule): Node {
+  if (typeof value === 'string') return rule.isText ? new Y.Text(value) : value;
+  if (value === null || typeof value !== 'object') return value;
+  return isJsonArray(value) ? createList(value, rule) : createMap(value, rule);
+}
+
+function createMap(object: JsonObject, rule: PathRule): MapNode {
+  const map = new Y.Map<Node>();
+  for (const key of sortedKeys(object)) map.set(key, createNode(object[key] as JsonValue, rule.member(key)));
+  return map;
+}
+
+export function createElement(object: JsonObject, place: string, rule: PathRule): MapNode {
+  const map = createMap(object, rule);
+  map.set(PLACE, place);
+  return map;
+}
+
+function createList(array: readonly JsonValue[], rule: PathRule): MapNode {
+  const list = new Y.Map<Node>();
+  const plain = new Y.Array<Node>();
+  list.set(PLAIN, plain);
+  const names = elementNames(array, rule.elementKey);
+  if (names === null) {
+    plain.push(array.map((element) => createNode(element, rule.element())));
+    return list;
+  }
+  let place: string | null = null;
+  for (const [index, name] of names.entries()) {
+    place = positionBetween(place, null);
+    list.set(name, createElement(array[index] as JsonObject, place, rule.element()));
+  }
+  return list;
+}
+
+/**
+ * The JSON of a node, objects without prototypes. Throws `document-invalid` for what createNode never makes, and beyond `maxDepth`:
+ * documents come from other devices, and Yjs itself reads them with any content.
+ */
+export function readNode(node: Node | undefined, maxDepth: number): JsonValue {
+  if (node === null || typeof node === 'boolean' || typeof node === 'string') return node;
+  if (typeof node === 'number') {
+    if (!Number.isFinite(node)) throw invalid('number');
+    return Object.is(node, -0) ? 0 : node;
+  }
+  if (node instanceof Y.Text) return textOf(node);
+  if (!(node instanceof Y.Map)) throw invalid('structure');
+  if (maxDepth <= 0) throw invalid('depth');
+  return isListNode(node) ? readList(node, maxDepth - 1) : readMap(node, maxDepth - 1);
+}
+
+function readMap(map: MapNode, maxDepth: number): JsonObject {
+  const object = emptyObject();
+  for (const [key, node] of map.entries()) {
+    if (key === PLACE) continue;
+    if (!isAllowedKey(key) || key.startsWith('\u0000')) throw invalid('key');
+    object[key] = readNode(node, maxDepth);
+  }
+  return object;
+}
+
+function readList(list: MapNode, maxDepth: number): JsonValue[] {
+  const elements: JsonValue[] = [];
+  for (const { node } of namedElements(list)) {
+    if (maxDepth <= 0) throw invalid('depth');
+    elements.push(readMap(node, maxDepth - 1));
+  }
+  for (const node of plainPart(list)) elements.push(readNode(node, maxDepth));
+  return elements;
+}
+
+/** Formats are left out, and so is what is embedded: the JSON has the characters. */
+export function textOf(text: Y.Text): string {
+  // Deleting one half of a pair of surrogates leaves the other: two people may each delete one.
+  return text.toJSON().toWellFormed();
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,114 @@
+import { RockpoolError } from '../errors/rockpool-error.ts';
+
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
+
+/** Without a prototype wherever we make one, so that a key can never reach what every object inherits. */
+export interface JsonObject {
+  readonly [key: string]: JsonValue;
+}
+
+export interface JsonLimits {
+  /** Of the canonical text, in UTF-16 units. */
+  readonly maxLength: number;
+  /** Arrays and objects inside each other; a scalar has depth 0. */
+  readonly maxDepth: number;
+}
+
+/** Keys that code all over the world copies into objects whose prototype they then change. */
+const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Where a number in the text may be larger than what a JSON number holds exactly. */
+const LONG_NUMBER = /[0-9]{16}/;
+const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
+const INTEGER = /^-?[0-9]+$/;
+
+/**
+ * JSON text as a value, objects without prototypes.
+ *
+ * Throws `document-invalid` with a `problem`: `syntax`, `depth`, `size`, `key` (one that is forbidden), `text` (NUL or a lone surrogate),
+ * `number` (an integer that would come back as another one: beyond 2^53 most do).
+ */
+export function parseJson(text: string, limits: JsonLimits): JsonValue {
+  if (text.length > limits.maxLength) throw invalid('size', { limit: limits.maxLength });
+  let parsed: JsonValue;
+  try {
+    parsed = JSON.parse(text) as JsonValue;
+  } catch {
+    throw invalid('syntax');
+  }
+  if (LONG_NUMBER.test(text) && hasInexactInteger(text)) throw invalid('number');
+  return checkJson(parsed, limits.maxDepth);
+}
+
+/** The same checks for a value that did not come as text. Throws as parseJson does. */
+export function checkJson(value: unknown, maxDepth: number): JsonValue {
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'number') {
+    if (!Number.isFinite(value)) throw invalid('number');
+    return value;
+  }
+  if (typeof value === 'string') return checkText(value);
+  if (typeof value !== 'object') throw invalid('type');
+  if (maxDepth <= 0) throw invalid('depth');
+  if (Array.isArray(value)) return value.map((element) => checkJson(element, maxDepth - 1));
+  const copy = emptyObject();
+  for (const key of Object.keys(value)) {
+    if (!isAllowedKey(key)) throw invalid('key');
+    copy[checkText(key)] = checkJson((value as Record<string, unknown>)[key], maxDepth - 1);
+  }
+  return copy;
+}
+
+export function isAllowedKey(key: string): boolean {
+  return !FORBIDDEN_KEYS.has(key);
+}
+
+/** One text for equal values: keys sorted by UTF-16 unit, no blanks, numbers as JavaScript writes them. */
+export function canonicalJson(value: JsonValue): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value);
+  if (isJsonArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const members = sortedKeys(value).map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as JsonValue)}`);
+  return `{${members.join(',')}}`;
+}
+
+export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
+  if (a === b) return true;
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
+  if (isJsonArray(a)) return isJsonArray(b) && a.length === b.length && a.every((element, index) => jsonEquals(element, b[index] as JsonValue));
+  if (isJsonArray(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && jsonEquals(a[key] as JsonValue, b[key] as JsonValue));
+}
+
+/** `Array.isArray` does not narrow readonly arrays. */
+export function isJsonArray(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function sortedKeys(object: JsonObject): string[] {
+  return Object.keys(object).sort();
+}
+
+export function emptyObject(): Record<string, JsonValue> {
+  return Object.create(null) as Record<string, JsonValue>;
+}
+
+export function invalid(problem: string, fields: Readonly<Record<string, number>> = {}): RockpoolError {
+  return new RockpoolError('document-invalid', { problem, ...fields });
+}
+
+function checkText(text: string): string {
+  if (text.includes('\u0000') || !text.isWellFormed()) throw invalid('text');
+  return text;
+}
+
+function hasInexactInteger(text: string): boolean {
+  for (const [token] of text.matchAll(STRING_OR_NUMBER)) {
+    if (!token.startsWith('"') && INTEGER.test(token) && token !== '-0' && String(Number(token)) !== token) return true;
+  }
+  return false;
+}

@@ -1,0 +1,48 @@
+/*
+ * Places in an order, as texts that sort: between any two there is room for another, so that an element moves by one small write.
+ *
+ * Six digits of base 62 count elements at the ends (their middle is where a list begins, room for 28 thousand million on each side);
+ * digits after them are a fraction, for what is put in between. No fraction ends in 0, or nothing would fit before it.
+ */
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE = DIGITS.length;
+const WHOLE_DIGITS = 6;
+const FIRST = Math.floor(BASE ** WHOLE_DIGITS / 2);
+
+/** A position after `left` and before `right`; null is an end. `left` must be smaller than `right`. */
+export function positionBetween(left: string | null, right: string | null): string {
+  if (left === null && right === null) return wholeToText(FIRST);
+  if (right === null) return wholeToText(wholeOf(left as string) + 1);
+  if (left === null) return wholeToText(wholeOf(right) - 1);
+  return midpoint(left, right);
+}
+
+export function isPosition(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9A-Za-z]{6,}$/.test(value);
+}
+
+function midpoint(left: string, right: string): string {
+  let text = '';
+  let bounded = true;
+  for (let i = 0; ; i++) {
+    const low = i < left.length ? DIGITS.indexOf(left.charAt(i)) : 0;
+    const high = bounded && i < right.length ? DIGITS.indexOf(right.charAt(i)) : BASE;
+    const middle = (low + high) >> 1;
+    if (middle > low && i >= WHOLE_DIGITS) return text + DIGITS.charAt(middle);
+    if (middle > low) return (text + DIGITS.charAt(middle)).padEnd(WHOLE_DIGITS, '0');
+    text += DIGITS.charAt(low);
+    if (high > low) bounded = false;
+  }
+}
+
+function wholeOf(position: string): number {
+  let whole = 0;
+  for (const digit of position.slice(0, WHOLE_DIGITS)) whole = whole * BASE + DIGITS.indexOf(digit);
+  return whole;
+}
+
+function wholeToText(whole: number): string {
+  let text = '';
+  for (let rest = whole; text.length < WHOLE_DIGITS; rest = Math.floor(rest / BASE)) text = DIGITS.charAt(rest % BASE) + text;
+  return text;
+}

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as Y from 'yjs';
+import { json } from '../testing/json-arbitraries.ts';
+import { PathRule } from './document-rule.ts';
+import { canonicalJson, type JsonValue } from './json.ts';
+import { readNode, rootValue } from './json-node.ts';
+import { writeJson } from './write-json.ts';
+
+const RULE = PathRule.root({ text: ['body', '*.body', 'items.*', '*'], elementKey: 'id' });
+
+function write(doc: Y.Doc, value: JsonValue): void {
+  doc.transact(() => writeJson(doc, value, RULE));
+}
+
+function text(doc: Y.Doc): string {
+  return canonicalJson(readNode(rootValue(doc), 30));
+}
+
+function docOf(value: JsonValue): Y.Doc {
+  const doc = new Y.Doc();
+  write(doc, value);
+  return doc;
+}
+
+function copy(doc: Y.Doc): Y.Doc {
+  const other = new Y.Doc();
+  Y.applyUpdate(other, Y.encodeStateAsUpdate(doc));
+  return other;
+}
+
+function exchange(a: Y.Doc, b: Y.Doc): void {
+  Y.applyUpdate(a, Y.encodeStateAsUpdate(b));
+  Y.applyUpdate(b, Y.encodeStateAsUpdate(a));
+}
+
+describe('JSON in a document', () => {
+  it('reads as it was written, after any sequence of writes', () => {
+    fc.assert(
+      fc.property(fc.array(json, { minLength: 1, maxLength: 6 }), (values) => {
+        const doc = new Y.Doc();
+        for (const value of values) {
+          write(doc, value);
+          expect(text(doc)).toBe(canonicalJson(value));
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is not touched where nothing differs', () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        const doc = docOf(value);
+        const before = Y.encodeStateAsUpdate(doc);
+        write(doc, value);
+        expect(Y.encodeStateAsUpdate(doc)).toEqual(before);
+      }),
+    );
+  });
+
+  it('is equal for two who write at the same time, and stays writable', () => {
+    fc.assert(
+      fc.property(json, json, json, json, (start, left, right, next) => {
+        const a = docOf(start);
+        const b = copy(a);
+        write(a, left);
+        write(b, right);
+        exchange(a, b);
+        expect(text(a)).toBe(text(b));
+        write(a, next);
+        expect(text(a)).toBe(canonicalJson(next));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('concurrent changes', () => {
+  /** Both write, neither seeing the other; what both have then. */
+  function merged(start: JsonValue, left: JsonValue, right: JsonValue): unknown {
+    const a = docOf(start);
+    const b = copy(a);
+    write(a, left);
+    write(b, right);
+    exchange(a, b);
+    return JSON.parse(text(a));
+  }
+
+  it('of different members are both kept', () => {
+    expect(merged({ a: 1, b: { c: 1 } }, { a: 2, b: { c: 1 } }, { a: 1, b: { c: 1, d: 2 } })).toEqual({ a: 2, b: { c: 1, d: 2 } });
+  });
+
+  it('of different elements are both kept, told apart by their key', () => {
+    const start = [{ id: 'x', n: 1 }, { id: 'y', n: 1 }];
+    expect(merged(start, [{ id: 'x', n: 2 }, { id: 'y', n: 1 }], [{ id: 'new', n: 0 }, { id: 'x', n: 1 }, { id: 'y', n: 3 }])).toEqual([
+      { id: 'new', n: 0 },
+      { id: 'x', n: 2 },
+      { id: 'y', n: 3 },
+    ]);
+  });
+
+  it('of an element that is moved meanwhile are kept', () => {
+    const [x, y, z] = [{ id: 'x', n: 1 }, { id: 'y', n: 1 }, { id: 'z', n: 1 }];
+    expect(merged([x, y, z], [z, x, y], [x, y, { id: 'z', n: 2 }])).toEqual([{ id: 'z', n: 2 }, x, y]);
+  });
+
+  it('add to an array that was empty', () => {
+    expect(merged({ items: [] }, { items: [{ id: 'x' }] }, { items: [{ id: 'y' }] })).toEqual({ items: [{ id: 'x' }, { id: 'y' }] });
+    const plain = merged({ items: [] }, { items: [1] }, { items: [2] }) as { items: number[] };
+    expect(plain.items.toSorted((a, b) => a - b)).toEqual([1, 2]);
+  });
+
+  it('of a text are both kept', () => {
+    expect(merged({ body: 'the tide is out' }, { body: 'the low tide is out' }, { body: 'the tide is out 🌊' })).toEqual({ body: 'the low tide is out 🌊' });
+    expect(merged({ body: '👍👎' }, { body: '👍' }, { body: '👍👎👍' })).toEqual({ body: '👍👍' });
+  });
+
+  it('of a string that is no text leave one of the two', () => {
+    const rest = { title: 'x' };
+    expect(['left', 'right']).toContain((merged({ in: rest }, { in: { title: 'left' } }, { in: { title: 'right' } }) as { in: typeof rest }).in.title);
+  });
+});
