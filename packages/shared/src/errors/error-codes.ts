@@ -37,6 +37,7 @@ const ERROR_KINDS = {
   'constraint-unique': ['ask-user', 'A UNIQUE constraint refuses the change.'],
   'cursor-ahead': ['rebase', 'The client knows more of the log than the server does.'],
   'database-unavailable': ['retry', 'The server cannot open this database now.'],
+  'document-gap': ['rebase', 'An edit of a document builds on another one that the server refused.'],
   'document-invalid': ['ask-user', 'The value of a document column is not JSON that can be merged.'],
   'epoch-changed': ['retry', 'The log of this database was restored; on the next connection its whole state is loaded anew.'],
   'frame-invalid': ['bug', 'A frame cannot be decoded.'],

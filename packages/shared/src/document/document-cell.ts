@@ -1,0 +1,50 @@
+import { ByteReader } from '../bytes/byte-reader.ts';
+import { ByteWriter } from '../bytes/byte-writer.ts';
+import type { CellValue } from '../change/cell-value.ts';
+import { DOCUMENT_ID_BYTES } from './document-id.ts';
+
+/*
+ * What stands for a document where cells are merged, sent and stored beside the app's own column, as a blob:
+ *   u8 1, 8 bytes document id, Yjs update            state: the whole document
+ *   u8 2, 8 bytes document id, varint generation, Yjs update   edit: what a site changed in it (document-id.ts)
+ *   u8 3, UTF-8                                      content: canonical JSON of a new document, from which anybody makes the same state
+ * NULL is NULL: no document.
+ */
+const STATE = 1;
+const EDIT = 2;
+const CONTENT = 3;
+
+export type DocumentCell =
+  | { readonly kind: 'state'; readonly documentId: Uint8Array; readonly update: Uint8Array }
+  | { readonly kind: 'edit'; readonly documentId: Uint8Array; readonly generation: number; readonly update: Uint8Array }
+  | { readonly kind: 'content'; readonly json: string };
+
+export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  if (cell.kind === 'content') {
+    writer.u8(CONTENT);
+    writer.bytes(new TextEncoder().encode(cell.json));
+    return writer.finish();
+  }
+  writer.u8(cell.kind === 'state' ? STATE : EDIT);
+  writer.bytes(cell.documentId);
+  if (cell.kind === 'edit') writer.varint(cell.generation);
+  writer.bytes(cell.update);
+  return writer.finish();
+}
+
+/** Throws `document-invalid` for anything that encodeDocumentCell does not write. */
+export function decodeDocumentCell(value: CellValue): DocumentCell {
+  const reader = new ByteReader(value instanceof Uint8Array ? value : new Uint8Array(), 'document-invalid');
+  const kind = reader.u8();
+  if (kind === CONTENT) return { kind: 'content', json: reader.utf8(reader.bytes(reader.remaining)) };
+  if (kind !== STATE && kind !== EDIT) return reader.fail('unknown kind of document cell');
+  const documentId = reader.bytes(DOCUMENT_ID_BYTES);
+  if (kind === STATE) return { kind: 'state', documentId, update: reader.bytes(reader.remaining) };
+  const generation = reader.varint();
+  return { kind: 'edit', documentId, generation, update: reader.bytes(reader.remaining) };
+}
+
+export function isDocumentEdit(value: CellValue): boolean {
+  return value instanceof Uint8Array && value[0] === EDIT;
+}

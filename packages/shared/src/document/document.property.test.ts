@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { json } from '../testing/json-arbitraries.ts';
+import { createDocument, documentText, editDocument, mergeEdit, mergeForeignEdit } from './document.ts';
+import { DEFAULT_DOCUMENT_RULE, type DocumentRule } from './document-rule.ts';
+import { canonicalJson, type JsonValue } from './json.ts';
+
+const RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', '*.body', '*'] };
+const SITES = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
+
+describe('a document', () => {
+  it('is the same wherever it is made from the same content', () => {
+    fc.assert(
+      fc.property(json, (content) => {
+        const state = createDocument(content, RULE);
+        expect(createDocument(content, RULE)).toEqual(state);
+        expect(documentText(state)).toBe(canonicalJson(content));
+      }),
+    );
+  });
+
+  it('takes an edit the same way at its author, at others and at a server that trusts nobody', () => {
+    fc.assert(
+      fc.property(json, fc.array(json, { minLength: 1, maxLength: 5 }), (content, contents) => {
+        let mine = createDocument(content, RULE);
+        let theirs: ReturnType<typeof mergeEdit> = mine;
+        let server: ReturnType<typeof mergeEdit> = mine;
+        for (const next of contents) {
+          const edited = editDocument(mine, next, RULE, { site: SITES[0] as string, generation: 1 });
+          if (edited === null) continue;
+          mine = edited.state;
+          theirs = mergeEdit(theirs, edited.edit);
+          server = mergeForeignEdit(server, edited.edit, RULE, SITES[0] as string);
+          expect([documentText(mine), documentText(theirs), documentText(server)]).toEqual(new Array(3).fill(canonicalJson(next)));
+        }
+      }),
+    );
+  });
+
+  it('is the same for everybody, whatever the order in which edits arrive', () => {
+    const script = fc.array(fc.tuple(fc.nat({ max: SITES.length - 1 }), json, fc.boolean()), { minLength: 2, maxLength: 12 });
+    fc.assert(
+      fc.property(json, script, fc.infiniteStream(fc.nat()), (content, steps, choices) => {
+        const start = createDocument(content, RULE);
+        const states = SITES.map((): Uint8Array => start);
+        const unsent: Uint8Array[][] = SITES.map(() => []);
+        let server: Uint8Array = start;
+        const exchange = (index: number): void => {
+          for (const edit of unsent[index]?.splice(0) ?? []) server = mergeForeignEdit(server, edit, RULE, SITES[index] as string) as Uint8Array;
+          states[index] = server;
+        };
+        for (const [index, next, meets] of steps) {
+          const edited = editDocument(states[index] as Uint8Array, next, RULE, { site: SITES[index] as string, generation: 1 });
+          if (edited !== null) {
+            states[index] = edited.state;
+            unsent[index]?.push(edited.edit);
+          }
+          if (meets) exchange(index);
+        }
+        const order = SITES.map((_, index) => index).sort(() => ((choices.next().value as number) % 2) - 0.5);
+        for (const index of [...order, ...order]) exchange(index);
+        expect(new Set([server, ...states].map(documentText)).size).toBe(1);
+      }),
+    );
+  });
+
+  it('grows with its content, not with its history', () => {
+    let state: Uint8Array = createDocument({ n: 0 }, RULE);
+    for (let n = 1; n <= 2000; n++) state = (editDocument(state, { n }, RULE, { site: SITES[0] as string, generation: 1 }) as { state: Uint8Array }).state;
+    expect(state.length).toBeLessThan(150);
+  });
+
+  it('costs an edit what the edit weighs', () => {
+    const content = { items: Array.from({ length: 5000 }, (_, id) => ({ id, body: `text number ${id}` })) };
+    const changed: JsonValue = { items: content.items.map((item) => (item.id === 2500 ? { ...item, body: 'text, number 2500' } : item)) };
+    const edited = editDocument(createDocument(content, RULE), changed, { ...RULE, text: ['items.*.body'] }, { site: SITES[0] as string, generation: 1 });
+    expect(edited?.edit.length).toBeLessThan(100);
+  });
+});

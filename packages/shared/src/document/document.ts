@@ -1,0 +1,124 @@
+import * as Y from 'yjs';
+import type { CellValue } from '../change/cell-value.ts';
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import { decodeDocumentCell, encodeDocumentCell } from './document-cell.ts';
+import { clientIdOf, initialIds } from './document-id.ts';
+import { MAX_DOCUMENT_DEPTH, PathRule, type DocumentRule } from './document-rule.ts';
+import { inspectUpdate } from './inspect-update.ts';
+import { canonicalJson, invalid, parseJson, type JsonValue } from './json.ts';
+import { readNode, rootValue } from './json-node.ts';
+import { writeJson } from './write-json.ts';
+
+/*
+ * A document as client and server handle it: a state (document-cell.ts) that edits are merged into. Pure functions over blobs, so that documents
+ * follow the path of every other cell.
+ */
+
+/** The state of a new document. The same everywhere for the same content. */
+export function createDocument(content: JsonValue, rule: DocumentRule): Uint8Array<ArrayBuffer> {
+  const { documentId, clientId } = initialIds(content, rule);
+  const doc = new Y.Doc();
+  doc.clientID = clientId;
+  doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
+  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
+}
+
+/** Content as it was sent becomes a state; a state and NULL stay what they are. Throws `document-invalid`. */
+export function expandContent(value: CellValue, rule: DocumentRule): CellValue {
+  if (value === null) return null;
+  const cell = decodeDocumentCell(value);
+  return cell.kind === 'content' ? createDocument(parseJson(cell.json, rule), rule) : value;
+}
+
+export interface Author {
+  readonly site: string;
+  /** See clientIdOf. */
+  readonly generation: number;
+}
+
+export interface DocumentEdit {
+  readonly edit: Uint8Array<ArrayBuffer>;
+  readonly state: Uint8Array<ArrayBuffer>;
+}
+
+/** Makes a document hold other content; null when it does already. */
+export function editDocument(state: CellValue, content: JsonValue, rule: DocumentRule, author: Author): DocumentEdit | null {
+  const { documentId, doc } = openState(state);
+  doc.clientID = clientIdOf(author.site, author.generation);
+  let update: Uint8Array | null = null;
+  doc.on('update', (bytes: Uint8Array) => {
+    update = bytes;
+  });
+  doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
+  if (update === null) return null;
+  return {
+    edit: encodeDocumentCell({ kind: 'edit', documentId, generation: author.generation, update }),
+    state: encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) }),
+  };
+}
+
+/**
+ * A state with an edit in it, for edits that were inspected before or are this site's own. The state as it was when the edit is of another document:
+ * then that document was replaced. Throws `document-gap` when the edit builds on what the state does not have.
+ */
+export function mergeEdit(state: CellValue, edit: CellValue): CellValue {
+  const { documentId, update } = expectKind(edit, 'edit');
+  if (state === null) return null;
+  const opened = openState(state);
+  if (!sameBytes(opened.documentId, documentId)) return state;
+  Y.applyUpdate(opened.doc, update);
+  if (hasGap(opened.doc)) throw new RockpoolError('document-gap');
+  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(opened.doc) });
+}
+
+export function isEditOf(state: CellValue, edit: CellValue): boolean {
+  return state !== null && sameBytes(expectKind(state, 'state').documentId, expectKind(edit, 'edit').documentId);
+}
+
+/**
+ * Merges an edit that somebody else sent: nothing of it is trusted, and nothing is changed unless all of it is sound.
+ *
+ * Throws `document-invalid` for what an honest author never sends or what the rule does not allow, and `document-gap`.
+ */
+export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: DocumentRule, site: string): CellValue {
+  const { generation, update } = expectKind(edit, 'edit');
+  const { documentId, doc } = openState(state);
+  const clocks = Y.decodeStateVector(Y.encodeStateVector(doc));
+  inspectUpdate(update, { clientId: clientIdOf(site, generation), clocks, maxAdvance: 2 * rule.maxLength });
+  try {
+    Y.applyUpdate(doc, update);
+  } catch {
+    throw invalid('update');
+  }
+  if (hasGap(doc)) throw new RockpoolError('document-gap');
+  const text = canonicalJson(readNode(rootValue(doc), Math.min(rule.maxDepth, MAX_DOCUMENT_DEPTH)));
+  if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
+  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
+}
+
+/** What stands in the app's column: canonical JSON. Throws `document-invalid` for a state that no edit of ours made. */
+export function documentText(state: CellValue): string {
+  return canonicalJson(readNode(rootValue(openState(state).doc), MAX_DOCUMENT_DEPTH));
+}
+
+function openState(state: CellValue): { readonly documentId: Uint8Array; readonly doc: Y.Doc } {
+  const { documentId, update } = expectKind(state, 'state');
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, update);
+  return { documentId, doc };
+}
+
+function expectKind<K extends 'state' | 'edit'>(value: CellValue, kind: K): Extract<ReturnType<typeof decodeDocumentCell>, { kind: K }> {
+  const cell = decodeDocumentCell(value);
+  if (cell.kind !== kind) throw invalid('kind');
+  return cell as Extract<ReturnType<typeof decodeDocumentCell>, { kind: K }>;
+}
+
+/** Yjs keeps what it cannot place yet. */
+function hasGap(doc: Y.Doc): boolean {
+  return doc.store.pendingStructs !== null || doc.store.pendingDs !== null;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+}

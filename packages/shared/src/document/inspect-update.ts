@@ -1,0 +1,192 @@
+import { ByteReader } from '../bytes/byte-reader.ts';
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import { isAllowedKey } from './json.ts';
+
+/** What one edit may contain, and what it may build on. */
+export interface UpdatePolicy {
+  /** The only client whose operations it may add. */
+  readonly clientId: number;
+  /** The next clock of each client that the document knows; 0 for others. */
+  readonly clocks: ReadonlyMap<number, number>;
+  /** How far the edit may advance its client's clock: characters, elements and members together. */
+  readonly maxAdvance: number;
+}
+
+/*
+ * Reads a Yjs update (its first encoding, the only one taken) without building anything from it, so that what would be expensive, harmful or
+ * out of place is refused before Yjs sees it: its own decoder allocates what the bytes claim, keeps what has no predecessor for ever,
+ * and changes the document before it notices that the rest cannot be read.
+ *
+ *   varint clients; each: varint structs, varint client, varint clock, the structs
+ *   struct: u8 info: low 5 bits the content, 128 left neighbour, 64 right neighbour, 32 member name;
+ *           neighbours as (client, clock), the parent where there is no neighbour; the content
+ *   varint clients with deletions; each: varint client, varint ranges; each: varint clock, varint length
+ */
+const GARBAGE = 0;
+const DELETED = 1;
+const STRING = 4;
+const FORMAT = 6;
+const TYPE = 7;
+const ANY = 8;
+const CONTENT_BITS = 0b1_1111;
+const HAS_LEFT = 0b1000_0000;
+const HAS_RIGHT = 0b0100_0000;
+const HAS_MEMBER = 0b0010_0000;
+
+/** Y.Array, Y.Map, Y.Text. XML and documents in documents have no JSON. */
+const TYPES_WITH_JSON: ReadonlySet<number> = new Set([0, 1, 2]);
+const SHARED_ROOT = 'json';
+const MAX_FORMAT_BYTES = 1024;
+
+/** Throws `document-invalid` for what an honest author never sends, and `document-gap` for what builds on operations that the document does not have. */
+export function inspectUpdate(update: Uint8Array, policy: UpdatePolicy): void {
+  const inspection = new Inspection(update, policy);
+  inspection.structs();
+  inspection.deletions();
+}
+
+class Inspection {
+  private readonly reader: ByteReader;
+  private readonly policy: UpdatePolicy;
+  /** The clock that the next struct of the edit's client has. */
+  private clock: number;
+
+  constructor(update: Uint8Array, policy: UpdatePolicy) {
+    this.reader = new ByteReader(update, 'document-invalid');
+    this.policy = policy;
+    this.clock = policy.clocks.get(policy.clientId) ?? 0;
+  }
+
+  structs(): void {
+    const { reader, policy } = this;
+    const clients = reader.varint();
+    if (clients > 1) reader.fail('operations of several clients');
+    if (clients === 0) return;
+    // An info byte and a byte of content are the least that a struct takes.
+    const count = reader.count(2);
+    if (reader.varint() !== policy.clientId) reader.fail('operations of another client');
+    const start = reader.varint();
+    if (start > this.clock) throw gap();
+    if (start < this.clock) reader.fail('operations that are known');
+    const limit = this.clock + policy.maxAdvance;
+    for (let i = 0; i < count; i++) {
+      this.clock += this.struct();
+      if (this.clock > limit) reader.fail('too many operations');
+    }
+  }
+
+  deletions(): void {
+    const { reader } = this;
+    const clients = reader.count(4);
+    for (let i = 0; i < clients; i++) {
+      const client = reader.varint();
+      const ranges = reader.count(2);
+      for (let range = 0; range < ranges; range++) {
+        const clock = reader.varint();
+        const length = reader.varint();
+        if (length === 0) reader.fail('an empty deletion');
+        if (clock + length > this.clockOf(client)) throw gap();
+      }
+    }
+    reader.expectEnd();
+  }
+
+  /** Its length, in clock ticks. */
+  private struct(): number {
+    const { reader } = this;
+    const info = reader.u8();
+    const content = info & CONTENT_BITS;
+    if (content === GARBAGE) return this.length();
+    const neighbours = (info & (HAS_LEFT | HAS_RIGHT)) !== 0;
+    if ((info & HAS_LEFT) !== 0) this.reference();
+    if ((info & HAS_RIGHT) !== 0) this.reference();
+    if (!neighbours) {
+      this.parent();
+      if ((info & HAS_MEMBER) !== 0) this.memberName();
+    }
+    return this.content(content);
+  }
+
+  private parent(): void {
+    const { reader } = this;
+    const byName = reader.varint();
+    if (byName === 0) this.reference();
+    else if (byName !== 1 || reader.text() !== SHARED_ROOT) reader.fail('a place outside the document');
+  }
+
+  private memberName(): void {
+    if (!isAllowedKey(this.reader.text())) this.reader.fail('a forbidden key');
+  }
+
+  private content(content: number): number {
+    const { reader } = this;
+    switch (content) {
+      case DELETED:
+        return this.length();
+      case STRING: {
+        const { length } = reader.text();
+        return length > 0 ? length : reader.fail('an empty run');
+      }
+      case FORMAT:
+        if (!isAllowedKey(reader.text())) reader.fail('a forbidden key');
+        if (reader.lengthPrefixed().length > MAX_FORMAT_BYTES) reader.fail('a format too large');
+        return 1;
+      case TYPE:
+        if (!TYPES_WITH_JSON.has(reader.varint())) reader.fail('a type without JSON');
+        return 1;
+      case ANY: {
+        const count = reader.count(1);
+        for (let i = 0; i < count; i++) this.scalar();
+        return count > 0 ? count : reader.fail('an empty run');
+      }
+      default:
+        return reader.fail('content without JSON');
+    }
+  }
+
+  /** One value in the encoding of lib0. Objects and arrays are types of their own in a document, never values. */
+  private scalar(): void {
+    const { reader } = this;
+    switch (reader.u8()) {
+      case 126: // null
+      case 121: // false
+      case 120: // true
+        return;
+      case 125: {
+        // An integer: six bits and a sign, then seven bits a byte.
+        let byte = reader.u8();
+        for (let count = 0; (byte & 0x80) !== 0; count++) {
+          if (count > 8) reader.fail('number too long');
+          byte = reader.u8();
+        }
+        return;
+      }
+      case 124:
+        return void reader.bytes(4);
+      case 123:
+        return void reader.bytes(8);
+      case 119:
+        return void reader.text();
+      default:
+        reader.fail('a value without JSON');
+    }
+  }
+
+  private length(): number {
+    const length = this.reader.varint();
+    return length > 0 ? length : this.reader.fail('an empty run');
+  }
+
+  private reference(): void {
+    const client = this.reader.varint();
+    if (this.reader.varint() >= this.clockOf(client)) throw gap();
+  }
+
+  private clockOf(client: number): number {
+    return client === this.policy.clientId ? this.clock : (this.policy.clocks.get(client) ?? 0);
+  }
+}
+
+function gap(): RockpoolError {
+  return new RockpoolError('document-gap');
+}
