@@ -17,10 +17,16 @@ export { ageOfStampUs, CLOCK_TOLERANCE_MS, wasClockSet, type ClockContact } from
 export { createLocalTime, type LastStamp, type LocalTime } from './clock/local-time.ts';
 export { correctStampUs, LATEST_STAMP_US, nextLocalStampUs, stampToMs, type StampCorrection } from './clock/stamp.ts';
 export { createSteadyClock } from './clock/steady-clock.ts';
+export {
+  DEFAULT_DOCUMENT_RULE,
+  MAX_DOCUMENT_DEPTH,
+  MAX_DOCUMENT_LENGTH,
+  type DocumentRule,
+} from './document/document-rule.ts';
 export { ERROR_CODES, isErrorCode, messageOf, recoveryOf, type ErrorCode, type Recovery } from './errors/error-codes.ts';
 export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
 export { addToCounter, counterDelta } from './merge/counter.ts';
-export { mergeRow, type Cell, type Loss, type MergeRule, type RowChange, type RowMerge, type RowRules, type StoredRow } from './merge/row.ts';
+export { mergeRow, type Cell, type DocumentMerge, type Loss, type MergeRule, type RowChange, type RowMerge, type RowRules, type StoredRow } from './merge/row.ts';
 export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
 export type { Confirm } from './protocol/confirm.ts';
 export type { Delivery, DeliveryHead } from './protocol/delivery.ts';
@@ -62,6 +68,7 @@ export { decodeSchema, encodeSchema, SCHEMA_FILE_VERSION } from './schema/schema
 export {
   columnGroups,
   counterColumnIds,
+  documentColumns,
   DEFAULT_MERGE_RULES,
   keyColumns,
   syncedTables,
@@ -69,6 +76,7 @@ export {
   type ColumnSchema,
   type ColumnType,
   type DeleteRule,
+  type DocumentColumn,
   type ForeignKeyAction,
   type ForeignKeySchema,
   type IndexSchema,

@@ -98,9 +98,9 @@ describe('defineSchema', () => {
 
   it('reads merge rules, and gives the default to tables without', () => {
     const page = sqliteTable('page', { id: text().primaryKey(), hits: integer().notNull(), minor: integer().notNull(), currency: text().notNull() });
-    const schema = defineSchema([account, page], { merge: [{ table: page, deleteRule: 'update-wins', counters: [page.hits], groups: [[page.minor, page.currency]] }] });
-    expect(tableOf(schema, 'page').merge).toEqual({ deleteRule: 'update-wins', counters: ['hits'], groups: [['minor', 'currency']] });
-    expect(tableOf(schema, 'account').merge).toEqual({ deleteRule: 'delete-wins', counters: [], groups: [] });
+    const schema = defineSchema([account, page], { merge: [{ table: page, deleteRule: 'update-wins', counters: [page.hits], groups: [[page.minor, page.currency]], documents: [] }] });
+    expect(tableOf(schema, 'page').merge).toEqual({ deleteRule: 'update-wins', counters: ['hits'], groups: [['minor', 'currency']], documents: [] });
+    expect(tableOf(schema, 'account').merge).toEqual({ deleteRule: 'delete-wins', counters: [], groups: [], documents: [] });
   });
 
   it('refuses merge rules that cannot be meant', () => {

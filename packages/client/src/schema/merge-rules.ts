@@ -1,4 +1,4 @@
-import { DEFAULT_MERGE_RULES, type DeleteRule, type MergeRules } from '@rockpool/shared';
+import { DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type DeleteRule, type DocumentColumn, type DocumentRule, type MergeRules } from '@rockpool/shared';
 import { getTableName } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { DeclarationProblem } from './problems.ts';
@@ -12,12 +12,19 @@ export interface TableMergeRules {
   readonly counters?: readonly SQLiteColumn[];
   /** Columns that only together mean something, such as an amount and its currency: they win or lose together. */
   readonly groups?: readonly (readonly SQLiteColumn[])[];
+  /** Text columns whose JSON is merged inside, so that two people may change different places of it. */
+  readonly documents?: readonly (SQLiteColumn | DocumentDeclaration)[];
+}
+
+/** A document column with rules other than the default; see DocumentRule. */
+export interface DocumentDeclaration extends Partial<DocumentRule> {
+  readonly column: SQLiteColumn;
 }
 
 /** The rules by table name; what cannot be meant is reported. Whether a column may have its rule is for the schema to say. */
 export function readMergeRules(declared: readonly TableMergeRules[], problems: DeclarationProblem[]): Map<string, MergeRules> {
   const rulesByTable = new Map<string, MergeRules>();
-  for (const { table, deleteRule, counters = [], groups = [] } of declared) {
+  for (const { table, deleteRule, counters = [], groups = [], documents = [] } of declared) {
     const name = getTableName(table);
     const nameOf = (column: SQLiteColumn): string => {
       if (column.table !== table) problems.push({ table: name, column: column.name, problem: 'Its merge rules name this column, which is one of another table.' });
@@ -28,6 +35,10 @@ export function readMergeRules(declared: readonly TableMergeRules[], problems: D
       deleteRule: deleteRule ?? DEFAULT_MERGE_RULES.deleteRule,
       counters: counters.map(nameOf),
       groups: groups.map((columns) => columns.map(nameOf)),
+      documents: documents.map((document): DocumentColumn => {
+        const { column, ...rule }: DocumentDeclaration = 'column' in document ? document : { column: document };
+        return { ...DEFAULT_DOCUMENT_RULE, ...rule, column: nameOf(column) };
+      }),
     });
   }
   return rulesByTable;

@@ -7,16 +7,19 @@ import { DOCUMENT_ID_BYTES } from './document-id.ts';
  * What stands for a document where cells are merged, sent and stored beside the app's own column, as a blob:
  *   u8 1, 8 bytes document id, Yjs update            state: the whole document
  *   u8 2, 8 bytes document id, varint generation, Yjs update   edit: what a site changed in it (document-id.ts)
+ *   u8 4, 8 bytes document id, varint updates, each length-prefixed   news: what others changed in it, for whoever has the rest
  *   u8 3, UTF-8                                      content: canonical JSON of a new document, from which anybody makes the same state
  * NULL is NULL: no document.
  */
 const STATE = 1;
 const EDIT = 2;
 const CONTENT = 3;
+const NEWS = 4;
 
 export type DocumentCell =
   | { readonly kind: 'state'; readonly documentId: Uint8Array; readonly update: Uint8Array }
   | { readonly kind: 'edit'; readonly documentId: Uint8Array; readonly generation: number; readonly update: Uint8Array }
+  | { readonly kind: 'news'; readonly documentId: Uint8Array; readonly updates: readonly Uint8Array[] }
   | { readonly kind: 'content'; readonly json: string };
 
 export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> {
@@ -26,8 +29,13 @@ export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> 
     writer.bytes(new TextEncoder().encode(cell.json));
     return writer.finish();
   }
-  writer.u8(cell.kind === 'state' ? STATE : EDIT);
+  writer.u8(cell.kind === 'state' ? STATE : cell.kind === 'edit' ? EDIT : NEWS);
   writer.bytes(cell.documentId);
+  if (cell.kind === 'news') {
+    writer.varint(cell.updates.length);
+    for (const update of cell.updates) writer.lengthPrefixed(update);
+    return writer.finish();
+  }
   if (cell.kind === 'edit') writer.varint(cell.generation);
   writer.bytes(cell.update);
   return writer.finish();
@@ -38,9 +46,16 @@ export function decodeDocumentCell(value: CellValue): DocumentCell {
   const reader = new ByteReader(value instanceof Uint8Array ? value : new Uint8Array(), 'document-invalid');
   const kind = reader.u8();
   if (kind === CONTENT) return { kind: 'content', json: reader.utf8(reader.bytes(reader.remaining)) };
-  if (kind !== STATE && kind !== EDIT) return reader.fail('unknown kind of document cell');
+  if (kind !== STATE && kind !== EDIT && kind !== NEWS) return reader.fail('unknown kind of document cell');
   const documentId = reader.bytes(DOCUMENT_ID_BYTES);
   if (kind === STATE) return { kind: 'state', documentId, update: reader.bytes(reader.remaining) };
+  if (kind === NEWS) {
+    const updates: Uint8Array[] = [];
+    const count = reader.count(1);
+    for (let i = 0; i < count; i++) updates.push(reader.lengthPrefixed());
+    reader.expectEnd();
+    return { kind: 'news', documentId, updates };
+  }
   const generation = reader.varint();
   return { kind: 'edit', documentId, generation, update: reader.bytes(reader.remaining) };
 }

@@ -18,6 +18,9 @@ export const DEFAULT_DOCUMENT_RULE: DocumentRule = { text: [], elementKey: 'id',
 /** No rule may allow more: the server stops reading there whatever the schema says. */
 export const MAX_DOCUMENT_DEPTH = 64;
 
+/** The largest document, in UTF-16 units: with its history it still fits into one value (protocol/limits.ts). */
+export const MAX_DOCUMENT_LENGTH: number = 2 * 1024 * 1024;
+
 /** Where in a document one is, as far as the rule cares. */
 export class PathRule {
   readonly elementKey: string;

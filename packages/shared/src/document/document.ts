@@ -71,6 +71,24 @@ export function mergeEdit(state: CellValue, edit: CellValue): CellValue {
   return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(opened.doc) });
 }
 
+/**
+ * What a delivery says about a document, on top of what was known: a whole document, NULL, or news of the one that is here.
+ * Throws `document-invalid` for news of a document that is not here: whoever sent them took this replica for another.
+ */
+export function mergeNews(state: CellValue, delivered: CellValue): CellValue {
+  if (delivered === null) return null;
+  const cell = decodeDocumentCell(delivered);
+  if (cell.kind !== 'news') return delivered;
+  if (state === null) throw invalid('news of another document');
+  const { documentId, doc } = openState(state);
+  if (!sameBytes(documentId, cell.documentId)) throw invalid('news of another document');
+  doc.transact(() => {
+    for (const update of cell.updates) Y.applyUpdate(doc, update);
+  });
+  if (hasGap(doc)) throw new RockpoolError('document-gap');
+  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
+}
+
 export function isEditOf(state: CellValue, edit: CellValue): boolean {
   return state !== null && sameBytes(expectKind(state, 'state').documentId, expectKind(edit, 'edit').documentId);
 }

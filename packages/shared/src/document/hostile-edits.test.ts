@@ -1,17 +1,13 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
 import { RockpoolError } from '../errors/rockpool-error.ts';
-import { json } from '../testing/json-arbitraries.ts';
-import { createDocument, documentText, editDocument, mergeForeignEdit } from './document.ts';
+import { createDocument, documentText, mergeForeignEdit } from './document.ts';
 import { decodeDocumentCell, encodeDocumentCell } from './document-cell.ts';
 import { clientIdOf } from './document-id.ts';
 import { DEFAULT_DOCUMENT_RULE } from './document-rule.ts';
-import { parseJson, type JsonValue } from './json.ts';
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
 const SITE = '5'.repeat(32);
-const AUTHOR = { site: SITE, generation: 1 };
 const CLIENT = clientIdOf(SITE, 1);
 const START = createDocument({ body: 'low tide', items: [{ id: 'x', n: 1 }] }, RULE);
 const { documentId } = decodeDocumentCell(START) as { documentId: Uint8Array };
@@ -101,29 +97,5 @@ describe('an edit by hand', () => {
     })();
     expect(send(second as Uint8Array)).toBe('document-gap');
     expect(send(bytesOf(0, 1, 77, 1, 0, 5))).toBe('document-gap');
-  });
-});
-
-describe('a damaged edit', () => {
-  const other: JsonValue = parseJson('{"body":"high tide, soon","items":[{"id":"y","n":[1,2.5,null,true,"x"]},{"id":"x","n":2}],"more":{"a":{"b":[]}}}', RULE);
-  const honest = decodeDocumentCell((editDocument(START, other, RULE, AUTHOR) as { edit: Uint8Array }).edit) as { update: Uint8Array };
-
-  it('is refused or gives JSON, and never stops what comes after it', () => {
-    const damage = fc.array(fc.tuple(fc.nat({ max: honest.update.length - 1 }), fc.nat({ max: 255 })), { minLength: 1, maxLength: 4 });
-    fc.assert(
-      fc.property(damage, fc.option(fc.nat({ max: honest.update.length })), json, (bytes, cut, next) => {
-        const update = honest.update.slice(0, cut ?? undefined);
-        for (const [at, byte] of bytes) if (at < update.length) update[at] = byte;
-        let state: ReturnType<typeof mergeForeignEdit> = START;
-        try {
-          state = mergeForeignEdit(START, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), RULE, SITE);
-        } catch (error) {
-          expect((error as RockpoolError).code).toMatch(/^document-/);
-        }
-        const followed = editDocument(state, next, RULE, { site: SITE, generation: 2 });
-        if (followed !== null) expect(documentText(mergeForeignEdit(state, followed.edit, RULE, SITE))).toBe(documentText(followed.state));
-      }),
-      { numRuns: 5000 },
-    );
   });
 });

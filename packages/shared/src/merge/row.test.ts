@@ -15,7 +15,7 @@ function change(kind: RowChange['kind'], site: string, stampUs: number, watermar
   };
 }
 
-const RULES: RowRules = { deleteRule: 'delete-wins', counters: new Set() };
+const RULES: RowRules = { deleteRule: 'delete-wins', counters: new Set(), documents: new Map() };
 const UPDATE_WINS: RowRules = { ...RULES, deleteRule: 'update-wins' };
 const COUNTING: RowRules = { ...RULES, counters: new Set([AMOUNT]) };
 

@@ -1,5 +1,6 @@
 import { cellValuesEqual, type CellValue } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID, type ChangeKind } from '../change/changeset.ts';
+import { RockpoolError } from '../errors/rockpool-error.ts';
 import type { DeleteRule } from '../schema/schema.ts';
 import { addToCounter } from './counter.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
@@ -43,6 +44,15 @@ export interface RowChange {
 export interface RowRules {
   readonly deleteRule: DeleteRule;
   readonly counters: ReadonlySet<number>;
+  readonly documents: ReadonlyMap<number, DocumentMerge>;
+}
+
+/** How edits get into the documents of one column (document/document.ts). */
+export interface DocumentMerge {
+  /** False: the value is a whole document or NULL, and takes the place of what is there like any other value. */
+  readonly isEdit: (value: CellValue) => boolean;
+  /** The document with the edit in it; null when the edit is of another document. Throws what rejects the changeset. */
+  readonly merge: (document: CellValue, edit: CellValue, site: string) => CellValue | null;
 }
 
 /** Why a write lost. `cascade`: its parent was deleted, and the foreign key says that its children go with it. */
@@ -71,7 +81,8 @@ export interface RowMerge {
  * 2. Of two concurrent writes of a cell the later corrected stamp wins, ties by site id. Writes of a counter add up, and none loses.
  * 3. Of two concurrent inserts of one key one whole row wins, by the same order.
  * 4. A delete and a concurrent update: the delete wins, or under `update-wins` the whole row comes back.
- * 5. Whatever loses to a concurrent write is returned as a loss; equal values are no loss.
+ * 5. An edit of a document always gets into it, unless another document has taken its place: then it lost to that.
+ * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
   if (change.kind === 'insert') return mergeInsert(stored, change);
@@ -141,7 +152,7 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
   return { row, losses: [...losses, loss], corrected: correctedBy(change) };
 }
 
-function mergeCells(stored: StoredRow, change: RowChange, { counters, deleteRule }: RowRules): RowMerge {
+function mergeCells(stored: StoredRow, change: RowChange, { counters, documents, deleteRule }: RowRules): RowMerge {
   const { version } = change;
   const updated = deleteRule === 'update-wins' ? new Map(stored.updated).set(version.site, version) : stored.updated;
   const cells = new Map(stored.cells);
@@ -153,6 +164,14 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, deleteRule
     if (counters.has(columnId)) {
       cells.set(columnId, { value: addToCounter(before?.value ?? 0n, value), version });
       if (!seen) corrected.push(columnId);
+      continue;
+    }
+    const document = documents.get(columnId);
+    if (document?.isEdit(value) === true) {
+      const merged = document.merge(before?.value ?? null, value, version.site);
+      if (merged === null) losses.push({ columnId, rule: 'lww', lost: { value: null, version }, won: before ?? { value: null, version: stored.inserted } });
+      else cells.set(columnId, { value: merged, version });
+      if (!seen || merged === null) corrected.push(columnId);
       continue;
     }
     const incoming: Cell = { value, version };
@@ -192,13 +211,25 @@ function wholeRowLosses(loser: StoredRow, winner: StoredRow): Loss[] {
   return losses;
 }
 
-function updateLosses(stored: StoredRow, change: RowChange, { counters }: RowRules, rule: MergeRule, by: Version): Loss[] {
+function updateLosses(stored: StoredRow, change: RowChange, { counters, documents }: RowRules, rule: MergeRule, by: Version): Loss[] {
   const losses: Loss[] = [];
   for (const [columnId, value] of change.values) {
     const winning = stored.deleted === null ? (stored.cells.get(columnId)?.value ?? null) : null;
     // What was to be added to a counter is lost, whatever its sum is.
     if (stored.deleted === null && !counters.has(columnId) && cellValuesEqual(winning, value)) continue;
-    losses.push({ columnId, rule, lost: { value, version: change.version }, won: { value: winning, version: by } });
+    const document = documents.get(columnId);
+    const lost = document?.isEdit(value) === true ? editedImage(document, stored.cells.get(columnId)?.value ?? null, value, change.version.site) : value;
+    losses.push({ columnId, rule, lost: { value: lost, version: change.version }, won: { value: winning, version: by } });
   }
   return losses;
+}
+
+/** What a document would have become with an edit that lost; null where that cannot be told any more. */
+function editedImage(document: DocumentMerge, image: CellValue, edit: CellValue, site: string): CellValue {
+  try {
+    return document.merge(image, edit, site);
+  } catch (error) {
+    if (error instanceof RockpoolError) return null;
+    throw error;
+  }
 }

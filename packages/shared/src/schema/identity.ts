@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js';
-import type { TableSchema } from './schema.ts';
+import type { DocumentColumn, TableSchema } from './schema.ts';
 
 /*
  * Tables and columns travel and are stored under ids that follow from their names alone: 32 bits of SHA-256.
@@ -40,9 +40,13 @@ function identityOf(table: TableSchema): unknown {
     table.uniques.map((columns) => JSON.stringify(columns)).sort(),
     table.foreignKeys.map((key) => JSON.stringify([key.columns, key.foreignTable, key.foreignColumns, key.onDelete, key.onUpdate])).sort(),
     table.checks.map(({ sql }) => sql).sort(),
-    [table.merge.deleteRule, [...table.merge.counters].sort(), table.merge.groups.map((columns) => [...columns].sort().join()).sort()],
+    [table.merge.deleteRule, [...table.merge.counters].sort(), table.merge.groups.map((columns) => [...columns].sort().join()).sort(), [...table.merge.documents].map(documentIdentity).sort()],
     table.indexes.filter(({ unique }) => unique).map(({ expressions, whereSql }) => JSON.stringify([expressions, whereSql])).sort(),
   ];
+}
+
+function documentIdentity({ column, text, elementKey, maxLength, maxDepth }: DocumentColumn): string {
+  return JSON.stringify([column, [...text].sort(), elementKey, maxLength, maxDepth]);
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

@@ -1,7 +1,7 @@
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { buildSchema } from './build-schema.ts';
 import { columnIdOf, tableIdOf } from './identity.ts';
-import type { ColumnSchema, ColumnType, DeleteRule, ForeignKeyAction, ForeignKeySchema, IndexSchema, MergeRules, Schema, TableSchema } from './schema.ts';
+import type { ColumnSchema, ColumnType, DeleteRule, DocumentColumn, ForeignKeyAction, ForeignKeySchema, IndexSchema, MergeRules, Schema, TableSchema } from './schema.ts';
 
 /** The schema file that an app builds and a server reads: JSON, with this version first. */
 export const SCHEMA_FILE_VERSION = 1;
@@ -75,6 +75,18 @@ function readMergeRules(value: unknown): MergeRules {
     deleteRule: oneOf(rules['deleteRule'], ['delete-wins', 'update-wins'], 'deleteRule') as DeleteRule,
     counters: texts(rules['counters'], 'counters'),
     groups: list(rules['groups'], 'groups').map((columns) => texts(columns, 'groups')),
+    documents: list(rules['documents'], 'documents').map(readDocumentColumn),
+  };
+}
+
+function readDocumentColumn(value: unknown): DocumentColumn {
+  const rule = object(value, 'document');
+  return {
+    column: text(rule['column'], 'document column'),
+    text: texts(rule['text'], 'document text paths'),
+    elementKey: text(rule['elementKey'], 'document element key'),
+    maxLength: wholeNumber(rule['maxLength'], 'document length'),
+    maxDepth: wholeNumber(rule['maxDepth'], 'document depth'),
   };
 }
 
@@ -133,6 +145,10 @@ function texts(value: unknown, what: string): string[] {
 
 function flag(value: unknown, what: string): boolean {
   return typeof value === 'boolean' ? value : invalid(`${what} should be true or false`);
+}
+
+function wholeNumber(value: unknown, what: string): number {
+  return Number.isSafeInteger(value) ? (value as number) : invalid(`${what} should be a whole number`);
 }
 
 function oneOf(value: unknown, allowed: readonly string[], what: string): string {

@@ -1,3 +1,5 @@
+import type { DocumentRule } from '../document/document-rule.ts';
+
 /*
  * The schema of an app's database, as plain data: what the app declares with Drizzle, reduced to what SQLite, capture and merge need.
  * Built by the client from Drizzle tables, written to a file for the server, compared by its hash.
@@ -44,12 +46,18 @@ export interface MergeRules {
   readonly counters: readonly string[];
   /** Columns that win or lose together, because only together they mean something. */
   readonly groups: readonly (readonly string[])[];
+  /** TEXT columns whose JSON is merged inside: two people may change different places of it. */
+  readonly documents: readonly DocumentColumn[];
+}
+
+export interface DocumentColumn extends DocumentRule {
+  readonly column: string;
 }
 
 /** `delete-wins`: the row stays deleted. `update-wins`: the whole row comes back, with the update. */
 export type DeleteRule = 'delete-wins' | 'update-wins';
 
-export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [] };
+export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [], documents: [] };
 
 export interface TableSchema {
   /** See identity.ts. */
@@ -89,6 +97,11 @@ export function valueColumns(table: TableSchema): ColumnSchema[] {
 
 export function counterColumnIds(table: TableSchema): ReadonlySet<number> {
   return new Set(table.columns.filter(({ name }) => table.merge.counters.includes(name)).map(({ id }) => id));
+}
+
+/** The rules of the document columns, by column id. */
+export function documentColumns(table: TableSchema): ReadonlyMap<number, DocumentRule> {
+  return new Map(table.merge.documents.flatMap((rule) => table.columns.filter(({ name }) => name === rule.column).map(({ id }) => [id, rule] as const)));
 }
 
 /** Ids of the columns of each group. */

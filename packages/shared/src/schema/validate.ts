@@ -1,3 +1,4 @@
+import { MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_LENGTH } from '../document/document-rule.ts';
 import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
 import type { TableSchema } from './schema.ts';
 
@@ -66,15 +67,23 @@ function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, Table
 }
 
 function reportMergeRules(table: TableSchema, report: Report): void {
-  const { counters, groups } = table.merge;
+  const { counters, groups, documents } = table.merge;
   const ruled = new Set<string>();
-  for (const name of [...counters, ...groups.flat()]) {
+  for (const name of [...counters, ...groups.flat(), ...documents.map(({ column }) => column)]) {
     const column = table.columns.find((candidate) => candidate.name === name);
     if (column === undefined) report(name, 'A merge rule names a column that the table does not have.');
     else if (column.generated !== null || table.primaryKey.includes(name)) report(name, 'A merge rule is for stored columns outside the key.');
     else if (ruled.has(name)) report(name, 'Two merge rules name this column.');
     else if (counters.includes(name) && (column.type !== 'integer' || !column.notNull)) report(name, 'A counter must be INTEGER NOT NULL: only whole numbers add up exactly.');
     ruled.add(name);
+  }
+  for (const { column: name, text, elementKey, maxLength, maxDepth } of documents) {
+    const column = table.columns.find((candidate) => candidate.name === name);
+    if (column !== undefined && column.type !== 'text') report(name, 'A document must be TEXT: it holds JSON.');
+    if (elementKey === '' || text.some((path) => path !== '' && path.split('.').includes(''))) report(name, 'A path or a key of a document has an empty part.');
+    if (!(maxLength > 0 && maxLength <= MAX_DOCUMENT_LENGTH)) report(name, `A document may be 1 to ${MAX_DOCUMENT_LENGTH} characters long.`);
+    if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH)) report(name, `A document may be 1 to ${MAX_DOCUMENT_DEPTH} levels deep.`);
+    if (table.uniques.some((columns) => columns.includes(name))) report(name, 'A document cannot be UNIQUE: what merging makes of it nobody has chosen.');
   }
   for (const columns of groups) if (columns.length < 2) report(columns[0] ?? null, 'A group of columns needs at least two.');
 }

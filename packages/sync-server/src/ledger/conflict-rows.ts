@@ -1,5 +1,6 @@
 import { CONFLICT_TABLE, encodeKey, EXISTENCE_COLUMN_ID, stampToMs, type Cell, type CellValue, type Loss, type Version } from '@rockpool/shared';
 import type { MergedRow } from '../merge/merge-changeset.ts';
+import { toColumnValue } from '../documents/document-store.ts';
 import { insertRow } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
@@ -41,8 +42,8 @@ function conflictFields(table: StoredTable, key: readonly CellValue[], loss: Los
     row_key: keyToJson(key),
     column_name: loss.columnId === EXISTENCE_COLUMN_ID ? null : (table.valueById.get(loss.columnId)?.name ?? null),
     rule: loss.rule,
-    lost_value: lost.value,
-    won_value: won.value,
+    lost_value: toColumnValue(table, loss.columnId, lost.value),
+    won_value: toColumnValue(table, loss.columnId, won.value),
     lost_by: principalAt(lost.version.watermark),
     won_by: principalAt(won.version.watermark),
     lost_site: lost.version.site,

@@ -2,7 +2,7 @@ import { encodeKey, EXISTENCE_COLUMN_ID, hasSeen, type Cell, type CellValue, typ
 import { baseOf, type RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
-import { readKnownRow, readRowValues } from '../store/row-store.ts';
+import { readColumnValues, readKnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 import { referencedValues, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
 import type { MergedRow } from './merge-changeset.ts';
@@ -70,7 +70,7 @@ function deletedParent(file: DatabaseFile, checks: ForeignKeyChecks, { write }: 
 /** Null where the foreign key does not refer to the parent's primary key: tombstones are found by that alone. */
 function parentKey(file: DatabaseFile, { key, parent }: ForeignKeyCheck, write: RowWrite): CellValue[] | null {
   // As the table has them: a column may have turned what was sent into its own type.
-  const values = readRowValues(file, write.table, write.key);
+  const values = readColumnValues(file, write.table, write.key);
   const parts: CellValue[] = [];
   for (const { name } of parent.keys) {
     const column = key.columns[key.foreignColumns.indexOf(name)];

@@ -1,4 +1,5 @@
 import type { Cell, CellValue, RockpoolError } from '@rockpool/shared';
+import { toColumnValue } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { sqliteCodeOf } from '../store/sqlite-file.ts';
 import { insertSql, updateSql, type StoredTable } from '../store/stored-table.ts';
@@ -41,7 +42,7 @@ export function writeRows(file: DatabaseFile, rows: readonly MergedRow[]): void 
   for (const { row, action } of planned) {
     if (action.kind !== 'update') continue;
     const { table, key } = row.write;
-    const values = action.columnIds.map((columnId) => row.after?.row.cells.get(columnId)?.value ?? null);
+    const values = action.columnIds.map((columnId) => toColumnValue(table, columnId, row.after?.row.cells.get(columnId)?.value ?? null));
     runChecked(file, table, updateSql(table, action.columnIds), [...values, ...key]);
   }
   for (const { row, action } of planned) {
@@ -50,7 +51,7 @@ export function writeRows(file: DatabaseFile, rows: readonly MergedRow[]): void 
 }
 
 export function insertRow(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], cells: ReadonlyMap<number, Cell>): void {
-  runChecked(file, table, insertSql(table, [...cells.keys()]), [...key, ...[...cells.values()].map(({ value }) => value)]);
+  runChecked(file, table, insertSql(table, [...cells.keys()]), [...key, ...[...cells].map(([columnId, { value }]) => toColumnValue(table, columnId, value))]);
 }
 
 function runChecked(file: DatabaseFile, table: StoredTable, sql: string, parameters: readonly CellValue[]): void {

@@ -10,7 +10,7 @@ import { rowDelivery, type Reader } from './row-delivery.ts';
  * State, not history: a row that changed a hundred times is told once.
  */
 export function deliveredGroups(file: DatabaseFile, reader: Reader, corrections: readonly CorrectedRow[]): ChangeGroup[] {
-  const groups = new RowGroups(file);
+  const groups = new RowGroups(file, reader.from);
   const correctedByRow = mergeCorrections(corrections);
   for (const [tableId, keyBytes, packed] of rowsAbove(file, reader.from)) {
     const table = file.tableById.get(tableId);

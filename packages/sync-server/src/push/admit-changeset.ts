@@ -1,4 +1,5 @@
 import { correctStampUs, RockpoolError, type ErrorCode, type Version } from '@rockpool/shared';
+import { writeDocuments } from '../documents/document-store.ts';
 import { writeConflictRows } from '../ledger/conflict-rows.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
@@ -45,6 +46,7 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
       // Before the constraints, so that one reason is given: a conflict can be solved by trying again.
       if (atomic) requireWhole(rows, version);
       checkForeignKeys(file, checks, rows);
+      writeDocuments(file, rows, version.watermark);
       for (const { write, before, after } of rows) {
         if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
       }
@@ -76,6 +78,8 @@ const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'constraint-not-null',
   'constraint-primary-key',
   'constraint-unique',
+  'document-gap',
+  'document-invalid',
   'key-invalid',
   'schema-unknown-column',
   'schema-unknown-table',

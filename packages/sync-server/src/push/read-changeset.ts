@@ -10,8 +10,10 @@ import {
   type CellValue,
   type ChangeGroup,
   type ChangeKind,
+  type DocumentRule,
   type HiddenBase,
 } from '@rockpool/shared';
+import { decodeDocumentCell, expandContent } from '@rockpool/shared/document';
 import type { StoredTable } from '../store/stored-table.ts';
 
 /** One row of a changeset, checked against the schema. */
@@ -112,9 +114,18 @@ function readValues(group: ChangeGroup, row: number, table: StoredTable): Map<nu
     if (table.rules.counters.has(columnId) && value !== null && typeof value !== 'bigint') {
       throw new RockpoolError('value-invalid', { table: table.schema.name, column: name, problem: 'counter-not-integer' });
     }
-    values.set(columnId, value);
+    values.set(columnId, table.documents.has(columnId) ? readDocumentCell(value, table, columnId, group.kind) : value);
   });
   return values;
+}
+
+/** A new document is made of the content that was sent; anything else that is not an edit was made up. */
+function readDocumentCell(value: CellValue, table: StoredTable, columnId: number, kind: ChangeGroup['kind']): CellValue {
+  const rule = table.documents.get(columnId) as DocumentRule;
+  const cell = value === null ? null : decodeDocumentCell(value);
+  if (cell === null || (cell.kind === 'edit' && kind === 'update')) return value;
+  if (cell.kind !== 'content') throw new RockpoolError('document-invalid', { table: table.schema.name, problem: 'kind' });
+  return expandContent(value, rule);
 }
 
 function checkValue(value: CellValue, table: StoredTable, column: string): void {

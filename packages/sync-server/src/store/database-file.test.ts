@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../testing/test-server.ts';
 import { ACCOUNTS, column, ENTRIES, LABELS, table, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
 import { openDatabaseFile } from './database-file.ts';
+import { STORAGE_FORMAT } from './internal-tables.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -63,7 +64,7 @@ describe('a database file', () => {
     open(TEST_SCHEMA);
     const wanted = layout();
     const file = new SqliteFile(path);
-    file.exec(`DROP INDEX rockpool_tombstone; ALTER TABLE rockpool_log DROP COLUMN received_ms; ALTER TABLE rockpool_outcome DROP COLUMN decided_ms; UPDATE rockpool_meta SET value = '1' WHERE name = 'storage_format'; INSERT INTO accounts (id, name) VALUES ('x', 'x')`);
+    file.exec(`DROP TABLE rockpool_document; DROP TABLE rockpool_document_edit; DROP INDEX rockpool_tombstone; ALTER TABLE rockpool_log DROP COLUMN received_ms; ALTER TABLE rockpool_outcome DROP COLUMN decided_ms; UPDATE rockpool_meta SET value = '1' WHERE name = 'storage_format'; INSERT INTO accounts (id, name) VALUES ('x', 'x')`);
     file.close();
     open(TEST_SCHEMA);
     expect(layout()).toEqual(wanted);
@@ -73,7 +74,7 @@ describe('a database file', () => {
   it('of a later storage format is left alone', () => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);
-    file.exec(`UPDATE rockpool_meta SET value = '4' WHERE name = 'storage_format'`);
+    file.exec(`UPDATE rockpool_meta SET value = '${STORAGE_FORMAT + 1}' WHERE name = 'storage_format'`);
     file.close();
     expect(() => open(TEST_SCHEMA)).toThrow(expect.objectContaining({ code: 'database-unavailable' }));
   });

@@ -1,5 +1,25 @@
+const DOCUMENT_TABLES_SQL: string = `
+CREATE TABLE rockpool_document (         -- one line per document of a row that is there; the app's column has its JSON
+  table_id INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  column_id INTEGER NOT NULL,
+  state BLOB NOT NULL,                   -- shared/document/document-cell.ts
+  edits_above INTEGER NOT NULL,          -- every edit above this watermark stands in rockpool_document_edit
+  PRIMARY KEY (table_id, key, column_id)
+) WITHOUT ROWID;
+
+CREATE TABLE rockpool_document_edit (    -- the last edits of each document
+  table_id INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  column_id INTEGER NOT NULL,
+  watermark INTEGER NOT NULL,
+  yjs BLOB NOT NULL,                     -- a Yjs update
+  PRIMARY KEY (table_id, key, column_id, watermark)
+) WITHOUT ROWID;
+`;
+
 /** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
-export const STORAGE_FORMAT = 3;
+export const STORAGE_FORMAT = 4;
 
 /** What brings a file of an older format to the next one, by the format it has. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
@@ -7,6 +27,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   2: `ALTER TABLE rockpool_log ADD COLUMN received_ms INTEGER NOT NULL DEFAULT 0;
       UPDATE rockpool_log SET received_ms = max_stamp_us / 1000;
       CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL`,
+  3: DOCUMENT_TABLES_SQL,
 };
 
 /** The number of the server's own site in rockpool_site: the author of the conflict ledger. */
@@ -17,7 +38,7 @@ export const SERVER_SITE: string = '0'.repeat(32);
  * What the server keeps beside the app's tables, in the same file and the same transactions.
  * Names with the prefix rockpool_ are reserved (shared/schema/validate.ts), so they never meet the app's.
  */
-export const INTERNAL_TABLES_SQL = `
+export const INTERNAL_TABLES_SQL: string = `
 CREATE TABLE rockpool_meta (
   name TEXT PRIMARY KEY,     -- a MetaName of meta.ts
   value BLOB NOT NULL         -- of any type
@@ -69,4 +90,4 @@ CREATE TABLE rockpool_row_version (      -- one line per row of a synced table, 
 
 CREATE INDEX rockpool_row_version_by_watermark ON rockpool_row_version (watermark);
 CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL;
-`;
+${DOCUMENT_TABLES_SQL}`;

@@ -1,4 +1,5 @@
 import { decodeBefore, encodeBefore, RockpoolError, type Cell, type CellValue, type ChangeGroup, type StoredRow, type Version } from '@rockpool/shared';
+import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from './database-file.ts';
 import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
 import type { StoredTable } from './stored-table.ts';
@@ -16,7 +17,7 @@ export function readKnownRow(file: DatabaseFile, table: StoredTable, key: readon
   const { bornAt, inserted, revived, updated, deleted, cells } = decodeRowVersions(stored[0] as Uint8Array);
   const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({ watermark, stampUs, site: file.sites.siteOf(siteNumber) });
   const insertedVersion = toVersion(inserted);
-  const values = deleted === null ? readRowValues(file, table, key) : readImage(stored[1] as Uint8Array);
+  const values = deleted === null ? readRowValues(file, table, key, keyBytes) : readImage(stored[1] as Uint8Array);
   const rowCells = new Map<number, Cell>();
   for (const [columnId, value] of values) {
     const version = cells.get(columnId);
@@ -33,7 +34,12 @@ export function readKnownRow(file: DatabaseFile, table: StoredTable, key: readon
 }
 
 /** The cells of a row that is there, by column id in schema order. */
-export function readRowValues(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): Map<number, CellValue> {
+export function readRowValues(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], keyBytes: Uint8Array): Map<number, CellValue> {
+  return withDocuments(file.sql, table, keyBytes, readColumnValues(file, table, key));
+}
+
+/** The same as the app's table has them: of documents their JSON. */
+export function readColumnValues(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): Map<number, CellValue> {
   const row = file.sql.get(table.selectSql, ...key);
   if (row === undefined) {
     // Someone deleted it past Rockpool. Guessing here would spread to every device.

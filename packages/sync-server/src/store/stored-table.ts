@@ -1,4 +1,5 @@
-import { columnGroups, counterColumnIds, createIndexSql, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type ForeignKeySchema, type IndexSchema, type RowRules, type TableSchema } from '@rockpool/shared';
+import { columnGroups, counterColumnIds, createIndexSql, documentColumns, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type DocumentMerge, type DocumentRule, type ForeignKeySchema, type IndexSchema, type RowRules, type TableSchema } from '@rockpool/shared';
+import { isDocumentEdit, isEditOf, mergeForeignEdit } from '@rockpool/shared/document';
 
 /** A synced table with the SQL that admission and delivery use. Names come from the schema alone, never from a frame. */
 export interface StoredTable {
@@ -15,6 +16,8 @@ export interface StoredTable {
   /** Columns whose new value can collide with another row; null: any column may. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
   readonly rules: RowRules;
+  /** The rules of the document columns, by id. Where cells are merged they are states (shared/document); the app's table has their JSON. */
+  readonly documents: ReadonlyMap<number, DocumentRule>;
   /** Column ids that an update carries all or none of. */
   readonly columnGroups: readonly (readonly number[])[];
 }
@@ -22,6 +25,7 @@ export interface StoredTable {
 export function toStoredTable(schema: TableSchema, system: boolean): StoredTable {
   const keys = keyColumns(schema);
   const values = valueColumns(schema);
+  const documents = documentColumns(schema);
   const name = quoteName(schema.name);
   const whereKey = keys.map((column) => `${quoteName(column.name)} = ?`).join(' AND ');
   const selected = values.length === 0 ? '1' : values.map((column) => quoteName(column.name)).join(', ');
@@ -35,9 +39,18 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
     whereKey,
     uniqueColumnIds: uniqueColumnIds(schema, values),
-    rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema) },
+    rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema), documents: documentMerges(documents) },
+    documents,
     columnGroups: columnGroups(schema),
   };
+}
+
+function documentMerges(documents: ReadonlyMap<number, DocumentRule>): ReadonlyMap<number, DocumentMerge> {
+  return new Map([...documents].map(([columnId, rule]) => [columnId, documentMerge(rule)]));
+}
+
+function documentMerge(rule: DocumentRule): DocumentMerge {
+  return { isEdit: isDocumentEdit, merge: (document, edit, site) => (isEditOf(document, edit) ? mergeForeignEdit(document, edit, rule, site) : null) };
 }
 
 /** Parameters: the key's parts, then the values of `columnIds`. */

@@ -1,4 +1,4 @@
-import { buildSchema, columnIdOf, DEFAULT_MERGE_RULES, tableIdOf, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, columnIdOf, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, tableIdOf, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '@rockpool/shared';
 
 export function column(name: string, type: ColumnType, options: Partial<ColumnSchema> = {}): ColumnSchema {
   return { id: columnIdOf(name), name, type, notNull: false, defaultSql: null, generated: null, ...options };
@@ -38,12 +38,12 @@ export const LABELS: TableSchema = table('labels', [column('entry_id', 'text', {
 export const PRODUCTS: TableSchema = table(
   'products',
   [id, column('stock', 'integer', { notNull: true }), column('price', 'integer'), column('currency', 'text'), column('name', 'text')],
-  { merge: { deleteRule: 'delete-wins', counters: ['stock'], groups: [['price', 'currency']] } },
+  { merge: { deleteRule: 'delete-wins', counters: ['stock'], groups: [['price', 'currency']], documents: [] } },
 );
 
 /** Rows that an update brings back. */
 export const NOTES: TableSchema = table('notes', [id, column('title', 'text'), column('reads', 'integer', { notNull: true })], {
-  merge: { deleteRule: 'update-wins', counters: ['reads'], groups: [] },
+  merge: { deleteRule: 'update-wins', counters: ['reads'], groups: [], documents: [] },
 });
 
 /** A second level below accounts. */
@@ -56,6 +56,11 @@ export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'te
   foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
 });
 
-export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, ENTRIES, LABELS, LIMITS, NOTES, PRODUCTS, SPLITS];
+/** JSON that is merged inside. */
+export const PAGES: TableSchema = table('pages', [id, column('title', 'text'), column('content', 'text')], {
+  merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] },
+});
+
+export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, ENTRIES, LABELS, LIMITS, NOTES, PAGES, PRODUCTS, SPLITS];
 
 export const TEST_SCHEMA: Schema = buildSchema([...TEST_TABLES]);

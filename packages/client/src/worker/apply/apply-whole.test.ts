@@ -5,7 +5,7 @@ import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } f
 import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
-const page = testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { uniques: [['title']], merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [] } });
+const page = testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { uniques: [['title']], merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] } });
 const note = testTable('note', { id: 'text not null', text: 'text' });
 const draft = testTable('draft', { id: 'integer', text: 'text' }, { synced: false });
 const schema = buildSchema([page, note, draft]);

@@ -6,11 +6,11 @@ import { openInMemory } from '../testing/test-database.ts';
 
 const schema = buildSchema([
   testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0', amount: 'integer', currency: 'text', note: 'text' }, {
-    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']] },
+    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
   }),
   // Captured by triggers.
   testTable('priced', { id: 'text not null', hits: 'integer not null default 0', double: 'integer as hits*2 stored' }, {
-    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [] },
+    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] },
   }),
 ]);
 

@@ -124,7 +124,7 @@ describe('a parked changeset', () => {
   });
 
   it('is shown to the app by names, with old and new values', () => {
-    const schema = buildSchema([testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [] } })]);
+    const schema = buildSchema([testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] } })]);
     const database = openInMemory({ schema });
     write(database, "INSERT INTO page (id, title, hits) VALUES ('a', 'A', 5), ('b', 'B', 6)");
     write(database, "UPDATE page SET hits = hits + 2, title = 'A2' WHERE id = 'a'", "DELETE FROM page WHERE id = 'b'", "INSERT INTO page (id, hits) VALUES ('c', 9007199254740993)");

@@ -7,7 +7,7 @@ import { openInMemory } from '../testing/test-database.ts';
 
 const schema = buildSchema([
   testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0', amount: 'integer', currency: 'text', note: "text not null default 'none'" }, {
-    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']] },
+    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
   }),
   testTable('slot', { month: 'text not null', number: 'integer not null', tag: 'blob not null', value: 'real', must: 'text not null' }, { primaryKey: ['month', 'number', 'tag'] }),
 ]);

@@ -1,0 +1,6 @@
+// Apart from the rest of the package, because it brings Yjs with it: an app without document columns never loads it.
+export { createDocument, documentText, editDocument, expandContent, isEditOf, mergeEdit, mergeForeignEdit, mergeNews, type Author, type DocumentEdit } from './document.ts';
+export { decodeDocumentCell, encodeDocumentCell, isDocumentEdit, type DocumentCell } from './document-cell.ts';
+export { PathRule } from './document-rule.ts';
+export { canonicalJson, parseJson, type JsonObject, type JsonValue } from './json.ts';
+export { applyChange, diffJson, invertChange, type ChangedJson, type JsonChange } from './json-change.ts';

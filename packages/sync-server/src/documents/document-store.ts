@@ -1,0 +1,117 @@
+import type { CellValue, DocumentRule } from '@rockpool/shared';
+import { createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, parseJson } from '@rockpool/shared/document';
+import type { MergedRow } from '../merge/merge-changeset.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import type { SqliteFile } from '../store/sqlite-file.ts';
+import type { StoredTable } from '../store/stored-table.ts';
+
+/*
+ * The documents of one database: their states, which the app's columns show as JSON, and the last edits of each, so that whoever is nearly
+ * up to date is told what was edited and not the whole document.
+ */
+
+/** So many edits of a document are kept one by one; who has fewer of them gets the whole document. */
+const MAX_EDITS_KEPT = 64;
+
+/** One cell of one row. */
+export interface DocumentPlace {
+  readonly table: StoredTable;
+  readonly keyBytes: Uint8Array;
+  readonly columnId: number;
+}
+
+/** What a column of the app holds for a cell. */
+export function toColumnValue(table: StoredTable, columnId: number, value: CellValue): CellValue {
+  return value === null || !table.documents.has(columnId) ? value : documentText(value);
+}
+
+/** Puts states where a row read from the app's table has their JSON. */
+export function withDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array, values: Map<number, CellValue>): Map<number, CellValue> {
+  for (const columnId of table.documents.keys()) {
+    const text = values.get(columnId);
+    if (typeof text === 'string') values.set(columnId, readState(sql, { table, keyBytes, columnId }) ?? newState(table, columnId, text));
+  }
+  return values;
+}
+
+function readState(sql: SqliteFile, place: DocumentPlace): CellValue {
+  return sql.get('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0] ?? null;
+}
+
+/** Of JSON that was there before its column became a document: everybody makes the same of it. */
+function newState(table: StoredTable, columnId: number, text: string): CellValue {
+  const rule = table.documents.get(columnId) as DocumentRule;
+  return createDocument(parseJson(text, rule), rule);
+}
+
+/** Stores a cell: a state with the edit that led to it, or one that took the place of another; NULL for none. */
+function writeDocument(sql: SqliteFile, place: DocumentPlace, state: CellValue, sent: CellValue, watermark: number): void {
+  if (state === null) return deleteDocument(sql, place);
+  if (isDocumentEdit(sent)) {
+    const edit = decodeDocumentCell(sent) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
+    sql.run(
+      `INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state`,
+      ...keyOf(place),
+      state,
+      BigInt(watermark),
+    );
+    sql.run('INSERT INTO rockpool_document_edit (table_id, key, column_id, watermark, yjs) VALUES (?, ?, ?, ?, ?)', ...keyOf(place), BigInt(watermark), edit.update);
+    forgetOldEdits(sql, place);
+    return;
+  }
+  deleteDocument(sql, place);
+  sql.run('INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above) VALUES (?, ?, ?, ?, ?)', ...keyOf(place), state, BigInt(watermark));
+}
+
+/** Writes the documents of merged rows, once the rows are in the app's tables. */
+export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], watermark: number): void {
+  for (const { write, before, after } of rows) {
+    const { table, keyBytes } = write;
+    if (table.documents.size === 0 || before === after) continue;
+    if (after?.row.deleted !== null) {
+      deleteDocuments(file.sql, table, keyBytes);
+      continue;
+    }
+    for (const columnId of table.documents.keys()) {
+      const cell = after.row.cells.get(columnId);
+      const old = before?.row.deleted === null ? before.row.cells.get(columnId) : undefined;
+      if (cell !== old) writeDocument(file.sql, { table, keyBytes, columnId }, cell?.value ?? null, write.values.get(columnId) ?? null, watermark);
+    }
+  }
+}
+
+function forgetOldEdits(sql: SqliteFile, place: DocumentPlace): void {
+  const last = sql.get(
+    'SELECT watermark FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC LIMIT 1 OFFSET ?',
+    ...keyOf(place),
+    BigInt(MAX_EDITS_KEPT),
+  )?.[0];
+  if (last === undefined) return;
+  sql.run('DELETE FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark <= ?', ...keyOf(place), last as bigint);
+  sql.run('UPDATE rockpool_document SET edits_above = ? WHERE table_id = ? AND key = ? AND column_id = ?', last as bigint, ...keyOf(place));
+}
+
+/** All documents of a row that goes. */
+function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array): void {
+  for (const columnId of table.documents.keys()) deleteDocument(sql, { table, keyBytes, columnId });
+}
+
+function deleteDocument(sql: SqliteFile, place: DocumentPlace): void {
+  for (const name of ['rockpool_document', 'rockpool_document_edit']) sql.run(`DELETE FROM ${name} WHERE table_id = ? AND key = ? AND column_id = ?`, ...keyOf(place));
+}
+
+/** What a reader at a watermark needs to have the document: the edits since, as far as they are kept, else the whole of it. */
+export function documentNews(sql: SqliteFile, place: DocumentPlace, state: CellValue, from: number): CellValue {
+  if (state === null) return null;
+  const editsAbove = sql.get('SELECT edits_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0];
+  if (editsAbove === undefined || from < Number(editsAbove)) return state;
+  const updates = sql
+    .all('SELECT yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark > ? ORDER BY watermark', ...keyOf(place), BigInt(from))
+    .map(([update]) => update as Uint8Array);
+  const { documentId } = decodeDocumentCell(state) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'state' }>;
+  return encodeDocumentCell({ kind: 'news', documentId, updates });
+}
+
+function keyOf({ table, keyBytes, columnId }: DocumentPlace): [bigint, Uint8Array, bigint] {
+  return [BigInt(table.schema.id), keyBytes, BigInt(columnId)];
+}

@@ -1,0 +1,140 @@
+import { columnIdOf, DEFAULT_DOCUMENT_RULE, tableIdOf, type CellValue, type Delivery } from '@rockpool/shared';
+import { createDocument, documentText, editDocument, encodeDocumentCell, mergeEdit, mergeNews, parseJson } from '@rockpool/shared/document';
+import { describe, expect, it } from 'vitest';
+import { insert, remove, update } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { DATABASE } from '../testing/test-server.ts';
+import type { TestConnection } from '../testing/test-client.ts';
+
+const tested = serverUnderTest();
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
+
+const json = (text: string) => parseJson(text, RULE);
+const content = (text: string): CellValue => encodeDocumentCell({ kind: 'content', json: text });
+const stored = (): unknown => tested.server.query(`SELECT content FROM pages WHERE id = 'p'`)[0]?.[0];
+
+/** The document of page p as one device has it. */
+class Page {
+  state: CellValue = null;
+  readonly connection: TestConnection;
+
+  constructor(connection: TestConnection) {
+    this.connection = connection;
+  }
+
+  /** The edit, as a client sends it; what the device has afterwards. */
+  edit(text: string): CellValue {
+    const site = Buffer.from(this.connection.site.siteId).toString('hex');
+    const edited = editDocument(this.state, json(text), RULE, { site, generation: 1 });
+    if (edited === null) throw new Error('nothing differs');
+    this.state = edited.state;
+    return edited.edit;
+  }
+
+  takeDelivery(delivery: Delivery): void {
+    for (const { tableId, columnIds, values, kind } of delivery.groups) {
+      if (tableId !== tableIdOf('pages')) continue;
+      const column = columnIds.indexOf(columnIdOf('content'));
+      if (kind === 'delete') this.state = null;
+      else if (column >= 0) this.state = mergeNews(this.state, values[column]?.[0] ?? null);
+    }
+  }
+
+  async meet(): Promise<void> {
+    this.connection.push();
+    let delivery: Delivery;
+    do {
+      delivery = await this.connection.delivery();
+      this.takeDelivery(delivery);
+    } while (delivery.decidedUpTo < this.connection.site.changelog.length);
+  }
+}
+
+/** Two people who have one page. */
+async function two(start: string): Promise<[Page, Page]> {
+  const a = new Page(await tested.server.open(undefined, { principal: 'ann' }));
+  const b = new Page(await tested.server.open(undefined, { principal: 'ben' }));
+  await a.connection.commit([insert('pages', 'p', { title: 'page', content: content(start) })]);
+  a.state = createDocument(json(start), RULE);
+  b.takeDelivery(await b.connection.delivery());
+  return [a, b];
+}
+
+describe('a document', () => {
+  it('stands in the column as plain JSON, the same for all', async () => {
+    const [a, b] = await two('{"body":"low tide","n":1}');
+    expect(stored()).toBe('{"body":"low tide","n":1}');
+    expect(documentText(b.state)).toBe(documentText(a.state));
+  });
+
+  it('takes edits of two people who did not see each other, in any order, and nothing is lost', async () => {
+    const [a, b] = await two('{"body":"low tide","n":1}');
+    a.connection.site.write([update('pages', 'p', { content: a.edit('{"body":"very low tide","n":1}') })]);
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"low tide!","m":2,"n":1}') })], { ageMs: 60_000 });
+    await a.meet();
+    await b.meet();
+    a.takeDelivery(await a.connection.delivery());
+    expect([stored(), documentText(a.state), documentText(b.state)]).toEqual(new Array(3).fill('{"body":"very low tide!","m":2,"n":1}'));
+    expect(tested.server.query('SELECT id FROM rockpool_conflict')).toEqual([]);
+  });
+
+  it('costs a reader what was edited, not what it weighs', async () => {
+    const [a, b] = await two(JSON.stringify({ body: 'x'.repeat(50_000) }));
+    await a.connection.commit([update('pages', 'p', { content: a.edit(JSON.stringify({ body: `${'x'.repeat(50_000)}!` })) })]);
+    const delivery = await b.connection.delivery();
+    const [value] = delivery.groups[0]?.values[0] ?? [];
+    expect((value as Uint8Array).length).toBeLessThan(100);
+    b.takeDelivery(delivery);
+    expect(documentText(b.state)).toBe(stored());
+  });
+
+  it('is told whole to whoever missed more edits than are kept', async () => {
+    const [a, b] = await two('{"n":0}');
+    await b.connection.close();
+    for (let n = 1; n <= 70; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n}}`) })]);
+    const again = await tested.server.connect(b.connection.site);
+    const { first } = await again.open(await tested.server.token(), DATABASE);
+    b.takeDelivery(first);
+    expect(documentText(b.state)).toBe('{"n":70}');
+  });
+
+  it('that is replaced by another leaves late edits of the old one in the ledger', async () => {
+    const [a, b] = await two('{"n":1}');
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
+    await a.connection.commit([update('pages', 'p', { content: null })]);
+    await b.meet();
+    expect(stored()).toBeNull();
+    expect(b.state).toBeNull();
+    expect(tested.server.query('SELECT column_name, rule FROM rockpool_conflict')).toEqual([['content', 'lww']]);
+  });
+
+  it('that is deleted leaves what a late edit would have made of it in the ledger', async () => {
+    const [a, b] = await two('{"n":1}');
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
+    await a.connection.commit([remove('pages', 'p')]);
+    await b.meet();
+    expect(tested.server.query('SELECT column_name, rule, lost_value FROM rockpool_conflict')).toEqual([['content', 'delete-wins', '{"n":2}']]);
+    expect(tested.server.query('SELECT count(*) FROM rockpool_document')).toEqual([[0n]]);
+  });
+});
+
+describe('what is no honest edit', () => {
+  it('is rejected, and the document stays as it was', async () => {
+    const [a] = await two('{"n":1}');
+    const state = createDocument(json('{"n":3}'), RULE);
+    expect(await a.connection.commit([update('pages', 'p', { content: state })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
+    expect(await a.connection.commit([update('pages', 'p', { content: '{"n":2}' })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
+    expect(await a.connection.commit([insert('pages', 'q', { content: content('{"__proto__":1}') })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
+    const lost = a.edit('{"n":4}');
+    expect(await a.connection.commit([update('pages', 'p', { content: a.edit('{"n":5}') })])).toMatchObject({ kind: 'rejected', code: 'document-gap' });
+    expect(await a.connection.commit([update('pages', 'p', { content: lost })])).toMatchObject({ kind: 'admitted' });
+    expect(stored()).toBe('{"n":4}');
+  });
+
+  it('cannot be made under the name of another site', async () => {
+    const [a, b] = await two('{"n":1}');
+    const forged = b.edit('{"n":2}');
+    expect(mergeEdit(a.state, forged)).not.toBeNull();
+    expect(await a.connection.commit([update('pages', 'p', { content: forged })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
+  });
+});
