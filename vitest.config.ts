@@ -73,7 +73,12 @@ const config: ViteUserConfig = defineConfig({
               },
               persistentContext: profile,
             }),
-            commands: { opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')) },
+            commands: {
+              opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
+              // Loaded when a test asks for it: most need no server.
+              accessToSyncServer: async (_context, schemaJson: string, databaseId: string, origin: string) =>
+                (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin),
+            },
             instances: [{ browser: 'chromium' }],
           },
         },

@@ -1,0 +1,254 @@
+import { encodeSchema } from '@rockpool/shared';
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Client, ClientOptions, LiveQuery, Persistence, SyncOptions } from '../client.ts';
+import { createClient } from '../create-client.ts';
+import { defineSchema } from '../schema/define-schema.ts';
+import { sql } from '../tab/sql.ts';
+import { freshName, openTab, until, type BrowserTab } from './browser-tabs.ts';
+
+const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull(), note: text() });
+const other = sqliteTable('other', { id: text().primaryKey() });
+const schema = defineSchema({ entry, other });
+
+export interface ContractOptions {
+  /** A real server's database, for pages of this origin. */
+  readonly sync: (schemaJson: string, databaseId: string, origin: string) => Promise<{ readonly url: string; readonly token: string }>;
+  /** Whether tabs share the database. In memory they do not: every tab leads its own. */
+  readonly isShared: boolean;
+}
+
+const clients: Client[] = [];
+const tabs: BrowserTab[] = [];
+
+async function closeAll(): Promise<void> {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  for (const tab of tabs.splice(0)) tab.kill();
+}
+
+async function openHere(options: Partial<ClientOptions> & { readonly name: string }): Promise<Client> {
+  const client = await createClient({ schema, ...options });
+  clients.push(client);
+  return client;
+}
+
+async function openElsewhere(options: Partial<ClientOptions> & { readonly name: string }): Promise<BrowserTab> {
+  const tab = await openTab({ schema, ...options });
+  tabs.push(tab);
+  return tab;
+}
+
+interface Numbered {
+  readonly number: number;
+}
+
+const insert = (client: Client, number: number): Promise<unknown> => client.execute(sql`INSERT INTO entry (id, number) VALUES (${client.newId()}, ${number})`);
+const numbersIn = async (client: Client): Promise<number[]> => (await client.query<Numbered>('SELECT number FROM entry ORDER BY number')).map(({ number }) => number);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly numbers: () => number[] } {
+  const live = client.live<Numbered>('SELECT number FROM entry ORDER BY number');
+  live.subscribe(() => undefined);
+  return { live, numbers: () => live.current.rows.map(({ number }) => number) };
+}
+
+/** What a client does on every medium, as the tab that leads and as one that follows. */
+export function describeClient(persistence: Persistence, { sync, isShared }: ContractOptions): void {
+  const roles = isShared ? (['leader', 'follower'] as const) : (['leader'] as const);
+  afterEach(closeAll);
+
+  async function syncWith(databaseId: string): Promise<SyncOptions> {
+    const { url, token } = await sync(encodeSchema(schema), databaseId, location.origin);
+    return { url, databaseId, token: () => token };
+  }
+
+  describe.each(roles)(`a client on ${persistence}, in the tab that is the %s`, (role) => {
+    /** The client that is tested, and where tabs share a database another beside it. */
+    async function open(options: Partial<ClientOptions> = {}): Promise<{ readonly name: string; readonly mine: Client; readonly others: readonly Client[] }> {
+      const name = freshName();
+      const first = await openHere({ name, persistence, ...options });
+      if (!isShared) return { name, mine: first, others: [] };
+      const second = await openHere({ name, persistence, ...options });
+      return role === 'leader' ? { name, mine: first, others: [second] } : { name, mine: second, others: [first] };
+    }
+
+    it('says where it keeps what it is given, and which role it has', async () => {
+      const { mine } = await open();
+      expect(mine.status).toMatchObject({ persistence, role });
+    });
+
+    it('reads at once what it wrote, and so does every other tab', async () => {
+      const { mine, others } = await open();
+      for (const number of upTo(20)) {
+        await insert(mine, number);
+        for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(upTo(number + 1));
+      }
+    });
+
+    it('gives back every kind of value as it was written', async () => {
+      const { mine, others } = await open();
+      await mine.execute(sql`INSERT INTO entry VALUES (${'ü😀'}, ${2n ** 60n}, NULL), ('b', 1.5, ${'x'.repeat(100_000)})`);
+      for (const client of [mine, ...others]) {
+        expect(await client.query(`SELECT id, number, note, x'00ff' AS bytes FROM entry ORDER BY number DESC`)).toEqual([
+          { id: 'ü😀', number: 2n ** 60n, note: null, bytes: new Uint8Array([0, 255]) },
+          { id: 'b', number: 1.5, note: 'x'.repeat(100_000), bytes: new Uint8Array([0, 255]) },
+        ]);
+      }
+    });
+
+    it('shows a write in live queries, its own and those of other tabs, and nothing when what they read was not touched', async () => {
+      const { mine, others } = await open();
+      const views = [mine, ...others].map(follow);
+      for (const { live } of views) await until(() => !live.current.loading);
+      const before = views.map(({ live }) => live.current);
+      await mine.execute(sql`INSERT INTO other VALUES ('a')`);
+      await insert(mine, 1);
+      for (const { numbers } of views) await until(() => numbers().length === 1);
+      expect(before.map(({ rows }) => rows)).toEqual(before.map(() => []));
+      if (others[0] !== undefined) await insert(others[0], 2);
+      else await insert(mine, 2);
+      for (const { numbers } of views) await until(() => numbers().length === 2);
+      for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
+    });
+
+    it('runs a batch whole or not at all', async () => {
+      const { mine, others } = await open();
+      const results = await mine.batch([sql`INSERT INTO entry VALUES ('a', 1, NULL)`, sql`UPDATE entry SET number = 2`]);
+      expect(results.map(({ changes }) => changes)).toEqual([1, 1]);
+      const failing = mine.batch([sql`INSERT INTO entry VALUES ('b', 3, NULL)`, sql`INSERT INTO entry VALUES ('a', 4, NULL)`]);
+      await expect(failing).rejects.toMatchObject({ code: 'constraint-primary-key' });
+      for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([2]);
+    });
+
+    it('gets errors with their code and what to do about them', async () => {
+      const { mine } = await open();
+      await expect(mine.execute(sql`INSERT INTO entry VALUES ('a', ${null}, NULL)`)).rejects.toMatchObject({ code: 'constraint-not-null', recovery: 'ask-user' });
+      await expect(mine.query('SELECT nonsense')).rejects.toMatchObject({ code: 'query-invalid' });
+      await expect(mine.query('DELETE FROM entry')).rejects.toMatchObject({ code: 'sql-read-only' });
+      const live = mine.live('SELECT nonsense FROM entry');
+      const unsubscribe = live.subscribe(() => undefined);
+      await until(() => live.current.error !== null);
+      expect(live.current.error?.code).toBe('query-invalid');
+      unsubscribe();
+    });
+
+    it('keeps the order of what is written without waiting', async () => {
+      const { mine } = await open();
+      await insert(mine, 0);
+      await Promise.all(upTo(50).map(() => mine.execute('UPDATE entry SET number = number * 2 + 1')));
+      expect(await mine.query('SELECT number FROM entry')).toEqual([{ number: Number(2n ** 50n - 1n) }]);
+    });
+
+    it('syncs with a server, both ways', async () => {
+      const databaseId = freshName();
+      const syncing = await syncWith(databaseId);
+      const { mine } = await open({ sync: syncing });
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      await insert(mine, 1);
+      await until(async () => (await numbersIn(elsewhere)).length === 1);
+      const view = follow(mine);
+      await insert(elsewhere, 2);
+      await until(() => view.numbers().length === 2);
+      await until(() => mine.status.state === 'up-to-date' && mine.status.pendingCount === 0);
+      expect(view.numbers()).toEqual([1, 2]);
+    });
+
+    if (persistence !== 'memory') {
+      it('is there again when it is opened the next time', async () => {
+        const { name, mine } = await open();
+        await insert(mine, 1);
+        await closeAll();
+        expect(await numbersIn(await openHere({ name, persistence }))).toEqual([1]);
+      });
+
+      it('with strict durability does the same', async () => {
+        const { name, mine, others } = await open({ durability: 'strict' });
+        await Promise.all(upTo(10).map((number) => insert(mine, number)));
+        for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(upTo(10));
+        await closeAll();
+        expect(await numbersIn(await openHere({ name, persistence }))).toEqual(upTo(10));
+      });
+    }
+  });
+
+  if (isShared) describe(`when the leading tab goes, on ${persistence}`, () => {
+    /** Ten on the way at a time. Halfway something happens, and writing goes on meanwhile. */
+    async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
+      let happening: Promise<void> | void = undefined;
+      for (let first = 0; first < 200; first += 10) {
+        const writes = upTo(10).map((index) => insert(client, first + index));
+        if (first === 100) happening = halfway();
+        await Promise.all(writes);
+      }
+      await happening;
+    }
+
+    it.each(['closed', 'killed'] as const)('a follower loses nothing and repeats nothing of what it writes, if that tab is %s', async (how) => {
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence });
+      const mine = await openHere({ name, persistence });
+      const third = await openHere({ name, persistence });
+      const view = follow(third);
+      await insert200(mine, () => (how === 'closed' ? leader.client.close() : leader.kill()));
+      for (const client of [mine, third]) expect(await numbersIn(client)).toEqual(upTo(200));
+      await until(() => mine.status.role === 'leader');
+      await insert(third, 200);
+      await until(() => view.numbers().length === 201);
+      expect(view.numbers()).toEqual(upTo(201));
+    });
+
+    it('what it wrote itself is there if its promise had resolved, and once', async () => {
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence });
+      const mine = await openHere({ name, persistence });
+      const resolved: number[] = [];
+      for (const number of upTo(50)) insert(leader.client, number).then(() => resolved.push(number), () => undefined);
+      await until(() => resolved.length > 10);
+      leader.kill();
+      const numbers = await numbersIn(mine);
+      expect(new Set(numbers).size).toBe(numbers.length);
+      expect(numbers).toEqual(expect.arrayContaining(resolved));
+    });
+
+    it('reads and live queries of a follower go on, and end when the next leads', async () => {
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence });
+      const mine = await openHere({ name, persistence });
+      await insert(mine, 1);
+      const view = follow(mine);
+      await until(() => view.numbers().length === 1);
+      leader.kill();
+      const reads = await Promise.all(upTo(10).map(() => numbersIn(mine)));
+      expect(reads).toEqual(reads.map(() => [1]));
+      await insert(mine, 2);
+      await until(() => view.numbers().length === 2);
+    });
+
+    it('a page that was hidden hands over, and shows what it missed when it is back', async () => {
+      const name = freshName();
+      const away = await openElsewhere({ name, persistence });
+      const here = await openHere({ name, persistence });
+      const view = follow(away.client);
+      await until(() => !view.live.current.loading);
+      away.window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+      await until(() => here.status.role === 'leader');
+      await insert(here, 1);
+      const asked = insert(away.client, 2);
+      away.window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+      await asked;
+      await until(() => view.numbers().length === 2);
+    });
+
+    it('sync goes on in the next, with what was not sent', async () => {
+      const databaseId = freshName();
+      const syncing = await syncWith(databaseId);
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence, sync: syncing });
+      const mine = await openHere({ name, persistence, sync: syncing });
+      await insert200(mine, () => leader.kill());
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      await until(async () => (await numbersIn(elsewhere)).length === 200);
+      expect(await numbersIn(elsewhere)).toEqual(upTo(200));
+    });
+  });
+}
