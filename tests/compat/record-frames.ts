@@ -42,6 +42,7 @@ const fromClient: ClientMessage[] = [
   { type: 'confirm', cursor: 13, decidedUpTo: 130 },
   { type: 'renew-token', token: 'd.e.f' },
   { type: 'ping' },
+  { type: 'audit', cursor: 14, tables: [{ tableId: tableIdOf('entry'), sums: [1, 2 ** 32 - 1] }, { tableId: tableIdOf('rate'), sums: [1, 2, 3, 4] }] },
 ];
 const fromServer: ServerMessage[] = [
   { type: 'welcome', protocolVersion: 1, epoch: id, watermark: 12, decidedUpTo: 129, decidedHash: id, reload: false, serverNowMs: 1_763_683_200_000, canWrite: true },
@@ -59,6 +60,7 @@ const fromServer: ServerMessage[] = [
   },
   { type: 'failure', code: 'auth-token-expired', fields: {} },
   { type: 'pong', serverNowMs: 1_763_683_200_000 },
+  { type: 'audit-answer', cursor: 14, compared: true, differing: [{ tableId: tableIdOf('entry'), ranges: [] }, { tableId: tableIdOf('rate'), ranges: [1] }], groups: groups.slice(0, 1) },
 ];
 
 function record(side: RecordedFrame['side'], message: ClientMessage | ServerMessage): RecordedFrame {

@@ -1,3 +1,5 @@
+export { AUDIT_SLICE_ROWS, auditSliceSql } from './audit/slice-sql.ts';
+export { auditedColumnIds, auditRangeCount, differingRanges, MAX_AUDIT_RANGES, TableFingerprint } from './audit/table-fingerprint.ts';
 export { ByteReader } from './bytes/byte-reader.ts';
 export { ByteWriter } from './bytes/byte-writer.ts';
 export { cellValueProblem, cellValuesEqual, type CellValue } from './change/cell-value.ts';
@@ -28,6 +30,8 @@ export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from
 export { addToCounter, counterDelta } from './merge/counter.ts';
 export { mergeRow, type Cell, type DocumentMerge, type Loss, type MergeRule, type RowChange, type RowMerge, type RowRules, type StoredRow } from './merge/row.ts';
 export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
+export type { Audit, AuditedTable } from './protocol/audit.ts';
+export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';
 export type { Confirm } from './protocol/confirm.ts';
 export type { Delivery, DeliveryHead } from './protocol/delivery.ts';
 export type { Failure } from './protocol/failure.ts';

@@ -1,3 +1,4 @@
+import type { RockpoolError } from '@rockpool/shared';
 import { encodeError } from '../rpc/error-transfer.ts';
 import type { Reads } from '../rpc/reads.ts';
 import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
@@ -35,6 +36,8 @@ export interface LeaderTools<Database> {
   /** To be called after every commit that is not a tab's write, in the same turn. */
   publishCommit(tables: readonly string[]): void;
   publishStatus(status: LeaderStatus): void;
+  /** Something happened in the background that the app should hear of. */
+  publishProblem(error: RockpoolError): void;
 }
 
 export interface LeadershipOptions<Database> {
@@ -51,6 +54,7 @@ export interface LeadershipOptions<Database> {
   readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
   readonly onCommit: (notice: CommitPosition & { readonly tables: readonly string[] }) => void;
   readonly onStatus: (status: LeaderStatus) => void;
+  readonly onProblem: (error: RockpoolError) => void;
 }
 
 /**
@@ -153,6 +157,7 @@ export class Leadership<Database extends WritableDatabase> {
       ...(committed === undefined ? {} : { committed }),
       publishCommit: (tables) => this.publishCommit(tables),
       publishStatus: (status) => this.publishStatus(status),
+      publishProblem: this.options.onProblem,
     });
   }
 

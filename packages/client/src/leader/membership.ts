@@ -221,6 +221,7 @@ export class Membership<Database extends WritableDatabase> {
       startWork: options.startWork,
       onCommit: (notice) => this.observe(this.commits.observe(notice)),
       onStatus: (status) => options.onStatus(status, 'leader'),
+      onProblem: options.onProblem,
     });
     this.leadership = leadership;
     this.leaderEpoch = leadership.epoch;

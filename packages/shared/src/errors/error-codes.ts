@@ -49,6 +49,7 @@ const ERROR_KINDS = {
   'network-unreachable': ['retry', 'The server cannot be reached.'],
   'protocol-version': ['upgrade', 'Client and server speak different protocol versions.'],
   'query-invalid': ['ask-user', 'SQLite does not accept this statement.'],
+  'replica-diverged': ['bug', 'An audit found rows of this device that differ from the server’s; they were replaced by the server’s.'],
   'rate-limited': ['retry', 'Too many requests in a short time.'],
   'schema-incompatible': ['upgrade', 'The stored database does not fit the schema of this app, and cannot be brought there by adding.'],
   'schema-invalid': ['bug', 'The schema has problems.'],

@@ -2,6 +2,8 @@ import { ByteReader } from '../bytes/byte-reader.ts';
 import { ByteWriter } from '../bytes/byte-writer.ts';
 import type { ChangeGroup } from '../change/changeset.ts';
 import { writeGroups } from '../change/changeset-codec.ts';
+import { readAudit, writeAudit, type Audit } from './audit.ts';
+import { readAuditAnswer, writeAuditAnswer, type AuditAnswer } from './audit-answer.ts';
 import { readConfirm, writeConfirm, type Confirm } from './confirm.ts';
 import { readDelivery, writeDelivery, writeDeliveryHead, type Delivery, type DeliveryHead } from './delivery.ts';
 import { readFailure, writeFailure, type Failure } from './failure.ts';
@@ -11,8 +13,8 @@ import { readPush, writePush, type Push } from './push.ts';
 import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.ts';
 import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
 
-export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping;
-export type ServerMessage = Welcome | Delivery | Failure | Pong;
+export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping | Audit;
+export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer;
 
 /** First byte of every message. A number is never given to another message. */
 export const MESSAGE_CODES = {
@@ -21,10 +23,12 @@ export const MESSAGE_CODES = {
   confirm: 3,
   'renew-token': 4,
   ping: 5,
+  audit: 6,
   welcome: 65,
   delivery: 66,
   failure: 67,
   pong: 68,
+  'audit-answer': 69,
 } as const;
 
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array<ArrayBuffer> {
@@ -54,6 +58,12 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
       break;
     case 'pong':
       writePong(writer, message);
+      break;
+    case 'audit':
+      writeAudit(writer, message);
+      break;
+    case 'audit-answer':
+      writeAuditAnswer(writer, message);
       break;
     case 'ping':
       break;
@@ -91,6 +101,8 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
         return readRenewToken(reader);
       case MESSAGE_CODES.ping:
         return { type: 'ping' };
+      case MESSAGE_CODES.audit:
+        return readAudit(reader);
       default:
         return reader.fail('unknown message');
     }
@@ -109,6 +121,8 @@ export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
         return readFailure(reader);
       case MESSAGE_CODES.pong:
         return readPong(reader);
+      case MESSAGE_CODES['audit-answer']:
+        return readAuditAnswer(reader);
       default:
         return reader.fail('unknown message');
     }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { CellValue } from '../change/cell-value.ts';
 import type { ChangeGroup, ChangeKind, ChangesetBody } from '../change/changeset.ts';
+import type { AuditedTable } from '../protocol/audit.ts';
 import type { ClientMessage, ServerMessage } from '../protocol/message-codec.ts';
 import type { Outcome } from '../protocol/outcome.ts';
 import type { PushedChangeset } from '../protocol/push.ts';
@@ -78,6 +79,11 @@ const changesetRun: fc.Arbitrary<PushedChangeset[]> = fc
   .tuple(fc.integer({ min: 1, max: 2 ** 40 }), fc.array(plain({ stampUs: safe, ageUs: safe, base: safe, body: fc.uint8Array() }), { minLength: 1, maxLength: 5 }))
   .map(([first, entries]) => entries.map((entry, index) => ({ sequence: first + index, ...entry })));
 
+const u32: fc.Arbitrary<number> = fc.integer({ min: 0, max: 0xffff_ffff });
+const auditedTable: fc.Arbitrary<AuditedTable> = fc
+  .constantFrom(1, 2, 16)
+  .chain((ranges) => plain({ tableId: columnId, sums: fc.array(u32, { minLength: ranges * 2, maxLength: ranges * 2 }) }));
+
 export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
   plain({
     type: fc.constant('hello' as const),
@@ -97,6 +103,7 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
   plain({ type: fc.constant('confirm' as const), cursor: safe, decidedUpTo: safe }),
   plain({ type: fc.constant('renew-token' as const), token: fc.string() }),
   plain({ type: fc.constant('ping' as const) }),
+  plain({ type: fc.constant('audit' as const), cursor: safe, tables: fc.array(auditedTable, { maxLength: 3 }) }),
 );
 
 export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
@@ -126,4 +133,11 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
     ),
   plain({ type: fc.constant('failure' as const), code: fc.constant('auth-token-expired' as const), fields: fc.constant({ seconds: 3 }) }),
   plain({ type: fc.constant('pong' as const), serverNowMs: safe }),
+  plain({
+    type: fc.constant('audit-answer' as const),
+    cursor: safe,
+    compared: fc.boolean(),
+    differing: fc.array(plain({ tableId: columnId, ranges: fc.array(fc.nat(), { maxLength: 3 }) }), { maxLength: 3 }),
+    groups: fc.array(changeGroup.filter(({ kind }) => kind === 'insert'), { maxLength: 2 }),
+  }),
 );

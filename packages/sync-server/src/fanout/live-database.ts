@@ -1,4 +1,5 @@
-import { encodeDelivery, encodeDeliveryGroups, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, type Hello, type Push, type Welcome } from '@rockpool/shared';
+import { encodeDelivery, encodeDeliveryGroups, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type Hello, type Push, type Welcome } from '@rockpool/shared';
+import { TableAudits } from '../audit/table-audits.ts';
 import { outcomesAfter } from '../log/outcomes.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
@@ -44,11 +45,14 @@ export interface LiveDatabaseOptions {
 export class LiveDatabase {
   readonly file: DatabaseFile;
   private readonly queue: PushQueue;
+  private readonly audits: TableAudits;
+  private readonly auditing = new Set<Subscriber>();
   private readonly subscriptions = new Map<Subscriber, Subscription>();
   private readonly subscriberBySite = new Map<string, Subscriber>();
 
   constructor(file: DatabaseFile, { onFailure, retention = RETENTION }: LiveDatabaseOptions) {
     this.file = file;
+    this.audits = new TableAudits(file);
     const rules = { checks: foreignKeyChecks(file.tableByName), retention };
     this.queue = new PushQueue({ file, rules, onCommitted: (authors) => this.publish(authors), onFailure });
   }
@@ -111,8 +115,27 @@ export class LiveDatabase {
     this.queue.confirm({ site: subscriber.site, cursor, decidedUpTo });
   }
 
+  /** Answers by itself, after a while. Throws `frame-unexpected` while the last one of this session is not answered. */
+  audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
+    if (this.auditing.has(subscriber)) throw new RockpoolError('frame-unexpected', { problem: 'an audit is not answered yet' });
+    this.auditing.add(subscriber);
+    this.audits.answer(audit).then(
+      (answer) => {
+        this.auditing.delete(subscriber);
+        if (!this.subscriptions.has(subscriber)) return;
+        if (answer.differing.length > 0) onDifference(answer.differing.map(({ tableId }) => tableId));
+        subscriber.send(encodeMessage(answer));
+      },
+      (thrown: unknown) => {
+        this.auditing.delete(subscriber);
+        subscriber.fail(toRockpoolError(thrown));
+      },
+    );
+  }
+
   /** Settles what waits, and closes the file. */
   close(): void {
+    this.audits.close();
     this.queue.drainAll();
     this.file.sql.close();
   }

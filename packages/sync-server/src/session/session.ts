@@ -145,6 +145,8 @@ export class Session implements Subscriber {
         return this.push(message);
       case 'confirm':
         return this.database?.confirm(this, message.cursor, message.decidedUpTo);
+      case 'audit':
+        return this.database?.audit(this, message, (tableIds) => this.context.log('audit-differs', { database: this.databaseId, site: this.site, tables: tableIds.length }));
       case 'renew-token':
         return this.renew(message.token);
       case 'ping':

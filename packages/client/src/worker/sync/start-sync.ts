@@ -24,6 +24,7 @@ export function startSync({ target, token, tools, persistence }: StartSyncOption
     database: toSyncDatabase({ database, nowMs, onApplied: (tables) => tools.publishCommit(tables) }),
     connect: committed === undefined ? connectWebSocket : sendWhenStored(connectWebSocket, committed),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
+    onProblem: (error) => tools.publishProblem(error),
     nowMs,
   });
   // From the device itself, or from Chromium, where workers are not told, by way of the page.

@@ -3,6 +3,7 @@ import { applyDelivery } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { toAuditDatabase } from '../audit/audit-database.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
 import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
@@ -64,6 +65,7 @@ export function toSyncDatabase({ database, nowMs, onApplied }: SyncDatabaseOptio
       if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.epoch);
       return verdict;
     },
+    audit: toAuditDatabase({ database, pending, log, onApplied: applied }),
     becomeNewSite: (firstOwn) => applied(becomeNewSite(database, pending, log, firstOwn)),
     nextPush(sequence, maxBytes) {
       const batch = outbox.nextPush(sequence, maxBytes);

@@ -42,6 +42,7 @@ async function connected(database: OpenDatabase): Promise<{ lines: Line[]; next:
       return { send: (message) => void line.sent.push(decodeClientMessage(encodeMessage(message))), bufferedBytes: 0, close: () => void (line.closed = true) };
     },
     onReport: () => undefined,
+    onProblem: () => undefined,
     nowMs: () => 1_700_000_000_000,
     random: () => 0,
   });

@@ -1,3 +1,5 @@
+import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
+import type { AuditDatabase } from '../audit/audit-database.ts';
 import { createSteadyClock, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Delivery, type PushedChangeset, type Welcome } from '@rockpool/shared';
 import type { WelcomeVerdict } from './judge-welcome.ts';
 import { INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
@@ -37,6 +39,7 @@ export interface SyncDatabase {
   nextPush(sequence: number, maxBytes: number): PushBatch | null;
   /** One transaction: outcomes, rows, cursor. Throws, and changes nothing, when it cannot. */
   applyDelivery(delivery: Delivery): void;
+  readonly audit: AuditDatabase;
   counts(): OutboxCounts;
   /** Makes all commits so far survive power loss. */
   flush(): void;
@@ -49,6 +52,10 @@ export interface SyncEngineOptions {
   readonly database: SyncDatabase;
   readonly connect: Connect;
   readonly onReport: (report: SyncReport) => void;
+  /** Something to tell the user that ends no connection. */
+  readonly onProblem: (error: RockpoolError) => void;
+  /** See idle-audit.ts. */
+  readonly auditTimes?: AuditTimes;
   readonly nowMs?: () => number;
   readonly random?: () => number;
 }
@@ -89,6 +96,15 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   // How often another connection took the place of this one while it was live.
   let timesReplaced = 0;
 
+  const audit = createIdleAudit({
+    database: database.audit,
+    nowMs: steadyMs,
+    times: options.auditTimes ?? AUDIT_TIMES,
+    send: (message) => connection?.send(message),
+    onDiverged: options.onProblem,
+    onFailed: (thrown) => dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() }),
+  });
+
   function dispatch(event: MachineEvent): void {
     const step = nextStep(state, event, { nowMs: steadyMs(), wallMs: nowMs(), random: random() });
     state = step.state;
@@ -116,6 +132,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         inFlight = new Map();
         clearTimeout(confirmTimer);
         confirmTimer = undefined;
+        audit.stop();
         break;
       case 'ping':
         connection?.send({ type: 'ping' });
@@ -129,6 +146,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         break;
       case 'note-server-time':
         guarded(() => database.noteServerTime(effect.serverNowMs));
+        break;
+      case 'audit-answer':
+        guarded(() => audit.answered(effect.answer));
         break;
       case 'apply':
         guarded(() => apply(effect.delivery));
@@ -250,6 +270,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
 
   function apply(delivery: Delivery): void {
     database.applyDelivery(delivery);
+    audit.start();
+    audit.disturb();
     for (const sequence of inFlight.keys()) if (sequence <= delivery.decidedUpTo) inFlight.delete(sequence);
     confirmTimer ??= setTimeout(confirm, CONFIRM_DELAY_MS);
   }
@@ -267,6 +289,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   return {
     start: () => dispatch({ type: 'start' }),
     committed(): void {
+      audit.disturb();
       dispatch({ type: 'committed' });
     },
     tryNow: () => dispatch({ type: 'try-now' }),

@@ -1,4 +1,4 @@
-import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type Delivery, type ErrorData, type ServerMessage, type Welcome } from '@rockpool/shared';
+import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type ErrorData, type ServerMessage, type Welcome } from '@rockpool/shared';
 
 /*
  *             start, try-now, wake                hello-sent              welcome
@@ -83,6 +83,7 @@ export type Effect =
   | { readonly type: 'welcome'; readonly welcome: Welcome }
   /** The server has told its clock's time. */
   | { readonly type: 'note-server-time'; readonly serverNowMs: number }
+  | { readonly type: 'audit-answer'; readonly answer: AuditAnswer }
   | { readonly type: 'apply'; readonly delivery: Delivery }
   /** Go on as another site, with the changesets from this number on. */
   | { readonly type: 'become-new-site'; readonly firstOwn: number };
@@ -190,6 +191,7 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
     const push: Effect[] = mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || decidedUpTo > state.decidedUpTo) ? [{ type: 'push', after: next.sentUpTo }] : [];
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }
+  if (state.phase === 'live' && message.type === 'audit-answer') return { state: scheduled(heard), effects: [{ type: 'audit-answer', answer: message }] };
   if (state.phase === 'live' && message.type === 'pong') {
     const told = { ...heard, clockOffsetMs: moment.wallMs - message.serverNowMs };
     return { state: scheduled(told), effects: [{ type: 'note-server-time', serverNowMs: message.serverNowMs }] };

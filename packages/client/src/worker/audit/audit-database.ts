@@ -1,0 +1,58 @@
+import { RockpoolError, syncedTables, type AuditAnswer, type TableSchema } from '@rockpool/shared';
+import type { DeliveryLog } from '../apply/apply-delivery.ts';
+import type { PendingIndex } from '../apply/pending-index.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { baseRowSlices, type BaseRow } from './base-rows.ts';
+import { repairRows } from './repair-rows.ts';
+
+/** What was repaired in one table. */
+export interface Repair {
+  readonly table: string;
+  readonly rowCount: number;
+}
+
+/** What an audit needs of the local database. */
+export interface AuditDatabase {
+  readonly tables: readonly TableSchema[];
+  readonly cursor: number;
+  /** See base-rows.ts. */
+  baseRows(table: TableSchema): Generator<readonly BaseRow[]>;
+  /** Puts the rows of an answer in the place of what is here. `rangeCounts`: what was asked for, by table id. */
+  repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): Repair[];
+}
+
+export interface AuditDatabaseOptions {
+  readonly database: OpenDatabase;
+  readonly pending: PendingIndex;
+  readonly log: DeliveryLog;
+  readonly onApplied: (touched: ReadonlySet<string>) => void;
+}
+
+export function toAuditDatabase({ database, pending, log, onApplied }: AuditDatabaseOptions): AuditDatabase {
+  const { connection, tablesById, meta, schema } = database;
+  const knowPending = (): void => {
+    for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
+  };
+  return {
+    tables: syncedTables(schema),
+    get cursor() {
+      return meta.cursor;
+    },
+    baseRows(table) {
+      knowPending();
+      return baseRowSlices(connection, table, pending);
+    },
+    repair(answer, rangeCounts) {
+      knowPending();
+      return answer.differing.map((differing) => {
+        const table = tablesById.get(differing.tableId);
+        const rangeCount = rangeCounts.get(differing.tableId);
+        if (table === undefined || rangeCount === undefined) throw new RockpoolError('frame-unexpected', { problem: 'an audit answer about what was not asked' });
+        const theirs = answer.groups.find(({ tableId }) => tableId === table.id);
+        const { rowCount, touched } = repairRows({ connection, tablesById, pending, log }, table, rangeCount, differing, theirs);
+        onApplied(touched);
+        return { table: table.name, rowCount };
+      });
+    },
+  };
+}

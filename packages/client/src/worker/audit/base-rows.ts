@@ -1,0 +1,70 @@
+import { auditedColumnIds, auditSliceSql, keyToString, type CellValue, type TableSchema } from '@rockpool/shared';
+import { BaseTable } from '../apply/base-table.ts';
+import { rowId, type PendingIndex, type RowRef } from '../apply/pending-index.ts';
+import { baseRow } from '../apply/row-state.ts';
+import { RowWriter } from '../apply/row-writer.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+/** A row as the server has it: what is pending is not in it. */
+export interface BaseRow {
+  readonly key: readonly CellValue[];
+  /** In the order of `auditedColumnIds`. */
+  readonly cells: readonly CellValue[];
+}
+
+/**
+ * All rows of a table as the server has them, in slices, so that other work comes in between; nothing may be committed in between. First the rows
+ * that nothing pending concerns, then those underneath what is pending.
+ */
+export function* baseRowSlices(connection: Connection, table: TableSchema, pending: PendingIndex): Generator<readonly BaseRow[]> {
+  const refs = pendingRefs(table, pending);
+  for (let after: readonly CellValue[] | null = null; ; ) {
+    const rows = readSlice(connection, table, after);
+    const last = rows.at(-1);
+    if (last === undefined) break;
+    after = last.key;
+    yield refs.size === 0 ? rows : rows.filter(({ key }) => !refs.has(rowId({ tableId: table.id, key, keyText: keyToString(key) })));
+  }
+  if (refs.size > 0) yield underPending(connection, table, pending, [...refs.values()]);
+}
+
+function pendingRefs(table: TableSchema, pending: PendingIndex): Map<string, RowRef> {
+  const refs = new Map<string, RowRef>();
+  for (const sequence of pending.sequences) {
+    for (const ref of pending.rowsOf(sequence)) if (ref.tableId === table.id) refs.set(rowId(ref), ref);
+  }
+  return refs;
+}
+
+function readSlice(connection: Connection, table: TableSchema, after: readonly CellValue[] | null): BaseRow[] {
+  const statement = connection.prepare(auditSliceSql(table, after === null));
+  const keyCount = table.primaryKey.length;
+  const cellCount = auditedColumnIds(table).length;
+  const rows: BaseRow[] = [];
+  try {
+    after?.forEach((part, index) => statement.bindCell(index + 1, part));
+    while (statement.step()) {
+      const key = Array.from({ length: keyCount }, (_, index) => statement.readCell(index));
+      rows.push({ key, cells: Array.from({ length: cellCount }, (_, index) => statement.readCell(keyCount + index)) });
+    }
+  } finally {
+    statement.release();
+  }
+  return rows;
+}
+
+function underPending(connection: Connection, table: TableSchema, pending: PendingIndex, refs: readonly RowRef[]): BaseRow[] {
+  const writer = new RowWriter(connection, table);
+  const hiddenCells = new BaseTable(connection);
+  const columnIds = auditedColumnIds(table);
+  try {
+    return refs.flatMap((ref) => {
+      const hidden = new Map([...hiddenCells.read(ref)].map(([columnId, { value }]) => [columnId, value]));
+      const shown = pending.changesOf(ref).filter(({ sequence }) => !pending.withheld.has(sequence));
+      const { exists, values } = baseRow(writer.read(ref.key), shown, hidden);
+      return exists ? [{ key: ref.key, cells: columnIds.map((columnId) => values.get(columnId) ?? null) }] : [];
+    });
+  } finally {
+    writer.release();
+  }
+}

@@ -1,0 +1,70 @@
+import { auditedColumnIds, cellValuesEqual, keyToString, TableFingerprint, type CellValue, type ChangeGroup, type DifferingTable, type TableSchema } from '@rockpool/shared';
+import { recordWithheld, type DeliveryLog } from '../apply/apply-delivery.ts';
+import { applyRows } from '../apply/apply-rows.ts';
+import type { PendingIndex } from '../apply/pending-index.ts';
+import { quietTransaction } from '../apply/quiet-transaction.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { baseRowSlices, type BaseRow } from './base-rows.ts';
+
+export interface RepairParts {
+  readonly connection: Connection;
+  readonly tablesById: ReadonlyMap<number, TableSchema>;
+  readonly pending: PendingIndex;
+  readonly log: DeliveryLog;
+}
+
+/**
+ * Puts the server's rows in the place of what is here, in the ranges in which they differ, in one transaction. What is pending stays on top. Returns how
+ * many rows were replaced, added or removed, and the tables touched.
+ */
+export function repairRows(parts: RepairParts, table: TableSchema, rangeCount: number, { ranges }: DifferingTable, theirs: ChangeGroup | undefined): { readonly rowCount: number; readonly touched: ReadonlySet<string> } {
+  const { connection, tablesById, pending, log } = parts;
+  const { wrong, extra } = compare(parts, table, rangeCount, new Set(ranges), rowsOf(table, theirs));
+  const groups = [toGroup(table, 'delete', extra), toGroup(table, 'insert', wrong)].filter(({ rowCount }) => rowCount > 0);
+  const applied = quietTransaction(connection, () => {
+    const result = applyRows({ connection, tablesById, pending, decisions: new Map(), groups });
+    recordWithheld(log, pending, result.withheld, new Map());
+    return result;
+  });
+  pending.setWithheld(applied.withheld.keys());
+  return { rowCount: wrong.length + extra.length, touched: applied.touched };
+}
+
+function compare({ connection, pending }: RepairParts, table: TableSchema, rangeCount: number, ranges: ReadonlySet<number>, theirs: ReadonlyMap<string, BaseRow>): { wrong: BaseRow[]; extra: BaseRow[] } {
+  const fingerprint = new TableFingerprint(table, rangeCount);
+  const wrong = new Map(theirs);
+  const extra: BaseRow[] = [];
+  for (const slice of baseRowSlices(connection, table, pending)) {
+    for (const mine of slice) {
+      if (!ranges.has(fingerprint.rangeOfKey(mine.key))) continue;
+      const name = keyToString(mine.key);
+      const other = theirs.get(name);
+      if (other === undefined) extra.push(mine);
+      else if (other.cells.every((cell, index) => cellValuesEqual(cell, mine.cells[index] ?? null))) wrong.delete(name);
+    }
+  }
+  return { wrong: [...wrong.values()], extra };
+}
+
+function rowsOf(table: TableSchema, group: ChangeGroup | undefined): Map<string, BaseRow> {
+  const rows = new Map<string, BaseRow>();
+  if (group === undefined) return rows;
+  const indexes = auditedColumnIds(table).map((columnId) => group.columnIds.indexOf(columnId));
+  for (let row = 0; row < group.rowCount; row++) {
+    const key = group.keys.map((part) => part[row] as CellValue);
+    rows.set(keyToString(key), { key, cells: indexes.map((index) => group.values[index]?.[row] ?? null) });
+  }
+  return rows;
+}
+
+function toGroup(table: TableSchema, kind: 'insert' | 'delete', rows: readonly BaseRow[]): ChangeGroup {
+  const columnIds = kind === 'insert' ? auditedColumnIds(table) : [];
+  return {
+    tableId: table.id,
+    kind,
+    rowCount: rows.length,
+    keys: table.primaryKey.map((_, part) => rows.map(({ key }) => key[part] as CellValue)),
+    columnIds,
+    values: columnIds.map((_, column) => rows.map(({ cells }) => cells[column] ?? null)),
+  };
+}

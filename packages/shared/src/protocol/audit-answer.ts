@@ -1,0 +1,52 @@
+import type { ByteReader } from '../bytes/byte-reader.ts';
+import type { ByteWriter } from '../bytes/byte-writer.ts';
+import type { ChangeGroup } from '../change/changeset.ts';
+import { readGroups, writeGroups } from '../change/changeset-codec.ts';
+
+/** A table that is not the same on both sides. */
+export interface DifferingTable {
+  readonly tableId: number;
+  /** Those whose rows follow; more may differ, and are found by the next audit. Empty where the audit asked about the table as a whole. */
+  readonly ranges: readonly number[];
+}
+
+/** Server to client: what an audit found. */
+export interface AuditAnswer {
+  readonly type: 'audit-answer';
+  /** The watermark that was compared. */
+  readonly cursor: number;
+  /** False: the log was not at that watermark, or moved on; nothing was compared. */
+  readonly compared: boolean;
+  readonly differing: readonly DifferingTable[];
+  /** All rows of those ranges, as inserts. */
+  readonly groups: readonly ChangeGroup[];
+}
+
+export function writeAuditAnswer(writer: ByteWriter, { cursor, compared, differing, groups }: AuditAnswer): void {
+  writer.varint(cursor);
+  writer.u8(compared ? 1 : 0);
+  writer.varint(differing.length);
+  for (const { tableId, ranges } of differing) {
+    writer.u32(tableId);
+    writer.varint(ranges.length);
+    for (const range of ranges) writer.varint(range);
+  }
+  writeGroups(writer, groups);
+}
+
+export function readAuditAnswer(reader: ByteReader): AuditAnswer {
+  const cursor = reader.varint();
+  const compared = reader.flag();
+  const differing: DifferingTable[] = [];
+  const tableCount = reader.count(5);
+  for (let t = 0; t < tableCount; t++) {
+    const tableId = reader.u32();
+    const ranges: number[] = [];
+    const rangeCount = reader.count(1);
+    for (let r = 0; r < rangeCount; r++) ranges.push(reader.varint());
+    differing.push({ tableId, ranges });
+  }
+  const groups = readGroups(reader);
+  if (groups.some(({ kind }) => kind !== 'insert')) reader.fail('rows of an audit are inserts');
+  return { type: 'audit-answer', cursor, compared, differing, groups };
+}

@@ -1,0 +1,43 @@
+import { MAX_AUDIT_RANGES } from '../audit/table-fingerprint.ts';
+import type { ByteReader } from '../bytes/byte-reader.ts';
+import type { ByteWriter } from '../bytes/byte-writer.ts';
+
+/** Fingerprints of one table: two sums for each of its ranges. */
+export interface AuditedTable {
+  readonly tableId: number;
+  readonly sums: readonly number[];
+}
+
+/**
+ * Client to server: what its tables hold at a watermark, without what is pending. One range asks whether the table is the same; several, always a
+ * power of two, ask for the rows of those that are not.
+ */
+export interface Audit {
+  readonly type: 'audit';
+  readonly cursor: number;
+  readonly tables: readonly AuditedTable[];
+}
+
+export function writeAudit(writer: ByteWriter, { cursor, tables }: Audit): void {
+  writer.varint(cursor);
+  writer.varint(tables.length);
+  for (const { tableId, sums } of tables) {
+    writer.u32(tableId);
+    writer.varint(sums.length / 2);
+    for (const sum of sums) writer.u32(sum);
+  }
+}
+
+export function readAudit(reader: ByteReader): Audit {
+  const cursor = reader.varint();
+  const tables: AuditedTable[] = [];
+  const tableCount = reader.count(13);
+  for (let t = 0; t < tableCount; t++) {
+    const tableId = reader.u32();
+    const rangeCount = reader.count(8);
+    if (rangeCount === 0 || rangeCount > MAX_AUDIT_RANGES || (rangeCount & (rangeCount - 1)) !== 0) reader.fail('number of ranges');
+    const sums = Array.from({ length: rangeCount * 2 }, () => reader.u32());
+    tables.push({ tableId, sums });
+  }
+  return { type: 'audit', cursor, tables };
+}

@@ -1,0 +1,101 @@
+import { encodeMessage, type ClientMessage, type RockpoolError, type ServerMessage } from '../../packages/shared/src/index.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
+import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
+import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { openInMemory, testSchema } from '../../packages/client/src/worker/testing/test-database.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+
+/** The real database and sync of one device, in this process. */
+export class Device {
+  readonly database: OpenDatabase;
+  readonly problems: RockpoolError[] = [];
+  /** The messages that went and came. */
+  readonly sizes: { readonly type: string; readonly sizeBytes: number }[] = [];
+  report: SyncReport | null = null;
+  /** Read only: what is written waits. */
+  access: 'write' | 'read' = 'write';
+  private readonly engine: SyncEngine;
+  private requests = 0;
+
+  constructor(server: TestServer) {
+    this.database = openInMemory({ randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
+    this.engine = createSyncEngine({
+      url: `ws://${server.host}/sync`,
+      databaseId: DATABASE,
+      token: () => server.token(this.access),
+      database: toSyncDatabase({ database: this.database, nowMs: Date.now, onApplied: () => undefined }),
+      connect: (url, events) => {
+        const socket = connectWebSocket(url, {
+          ...events,
+          onMessage: (message) => {
+            this.note(message);
+            events.onMessage(message);
+          },
+        });
+        return {
+          ...socket,
+          send: (message) => {
+            this.note(message);
+            socket.send(message);
+          },
+        };
+      },
+      onReport: (report) => {
+        this.report = report;
+      },
+      onProblem: (error) => void this.problems.push(error),
+      // Again and again.
+      auditTimes: { quietMs: 0, intervalMs: 20 },
+    });
+    this.engine.start();
+  }
+
+  write(sql: string, ...params: readonly string[]): void {
+    this.requests++;
+    this.database.write({ id: `r${this.requests}`, statements: [{ sql, params }] });
+    this.engine.committed();
+  }
+
+  rows(sql: string): unknown[] {
+    return this.database.connection.rows(sql);
+  }
+
+  /** Resolves once it is so: the test's own deadline ends it otherwise. */
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  private note(message: ClientMessage | ServerMessage): void {
+    this.sizes.push({ type: message.type, sizeBytes: encodeMessage(message).length });
+  }
+
+  reconnect(): void {
+    this.engine.stop();
+    this.engine.start();
+  }
+
+  close(): void {
+    this.engine.stop();
+    this.database.close();
+  }
+}
+
+/** Runs a test with a server of its own, and devices that end with it. */
+export async function withServer(body: (server: TestServer, device: () => Device) => Promise<void>): Promise<void> {
+  const folder = temporaryFolder();
+  const server = await TestServer.start(folder.path, { schema: testSchema });
+  const devices: Device[] = [];
+  try {
+    await body(server, () => {
+      const device = new Device(server);
+      devices.push(device);
+      return device;
+    });
+  } finally {
+    for (const device of devices) device.close();
+    await server.stop();
+    folder.remove();
+  }
+}
