@@ -108,12 +108,10 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange): RowMerge
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
   const [winner, loser] = incomingWins ? [incoming, stored] : [stored, incoming];
-  return {
-    row: winner,
-    // A loser that was deleted already has nothing left to lose.
-    losses: loser.deleted === null ? wholeRowLosses(loser, winner) : [],
-    corrected: incomingWins ? [] : correctedBy(change),
-  };
+  // A loser that was deleted already has nothing left to lose.
+  const losses = loser.deleted === null ? wholeRowLosses(loser, winner) : [];
+  const stands = incomingWins || (winner.deleted === null && losses.length === 0);
+  return { row: winner, losses, corrected: stands ? [] : correctedBy(change) };
 }
 
 function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRules): RowMerge {
@@ -140,7 +138,8 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
   const { version } = change;
   const rowBase = change.baseOf(EXISTENCE_COLUMN_ID);
   if (!hasSeen(rowBase, version.site, stored.inserted)) {
-    return { row: stored, losses: updateLosses(stored, change, rules, 'one-insert-wins', stored.inserted), corrected: correctedBy(change) };
+    const losses = updateLosses(stored, change, rules, 'one-insert-wins', stored.inserted);
+    return { row: stored, losses, corrected: stored.deleted === null && losses.length === 0 ? [] : correctedBy(change) };
   }
   if (stored.deleted === null) return mergeCells(stored, change, rules);
   if (rules.deleteRule === 'delete-wins') {
@@ -181,10 +180,9 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     }
     const incomingWins = compareVersions(version, before.version) > 0;
     if (incomingWins) cells.set(columnId, incoming);
-    else corrected.push(columnId);
-    if (!cellValuesEqual(value, before.value)) {
-      losses.push({ columnId, rule: 'lww', lost: incomingWins ? before : incoming, won: incomingWins ? incoming : before });
-    }
+    if (cellValuesEqual(value, before.value)) continue;
+    if (!incomingWins) corrected.push(columnId);
+    losses.push({ columnId, rule: 'lww', lost: incomingWins ? before : incoming, won: incomingWins ? incoming : before });
   }
   return { row: { ...stored, updated, cells }, losses, corrected };
 }

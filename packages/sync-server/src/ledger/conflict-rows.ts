@@ -30,7 +30,7 @@ export function writeConflictRows(
       const fields = conflictFields(write.table, write.key, loss, version.watermark, principalAt);
       const cells = new Map<number, Cell>(ledger.values.map((column) => [column.id, { value: fields[column.name] ?? null, version: ledgerVersion }]));
       insertRow(file, ledger, key, cells);
-      writeKnownRow(file, ledger, encodeKey(key), { row: { inserted: ledgerVersion, revived: null, updated: new Map(), deleted: null, cells }, bornAt: version.watermark });
+      writeKnownRow(file, ledger, encodeKey(key), { row: { inserted: ledgerVersion, revived: null, updated: new Map(), deleted: null, cells }, bornAt: version.watermark, waitsFor: null });
     }
   }
 }

@@ -1,26 +1,18 @@
-import { CONFLICT_TABLE, CONFLICT_TABLE_NAME, encodeKey } from '@rockpool/shared';
+import { CONFLICT_TABLE_NAME } from '@rockpool/shared';
 import type { Retention } from '../log/retention.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { readKnownRow, writeKnownRow } from '../store/row-store.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import { deleteConflict } from './delete-conflict.ts';
 
 // Of those that are too old; so that no commit waits long for an old database to be tidied.
 const PURGED_PER_COMMIT = 100;
 
 /**
  * Deletes entries of the conflict ledger that are too old or too many, at the log's end, so that clients are told as of any other delete. Entries after the
- * watermark `since` stay, however many: nothing is purged before anybody could see it. Their tombstones keep no values.
+ * watermark `since` stay, however many: nothing is purged before anybody could see it.
  */
 export function purgeConflicts(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
-  const ledger = file.tableById.get(CONFLICT_TABLE.id) as StoredTable;
-  for (const id of new Set([...tooOld(file, nowMs - retention.conflictsMs, since), ...tooMany(file, retention.maxConflicts, since)])) {
-    const keyBytes = encodeKey([id]);
-    const known = readKnownRow(file, ledger, [id], keyBytes);
-    if (known === undefined) continue;
-    file.sql.run(ledger.deleteSql, id);
-    const deleted = { ...known.row.inserted, watermark: file.log.watermark };
-    writeKnownRow(file, ledger, keyBytes, { ...known, row: { ...known.row, deleted, cells: new Map() } });
-  }
+  const surplus = new Set([...tooOld(file, nowMs - retention.conflictsMs, since), ...tooMany(file, retention.maxConflicts, since)]);
+  for (const id of surplus) deleteConflict(file, id, file.log.watermark);
 }
 
 function tooOld({ sql }: DatabaseFile, beforeMs: number, since: number): string[] {

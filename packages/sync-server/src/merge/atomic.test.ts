@@ -72,6 +72,22 @@ describe('an atomic changeset', () => {
     expect(await against([update('notes', 'n', { title: 'ann' })], 120_000, [remove('notes', 'n')])).toMatchObject({ code: 'atomic-conflict' });
   });
 
+  it('that loses to equal values is admitted: nothing of it is lost', async () => {
+    const bens = [update('entries', 'e', { note: 'both' }), update('entries', 'f', { note: 'ben' })];
+    expect(await against([update('entries', 'e', { note: 'both' })], 0, bens)).toMatchObject({ kind: 'admitted', lossCount: 0 });
+    expect(notes()).toEqual([['e', 'both'], ['f', 'ben']]);
+  });
+
+  it('that inserts a row which another made alike is admitted, and one that differs in a column is rejected', async () => {
+    const a = await tested.server.open(undefined, { principal: 'ann' });
+    const b = await tested.server.open(undefined, { principal: 'ben' });
+    b.site.write([insert('products', 'q', { stock: 1n })], { ageMs: 60_000, atomic: true });
+    b.site.write([insert('products', 'r', { stock: 2n })], { ageMs: 60_000, atomic: true });
+    await a.commit([insert('products', 'q', { stock: 1n }), insert('products', 'r', { stock: 1n })]);
+    b.push();
+    expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted' }, { code: 'atomic-conflict' }]);
+  });
+
   it('that deletes what others deleted is admitted', async () => {
     expect(await against([remove('entries', 'e')], 0, [remove('entries', 'e'), update('entries', 'f', { note: 'ben' })])).toMatchObject({ kind: 'admitted' });
   });

@@ -93,6 +93,14 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(ledger()).toEqual(expect.arrayContaining([['entries', '["old"]', 'note', 'old', 'ann', 'ann'], ['entries', '["old"]', 'account_id', 'x', 'ben', 'ann']]));
   });
 
+  it('is deleted too where it refers to a unique column of the parent', async () => {
+    const delivery = await late([insert('cards', 'k', { account_name: 'x', digits: '1' }), insert('cards', 'l', { account_name: 'y', digits: '2' })]);
+    expect(delivery.outcomes).toMatchObject([{ kind: 'admitted' }]);
+    expect(query('SELECT id FROM cards')).toEqual([['l']]);
+    expect(told(delivery, 'cards')).toMatchObject([{ kind: 'delete', key: ['k'] }]);
+    expect(ledger()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
+  });
+
   it('is refused where it is a part of an atomic changeset', async () => {
     const { outcomes } = await late([insert('entries', 'e', { account_id: 'x', amount: 7n }), update('accounts', 'y', { name: 'z' })], { atomic: true });
     expect(outcomes).toMatchObject([{ kind: 'rejected', code: 'atomic-conflict' }]);
@@ -111,5 +119,80 @@ describe('a child that arrives after its parent was deleted', () => {
     b.push();
     expect((await b.decided(3)).outcomes).toMatchObject([refused, refused]);
     expect(tested.server.query('SELECT count(*) FROM limits')).toEqual([[0n]]);
+  });
+});
+
+describe('a child that went with its parent', () => {
+  /** Ann deletes the account x; Ben, who has not seen it, adds an entry with a split. */
+  async function gone(): Promise<{ a: TestConnection; b: TestConnection }> {
+    const { a, b } = await two();
+    b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n, note: 'late' }), insert('splits', 's', { entry_id: 'e', share: 3n })]);
+    await a.commit([remove('accounts', 'x')]);
+    b.push();
+    await b.decided(1);
+    await a.delivery();
+    expect(counts()).toEqual([[1n, 1n, 0n]]);
+    return { a, b };
+  }
+
+  it('comes back, with what hangs on it, where one who had not seen it go moves it to another', async () => {
+    const { b } = await gone();
+    b.site.write([update('entries', 'e', { account_id: 'y' })], { base: 1 });
+    b.push();
+    const bens = await b.decided(2);
+    expect(bens.outcomes).toMatchObject([{ kind: 'admitted', lossCount: 0 }]);
+    expect(query('SELECT account_id, amount, note FROM entries ORDER BY id')).toEqual([['y', 7n, 'late'], ['y', 1n, 'old']]);
+    expect(counts()).toEqual([[1n, 2n, 1n]]);
+    expect(told(bens, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
+    expect(told(bens, 'splits')).toMatchObject([{ kind: 'insert', key: ['s'] }]);
+  });
+
+  it('is no loss any more once it is back, on every client', async () => {
+    const { a, b } = await gone();
+    expect(ledger()).not.toEqual([]);
+    b.site.write([update('entries', 'e', { account_id: 'y' })], { base: 1 });
+    b.push();
+    await b.decided(2);
+    expect(ledger()).toEqual([]);
+    expect(told(await a.delivery(), 'rockpool_conflict').every(({ kind }) => kind === 'delete')).toBe(true);
+  });
+
+  it('goes again where it is only changed, and what was written is a loss', async () => {
+    const { b } = await gone();
+    b.site.write([update('entries', 'e', { note: 'more' })], { base: 1 });
+    b.push();
+    expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(counts()).toEqual([[1n, 1n, 0n]]);
+    expect(ledger()).toEqual(expect.arrayContaining([['entries', '["e"]', 'note', 'more', 'ben', 'ann']]));
+  });
+
+  it('comes back with a parent that one makes anew who had not seen it go, and not with that of one who had', async () => {
+    const { a, b } = await gone();
+    await a.commit([insert('accounts', 'x', { name: 'new' })]);
+    expect(counts()).toEqual([[2n, 1n, 0n]]);
+    await a.commit([remove('accounts', 'x')]);
+    await b.delivery();
+    const c = await tested.server.open(undefined, { principal: 'cleo' });
+    await c.commit([insert('accounts', 'x', { name: 'blind' })], { base: 0 });
+    expect(counts()).toEqual([[2n, 2n, 1n]]);
+  });
+
+  it('waits for its other parent where both have gone', async () => {
+    const { a, b } = await two();
+    b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n })]);
+    b.site.write([insert('transfers', 't', { from_id: 'x', to_id: 'y' })]);
+    await a.commit([remove('accounts', 'x')]);
+    await a.commit([remove('accounts', 'y'), remove('entries', 'old')]);
+    b.push();
+    await b.decided(2);
+    const transfers = (): unknown => query('SELECT id FROM transfers');
+    const blind = async (key: string): Promise<void> => {
+      const c = await tested.server.open(undefined, { principal: 'cleo' });
+      await c.commit([insert('accounts', key, { name: key })], { base: 0 });
+    };
+    await blind('x');
+    expect(transfers()).toEqual([]);
+    await blind('y');
+    expect(transfers()).toEqual([['t']]);
   });
 });

@@ -1,7 +1,7 @@
-import { quoteName, RockpoolError, type CellValue, type ForeignKeySchema } from '@rockpool/shared';
+import { encodeKey, quoteName, RockpoolError, type CellValue, type ForeignKeySchema } from '@rockpool/shared';
 import type { RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import type { KnownRow } from '../store/row-store.ts';
+import { readColumnValues, type KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 import type { MergedRow } from './merge-changeset.ts';
 
@@ -72,7 +72,7 @@ export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, r
     // A row that was not there had no children.
     if (before === undefined || before.row.deleted !== null) continue;
     for (const check of checks.byParent.get(write.table) ?? []) {
-      const values = referencedValues(check, write, before);
+      const values = referencedValues(check, write.table, write.key, before);
       if (values.includes(null)) continue;
       if (file.sql.get(check.orphanSql, ...values) !== undefined) throw violation(check);
     }
@@ -80,15 +80,26 @@ export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, r
 }
 
 /** What children have of a parent, in the order of the foreign key's columns. */
-export function referencedValues({ key }: ForeignKeyCheck, write: RowWrite, known: KnownRow): CellValue[] {
-  return key.foreignColumns.map((name) => valueOf(write.table, write.key, known, name));
+export function referencedValues({ key }: ForeignKeyCheck, table: StoredTable, rowKey: readonly CellValue[], { row }: KnownRow): CellValue[] {
+  return key.foreignColumns.map((name) => valueOf(table, rowKey, name, (columnId) => row.cells.get(columnId)?.value));
 }
 
-function valueOf(table: StoredTable, key: readonly CellValue[], { row }: KnownRow, columnName: string): CellValue {
+/** The same, as a child that is there has them: a column may have turned what was sent into its own type. */
+export function referringValues(file: DatabaseFile, { key }: ForeignKeyCheck, { table, key: rowKey }: RowWrite): CellValue[] {
+  const values = readColumnValues(file, table, rowKey);
+  return key.columns.map((name) => valueOf(table, rowKey, name, (columnId) => values.get(columnId)));
+}
+
+function valueOf(table: StoredTable, key: readonly CellValue[], columnName: string, cell: (columnId: number) => CellValue | undefined): CellValue {
   const part = table.keys.findIndex(({ name }) => name === columnName);
   if (part >= 0) return key[part] ?? null;
   const column = table.values.find(({ name }) => name === columnName);
-  return column === undefined ? null : (row.cells.get(column.id)?.value ?? null);
+  return column === undefined ? null : (cell(column.id) ?? null);
+}
+
+/** What a child refers to, as bytes: equal for every child of one parent by one foreign key. The values have no NULL. */
+export function referenceBytes({ key }: ForeignKeyCheck, values: readonly CellValue[]): Uint8Array<ArrayBuffer> {
+  return encodeKey([key.foreignTable, key.foreignColumns.join(), ...values]);
 }
 
 function violation({ child, key }: ForeignKeyCheck): RockpoolError {

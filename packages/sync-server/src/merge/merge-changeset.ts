@@ -1,8 +1,9 @@
-import { mergeRow, type Loss, type Version } from '@rockpool/shared';
+import { EXISTENCE_COLUMN_ID, mergeRow, type Loss, type RowChange, type RowMerge, type StoredRow, type Version } from '@rockpool/shared';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
 import { baseOf, type RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readKnownRow, type KnownRow } from '../store/row-store.ts';
+import { isGoneByCascade } from './merged-rows.ts';
 
 /** One row before and after a changeset. */
 export interface MergedRow {
@@ -17,19 +18,26 @@ export interface MergedRow {
 
 /** Reads what is stored and merges a changeset into it. Writes nothing. */
 export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, base: number): MergedRow[] {
-  const rows: MergedRow[] = [];
-  for (const write of writes) {
+  return writes.map((write) => {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
-    const merge = mergeRow(before?.row, { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base) }, write.table.rules);
-    rows.push({
-      write,
-      before,
-      after: merge.row === undefined || merge.row === before?.row ? before : { row: merge.row, bornAt: before?.bornAt ?? version.watermark },
-      losses: merge.losses,
-      corrected: merge.corrected,
-    });
-  }
-  return rows;
+    const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base) };
+    const { row, losses, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write) : mergeRow(before?.row, change, write.table.rules);
+    const after = row === undefined || row === before?.row ? before : { row, bornAt: before?.bornAt ?? version.watermark, waitsFor: null };
+    return { write, before, after, losses, corrected };
+  });
+}
+
+/**
+ * A row that went with its parent is merged as if it were still there: whether it is, is for its parents to say once all rows are merged
+ * (cascade.ts). So the order in which the parent's delete and the writes of the child arrive does not matter.
+ */
+function mergeGone({ row: gone }: KnownRow, change: RowChange, { table, values }: RowWrite): RowMerge {
+  const standing: StoredRow = { ...gone, deleted: null };
+  const merge = mergeRow(standing, change, table.rules);
+  if (merge.row === undefined || merge.row === standing) return mergeRow(gone, change, table.rules);
+  if (change.kind !== 'update') return merge;
+  // Its author may have been told that it is gone: everybody is given the whole row.
+  return { ...merge, row: { ...merge.row, revived: change.version }, corrected: [EXISTENCE_COLUMN_ID, ...values.keys()] };
 }
 
 /** What the author of a changeset has to be told. */

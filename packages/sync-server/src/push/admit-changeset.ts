@@ -1,12 +1,15 @@
 import { correctStampUs, RockpoolError, type ErrorCode, type Version } from '@rockpool/shared';
 import { writeDocuments } from '../documents/document-store.ts';
 import { writeConflictRows } from '../ledger/conflict-rows.ts';
+import { withdrawCascadeLosses } from '../ledger/delete-conflict.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
 import { requireWhole } from '../merge/atomic.ts';
 import { cascadeDeletes } from '../merge/cascade.ts';
 import { checkForeignKeys, type ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import { correctedRows, mergeChangeset } from '../merge/merge-changeset.ts';
+import { MergedRows } from '../merge/merged-rows.ts';
+import { returnChildren } from '../merge/return-children.ts';
 import { writeRows } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { writeKnownRow } from '../store/row-store.ts';
@@ -40,9 +43,11 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
   try {
     const stored = file.sql.savepoint((): StoredOutcome => {
       const { atomic, writes } = readChangeset(changeset.body, file.tableById);
-      const merged = mergeChangeset(file, writes, version, base);
-      writeRows(file, merged);
-      const rows = cascadeDeletes(file, checks, merged, version, base);
+      const merged = new MergedRows(file, mergeChangeset(file, writes, version, base));
+      writeRows(file, merged.all());
+      cascadeDeletes(file, checks, merged, version, base);
+      returnChildren(file, checks, merged, version, base);
+      const rows = merged.all();
       // Before the constraints, so that one reason is given: a conflict can be solved by trying again.
       if (atomic) requireWhole(rows, version);
       checkForeignKeys(file, checks, rows);
@@ -50,6 +55,7 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
       for (const { write, before, after } of rows) {
         if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
       }
+      withdrawCascadeLosses(file, rows, version.watermark);
       const lossCount = rows.reduce((count, { losses }) => count + losses.length, 0);
       if (lossCount > 0) {
         writeConflictRows(file, rows, version, (watermark) => (watermark === version.watermark ? sender.principal : file.log.principalAt(watermark)));

@@ -19,7 +19,7 @@ CREATE TABLE rockpool_document_edit (    -- the last edits of each document
 `;
 
 /** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
-export const STORAGE_FORMAT = 4;
+export const STORAGE_FORMAT = 5;
 
 /** What brings a file of an older format to the next one, by the format it has. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
@@ -28,6 +28,8 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
       UPDATE rockpool_log SET received_ms = max_stamp_us / 1000;
       CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL`,
   3: DOCUMENT_TABLES_SQL,
+  4: `ALTER TABLE rockpool_row_version ADD COLUMN waits_for BLOB;
+      CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL`,
 };
 
 /** The number of the server's own site in rockpool_site: the author of the conflict ledger. */
@@ -85,9 +87,11 @@ CREATE TABLE rockpool_row_version (      -- one line per row of a synced table, 
   watermark INTEGER NOT NULL,            -- the highest of all versions in the row
   versions BLOB NOT NULL,                -- of its existence and of each cell (row-version-codec.ts)
   image BLOB,                            -- a deleted row's cells; NULL while the row is there
+  waits_for BLOB,                        -- of a row that went with its parent: the parent that it refers to (merge/foreign-keys.ts)
   PRIMARY KEY (table_id, key)
 ) WITHOUT ROWID;
 
 CREATE INDEX rockpool_row_version_by_watermark ON rockpool_row_version (watermark);
 CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL;
+CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL;
 ${DOCUMENT_TABLES_SQL}`;

@@ -1,23 +1,45 @@
-import { decodeBefore, encodeBefore, RockpoolError, type Cell, type CellValue, type ChangeGroup, type StoredRow, type Version } from '@rockpool/shared';
+import { decodeBefore, decodeKey, encodeBefore, RockpoolError, type Cell, type CellValue, type ChangeGroup, type StoredRow, type Version } from '@rockpool/shared';
 import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from './database-file.ts';
 import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
+import type { SqlRow } from './sqlite-file.ts';
 import type { StoredTable } from './stored-table.ts';
 
 /** A row with its versions, dead or alive, and since when its key has been known. */
 export interface KnownRow {
   readonly row: StoredRow;
   readonly bornAt: number;
+  /** A row that went with a parent: what it refers to there (merge/foreign-keys.ts). Null for any other. */
+  readonly waitsFor: Uint8Array | null;
 }
 
 /** Undefined: no row of this key has ever been admitted. */
 export function readKnownRow(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], keyBytes: Uint8Array): KnownRow | undefined {
-  const stored = file.sql.get(`SELECT versions, image FROM rockpool_row_version WHERE table_id = ? AND key = ?`, BigInt(table.schema.id), keyBytes);
-  if (stored === undefined) return undefined;
+  const stored = file.sql.get(`SELECT versions, image, waits_for FROM rockpool_row_version WHERE table_id = ? AND key = ?`, BigInt(table.schema.id), keyBytes);
+  return stored === undefined ? undefined : toKnownRow(file, stored, () => readRowValues(file, table, key, keyBytes));
+}
+
+/** Undefined: no row of this key is known to be deleted. */
+export function readTombstone(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array): KnownRow | undefined {
+  const stored = file.sql.get(`SELECT versions, image, waits_for FROM rockpool_row_version WHERE table_id = ? AND key = ? AND image IS NOT NULL`, BigInt(table.schema.id), keyBytes);
+  return stored === undefined ? undefined : toKnownRow(file, stored, () => NO_CELLS);
+}
+
+/** All deleted rows of a table that are remembered. */
+export function readTombstones(file: DatabaseFile, table: StoredTable): { readonly key: readonly CellValue[]; readonly known: KnownRow }[] {
+  return file.sql
+    .all(`SELECT versions, image, waits_for, key FROM rockpool_row_version WHERE table_id = ? AND image IS NOT NULL`, BigInt(table.schema.id))
+    .map((stored) => ({ key: decodeKey(stored[3] as Uint8Array), known: toKnownRow(file, stored, () => NO_CELLS) }));
+}
+
+const NO_CELLS: ReadonlyMap<number, CellValue> = new Map();
+
+/** `stored`: versions, image, what it waits for. */
+function toKnownRow(file: DatabaseFile, stored: SqlRow, readLiving: () => ReadonlyMap<number, CellValue>): KnownRow {
   const { bornAt, inserted, revived, updated, deleted, cells } = decodeRowVersions(stored[0] as Uint8Array);
   const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({ watermark, stampUs, site: file.sites.siteOf(siteNumber) });
   const insertedVersion = toVersion(inserted);
-  const values = deleted === null ? readRowValues(file, table, key, keyBytes) : readImage(stored[1] as Uint8Array);
+  const values = deleted === null ? readLiving() : readImage(stored[1] as Uint8Array);
   const rowCells = new Map<number, Cell>();
   for (const [columnId, value] of values) {
     const version = cells.get(columnId);
@@ -30,7 +52,7 @@ export function readKnownRow(file: DatabaseFile, table: StoredTable, key: readon
     deleted: deleted === null ? null : toVersion(deleted),
     cells: rowCells,
   };
-  return { row, bornAt };
+  return { row, bornAt, waitsFor: stored[2] as Uint8Array | null };
 }
 
 /** The cells of a row that is there, by column id in schema order. */
@@ -49,7 +71,7 @@ export function readColumnValues(file: DatabaseFile, table: StoredTable, key: re
 }
 
 /** Replaces the versions of a row; for a dead one also its image. */
-export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array, { row, bornAt }: KnownRow): void {
+export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array, { row, bornAt, waitsFor }: KnownRow): void {
   const toStored = ({ watermark, stampUs, site }: Version): StoredVersion => ({ watermark, stampUs, siteNumber: file.sites.numberOf(site) });
   const inserted = toStored(row.inserted);
   let highest = Math.max(inserted.watermark, row.revived?.watermark ?? 0, row.deleted?.watermark ?? 0);
@@ -60,8 +82,8 @@ export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: 
     highest = Math.max(highest, version.watermark);
   }
   file.sql.run(
-    `INSERT INTO rockpool_row_version (table_id, key, watermark, versions, image) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET watermark = excluded.watermark, versions = excluded.versions, image = excluded.image`,
+    `INSERT INTO rockpool_row_version (table_id, key, watermark, versions, image, waits_for) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET watermark = excluded.watermark, versions = excluded.versions, image = excluded.image, waits_for = excluded.waits_for`,
     BigInt(table.schema.id),
     keyBytes,
     BigInt(highest),
@@ -74,6 +96,7 @@ export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: 
       cells,
     }),
     row.deleted === null ? null : encodeImage(row.cells),
+    row.deleted === null ? null : waitsFor,
   );
 }
 

@@ -44,6 +44,10 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 3, arbitrary: fc.tuple(keys, fc.constantFrom('x', 'y')).map(([key, title]) => update('notes', key, { title })) },
   { weight: 2, arbitrary: keys.map((key) => update('notes', key, { reads: 1n })) },
   { weight: 2, arbitrary: keys.map((key) => remove('notes', key)) },
+  { weight: 2, arbitrary: fc.tuple(keys, keys).map(([key, note_id]) => insert('comments', key, { note_id })) },
+  { weight: 1, arbitrary: fc.tuple(keys, keys).map(([key, note_id]) => update('comments', key, { note_id })) },
+  { weight: 1, arbitrary: keys.map((key) => update('comments', key, { body: 'edited' })) },
+  { weight: 2, arbitrary: fc.tuple(keys, fc.constantFrom('Cash', 'Bank', 'Card')).map(([key, account_name]) => insert('cards', key, { account_name })) },
 );
 
 /** One change per row, as capture gives it. */

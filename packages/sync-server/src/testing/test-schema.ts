@@ -51,6 +51,21 @@ export const SPLITS: TableSchema = table('splits', [id, column('entry_id', 'text
   foreignKeys: [{ columns: ['entry_id'], foreignTable: 'entries', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
 });
 
+/** Below rows that an update brings back. */
+export const COMMENTS: TableSchema = table('comments', [id, column('note_id', 'text', { notNull: true }), column('body', 'text')], {
+  foreignKeys: [{ columns: ['note_id'], foreignTable: 'notes', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
+});
+
+/** Refers to its parent by a unique column that is not the key. */
+export const CARDS: TableSchema = table('cards', [id, column('account_name', 'text'), column('digits', 'text')], {
+  foreignKeys: [{ columns: ['account_name'], foreignTable: 'accounts', foreignColumns: ['name'], onDelete: 'cascade', onUpdate: 'no action' }],
+});
+
+/** Two parents. */
+export const TRANSFERS: TableSchema = table('transfers', [id, column('from_id', 'text'), column('to_id', 'text')], {
+  foreignKeys: ['from_id', 'to_id'].map((name) => ({ columns: [name], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' })),
+});
+
 /** A child that keeps its parent from being deleted. */
 export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'text')], {
   foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
@@ -61,6 +76,6 @@ export const PAGES: TableSchema = table('pages', [id, column('title', 'text'), c
   merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] },
 });
 
-export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, ENTRIES, LABELS, LIMITS, NOTES, PAGES, PRODUCTS, SPLITS];
+export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, CARDS, COMMENTS, ENTRIES, LABELS, LIMITS, NOTES, PAGES, PRODUCTS, SPLITS, TRANSFERS];
 
 export const TEST_SCHEMA: Schema = buildSchema([...TEST_TABLES]);

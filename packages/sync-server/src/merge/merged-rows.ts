@@ -1,0 +1,45 @@
+import type { DatabaseFile } from '../store/database-file.ts';
+import { SERVER_SITE } from '../store/internal-tables.ts';
+import { readKnownRow, type KnownRow } from '../store/row-store.ts';
+import type { RowWrite } from '../push/read-changeset.ts';
+import type { MergedRow } from './merge-changeset.ts';
+
+/** The rows of one changeset as they are merged so far, and the rows that go or come with them. */
+export class MergedRows {
+  private readonly file: DatabaseFile;
+  private readonly byName: Map<string, MergedRow>;
+
+  constructor(file: DatabaseFile, rows: readonly MergedRow[]) {
+    this.file = file;
+    this.byName = new Map(rows.map((row) => [rowName(row.write), row]));
+  }
+
+  /** A row that the changeset does not name is as it is stored. */
+  of(write: RowWrite): MergedRow {
+    const named = this.byName.get(rowName(write));
+    if (named !== undefined) return named;
+    const known = readKnownRow(this.file, write.table, write.key, write.keyBytes);
+    return { write, before: known, after: known, losses: [], corrected: [] };
+  }
+
+  set(row: MergedRow): void {
+    this.byName.set(rowName(row.write), row);
+  }
+
+  all(): MergedRow[] {
+    return [...this.byName.values()];
+  }
+}
+
+export function isThere(known: KnownRow | undefined): boolean {
+  return known?.row.deleted === null;
+}
+
+/** Nobody deleted the row: it went with its parent. */
+export function isGoneByCascade(known: KnownRow | undefined): boolean {
+  return known?.row.deleted?.site === SERVER_SITE;
+}
+
+function rowName({ table, keyBytes }: RowWrite): string {
+  return `${table.schema.id}:${Buffer.from(keyBytes).toString('latin1')}`;
+}
