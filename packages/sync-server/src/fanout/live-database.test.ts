@@ -15,7 +15,7 @@ let live: LiveDatabase;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  live = new LiveDatabase(openDatabaseFile(join(folder.path, 'a.sqlite'), TEST_SCHEMA), { onFailure: expect.unreachable });
+  live = new LiveDatabase(openDatabaseFile(join(folder.path, 'a.sqlite'), TEST_SCHEMA), { onFailure: (error) => expect.unreachable(String(error)) });
 });
 afterEach(() => {
   live.close();
