@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
-import type { ViteUserConfig } from 'vitest/config';
+import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config';
 import { findChromium } from './scripts/find-chromium.mjs';
 
-// The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium, .deep.test.ts in Node but only by `npm run verify:deep`.
+// The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium, .deep.test.ts in Node and
+// .deep.browser.test.ts in Chromium but only by `npm run verify:deep`.
 const notOurs = ['**/node_modules/**', '**/dist/**', '**/.rockpool/**'];
 const browserTests = '**/*.browser.test.{ts,tsx}';
 const deepTests = '**/*.deep.test.{ts,tsx}';
+const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 
 // A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito context, which is
 // what Playwright opens unless it is given a profile folder.
@@ -17,6 +19,43 @@ const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`);
 process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
 
 const executablePath = findChromium();
+
+/** The tests that need a browser. */
+function inChromium(test: { readonly name: string; readonly include: string[]; readonly exclude: string[]; readonly testTimeout: number }): TestProjectInlineConfiguration {
+  return {
+    // Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets
+    // a new one. So every source file is an entry.
+    optimizeDeps: {
+      entries: ['packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', '!**/*.test.*', '!**/*.node.ts', '!**/testing/**'],
+      exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
+    },
+    test: {
+      ...test,
+      // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
+      fileParallelism: false,
+      hookTimeout: 30_000,
+      browser: {
+        enabled: true,
+        headless: true,
+        screenshotFailures: false,
+        provider: playwright({
+          launchOptions: {
+            ...(executablePath === undefined ? {} : { executablePath }),
+            args: ['--no-sandbox'], // Chromium refuses to start as root with its sandbox
+          },
+          persistentContext: profile,
+        }),
+        commands: {
+          opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
+          // Loaded when a test asks for it: most need no server.
+          accessToSyncServer: async (_context, schemaJson: string, databaseId: string, origin: string) =>
+            (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin),
+        },
+        instances: [{ browser: 'chromium' }],
+      },
+    },
+  };
+}
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -47,42 +86,8 @@ const config: ViteUserConfig = defineConfig({
           testTimeout: 15 * 60_000,
         },
       },
-      {
-        // Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets
-        // a new one. So every source file is an entry.
-        optimizeDeps: {
-          entries: ['packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', '!**/*.test.*', '!**/*.node.ts', '!**/testing/**'],
-          exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
-        },
-        test: {
-          name: 'browser',
-          include: [browserTests],
-          exclude: [...notOurs, deepTests],
-          // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
-          fileParallelism: false,
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
-          browser: {
-            enabled: true,
-            headless: true,
-            screenshotFailures: false,
-            provider: playwright({
-              launchOptions: {
-                ...(executablePath === undefined ? {} : { executablePath }),
-                args: ['--no-sandbox'], // Chromium refuses to start as root with its sandbox
-              },
-              persistentContext: profile,
-            }),
-            commands: {
-              opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
-              // Loaded when a test asks for it: most need no server.
-              accessToSyncServer: async (_context, schemaJson: string, databaseId: string, origin: string) =>
-                (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin),
-            },
-            instances: [{ browser: 'chromium' }],
-          },
-        },
-      },
+      inChromium({ name: 'browser', include: [browserTests], exclude: [...notOurs, deepBrowserTests], testTimeout: 30_000 }),
+      inChromium({ name: 'browser-deep', include: [deepBrowserTests], exclude: notOurs, testTimeout: 15 * 60_000 }),
     ],
   },
 });

@@ -48,6 +48,7 @@ function vitest({ project, timeoutMs = runnerTimeoutMs, ...rest }) {
 const inNode = vitest({ title: 'In Node', project: 'node', inChromium: false });
 const inChromium = vitest({ title: 'In Chromium', project: 'browser', inChromium: true });
 const deepInNode = vitest({ title: 'Deep, in Node', project: 'deep', inChromium: false, timeoutMs: deepTimeoutMs });
+const deepInChromium = vitest({ title: 'Deep, in Chromium', project: 'browser-deep', inChromium: true, timeoutMs: deepTimeoutMs });
 
 /** @type {Runner} */
 const endToEnd = {
@@ -91,7 +92,7 @@ export async function runTests({ deep = false } = {}) {
 function runnersToUse(deep) {
   const runners = [inNode, inChromium];
   if (hasFile('apps/demo-budget/e2e', '.spec.ts')) runners.push(endToEnd);
-  if (deep && ['packages', 'apps', 'tests'].some((folder) => hasFile(folder, '.deep.test.ts'))) runners.push(deepInNode);
+  if (deep) runners.push(deepInNode, deepInChromium);
   return runners;
 }
 

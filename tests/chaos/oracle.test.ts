@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { Oracle } from './oracle.ts';
+
+function judged(numbers: readonly number[], counter: number = numbers.length): string | null {
+  const oracle = new Oracle();
+  const [resolved, rejected] = [oracle.begin(), oracle.begin()];
+  oracle.begin();
+  oracle.settle(resolved, 'resolved');
+  oracle.settle(rejected, 'rejected');
+  return oracle.expectation()({ numbers, counter });
+}
+
+it('takes what had resolved, with or without what is still open', () => {
+  expect(judged([0])).toBeNull();
+  expect(judged([0, 2])).toBeNull();
+});
+
+it('finds writes that are lost, doubled, half there, or there although they failed or never were', () => {
+  expect(judged([2])).toMatch('lost: 0');
+  expect(judged([0, 0])).toMatch('twice');
+  expect(judged([0], 2)).toMatch('half');
+  expect(judged([0, 1])).toMatch('failed: 1');
+  expect(judged([0, 7])).toMatch('failed: 7');
+});
+
+it('owes a read only what had resolved before it', () => {
+  const oracle = new Oracle();
+  const number = oracle.begin();
+  const judge = oracle.expectation();
+  oracle.settle(number, 'resolved');
+  expect(judge({ numbers: [], counter: 0 })).toBeNull();
+});

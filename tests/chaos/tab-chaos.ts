@@ -1,0 +1,153 @@
+import { RockpoolError, sql, type Client, type Persistence } from '../../packages/client/src/index.ts';
+import { freshName, openTab, type BrowserTab } from '../../packages/client/src/testing/browser-tabs.ts';
+import { buildSchema } from '../../packages/shared/src/index.ts';
+import { column, table } from '../../packages/sync-server/src/testing/test-schema.ts';
+import { Random } from '../simulation/random.ts';
+import { Oracle } from './oracle.ts';
+
+export interface ChaosOptions {
+  readonly seed: number;
+  readonly durationMs: number;
+  readonly persistence: Persistence;
+  /** No step may take longer. */
+  readonly stuckMs: number;
+}
+
+export interface ChaosReport {
+  readonly steps: Readonly<Record<Step, number>>;
+  readonly writes: number;
+  readonly resolved: number;
+  readonly longestStep: string;
+  readonly longestMs: number;
+}
+
+type Step = 'open' | 'write' | 'write and die' | 'read' | 'close' | 'reload' | 'die';
+
+const TABS = 5;
+/** Of a tab that is open. Mostly work; about every tenth step a tab goes. */
+const STEPS: readonly Step[] = [...Array<Step>(10).fill('write'), ...Array<Step>(7).fill('read'), 'close', 'reload', 'die', 'write and die'];
+
+const id = column('id', 'text', { notNull: true });
+const schema = buildSchema([
+  table('entry', [id, column('number', 'integer', { notNull: true })]),
+  table('tally', [id, column('count', 'integer', { notNull: true })]),
+]);
+
+/**
+ * Five tabs open, write, read, close, reload and die at random, each by itself, until the time is up. Throws with the seed when a read shows
+ * anything that it may not, or when a step does not end. The seed decides what each tab does, not how the browser weaves that together.
+ */
+export async function runTabChaos({ seed, durationMs, persistence, stuckMs }: ChaosOptions): Promise<ChaosReport> {
+  const name = freshName();
+  const oracle = new Oracle();
+  const steps: Record<Step, number> = { open: 0, write: 0, 'write and die': 0, read: 0, close: 0, reload: 0, die: 0 };
+  let [longestStep, longestMs] = ['', 0];
+  let failure: Error | null = null;
+  const endMs = performance.now() + durationMs;
+  const isOver = (): boolean => failure !== null || performance.now() > endMs;
+
+  async function timed<T>(step: Step, run: () => Promise<T>): Promise<T> {
+    steps[step]++;
+    const startedMs = performance.now();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stuck = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`stuck for ${stuckMs} ms in: ${step}`)), stuckMs);
+    });
+    try {
+      return await Promise.race([run(), stuck]);
+    } finally {
+      clearTimeout(timer);
+      const tookMs = performance.now() - startedMs;
+      if (tookMs > longestMs) [longestStep, longestMs] = [step, tookMs];
+    }
+  }
+
+  async function write(client: Client): Promise<void> {
+    const number = oracle.begin();
+    try {
+      await client.batch([
+        sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`,
+        sql`INSERT INTO tally VALUES ('all', 1) ON CONFLICT (id) DO UPDATE SET count = count + 1`,
+      ]);
+      oracle.settle(number, 'resolved');
+    } catch (thrown) {
+      oracle.settle(number, 'rejected');
+      throw thrown;
+    }
+  }
+
+  async function live(random: Random): Promise<void> {
+    let tab: BrowserTab | null = null;
+    const open = async (): Promise<BrowserTab> => timed('open', () => openTab({ name, schema, persistence }));
+    while (!isOver()) {
+      const opened: BrowserTab = (tab ??= await open());
+      const step = random.pick(STEPS);
+      switch (step) {
+        case 'write':
+          await timed(step, () => Promise.all(Array.from({ length: 1 + random.below(5) }, () => write(opened.client))));
+          break;
+        case 'write and die':
+          // Nobody waits: a promise of a page that is gone never settles.
+          for (let count = 1 + random.below(5); count > 0; count--) write(opened.client).catch(() => undefined);
+          await pause(random.below(10));
+          steps[step]++;
+          opened.kill();
+          tab = null;
+          break;
+        case 'read':
+          await timed(step, () => check(opened.client, oracle));
+          break;
+        case 'close':
+          await timed(step, () => opened.client.close());
+          opened.kill();
+          tab = null;
+          await pause(random.below(200));
+          break;
+        case 'reload':
+          steps[step]++;
+          opened.kill();
+          tab = await open();
+          break;
+        case 'die':
+          steps[step]++;
+          opened.kill();
+          tab = null;
+          await pause(random.below(200));
+      }
+    }
+    await tab?.client.close();
+    tab?.kill();
+  }
+
+  const lives = Array.from({ length: TABS }, (_, index) =>
+    live(new Random(seed * TABS + index)).catch((thrown: unknown) => {
+      failure ??= thrown as Error;
+    }),
+  );
+  await Promise.all(lives);
+  if (failure === null) await lookAgain().catch((thrown: unknown) => (failure = thrown as Error));
+  if (failure !== null) throw new Error(`seed ${seed} on ${persistence}: ${reasonOf(failure)}`, { cause: failure });
+  return { steps, ...oracle.counts, longestStep, longestMs: Math.round(longestMs) };
+
+  async function lookAgain(): Promise<void> {
+    const last = await timed('open', () => openTab({ name, schema, persistence }));
+    await check(last.client, oracle);
+    await last.client.close();
+    last.kill();
+  }
+}
+
+async function check(client: Client, oracle: Oracle): Promise<void> {
+  const judge = oracle.expectation();
+  const rows = await client.query<{ number: number; counter: number }>("SELECT number, (SELECT count FROM tally WHERE id = 'all') AS counter FROM entry");
+  const problem = judge({ numbers: rows.map(({ number }) => number), counter: rows[0]?.counter ?? 0 });
+  if (problem !== null) throw new Error(`a read of the ${client.status.role}: ${problem}`);
+}
+
+function reasonOf(failure: Error): string {
+  return failure instanceof RockpoolError ? `${failure.code} ${failure.message}` : failure.message;
+}
+
+function pause(durationMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, durationMs));
+}
