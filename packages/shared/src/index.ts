@@ -87,6 +87,7 @@ export {
   type MergeRules,
   type Schema,
   type TableSchema,
+  type UniqueRule,
 } from './schema/schema.ts';
 export { CONFLICT_TABLE, CONFLICT_TABLE_NAME, RESERVED_TABLE_PREFIX, SYSTEM_TABLES } from './schema/system-tables.ts';
 export { schemaProblems, type SchemaProblem } from './schema/validate.ts';

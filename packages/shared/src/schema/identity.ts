@@ -40,7 +40,7 @@ function identityOf(table: TableSchema): unknown {
     table.uniques.map((columns) => JSON.stringify(columns)).sort(),
     table.foreignKeys.map((key) => JSON.stringify([key.columns, key.foreignTable, key.foreignColumns, key.onDelete, key.onUpdate])).sort(),
     table.checks.map(({ sql }) => sql).sort(),
-    [table.merge.deleteRule, [...table.merge.counters].sort(), table.merge.groups.map((columns) => [...columns].sort().join()).sort(), [...table.merge.documents].map(documentIdentity).sort()],
+    [table.merge.deleteRule, table.merge.uniqueRule ?? 'reject', [...table.merge.counters].sort(), table.merge.groups.map((columns) => [...columns].sort().join()).sort(), [...table.merge.documents].map(documentIdentity).sort()],
     table.indexes.filter(({ unique }) => unique).map(({ expressions, whereSql }) => JSON.stringify([expressions, whereSql])).sort(),
   ];
 }

@@ -1,7 +1,7 @@
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { buildSchema } from './build-schema.ts';
 import { columnIdOf, tableIdOf } from './identity.ts';
-import type { ColumnSchema, ColumnType, DeleteRule, DocumentColumn, ForeignKeyAction, ForeignKeySchema, IndexSchema, MergeRules, Schema, TableSchema } from './schema.ts';
+import type { ColumnSchema, ColumnType, DeleteRule, DocumentColumn, ForeignKeyAction, ForeignKeySchema, IndexSchema, MergeRules, Schema, TableSchema, UniqueRule } from './schema.ts';
 
 /** The schema file that an app builds and a server reads: JSON, with this version first. */
 export const SCHEMA_FILE_VERSION = 1;
@@ -73,6 +73,7 @@ function readMergeRules(value: unknown): MergeRules {
   const rules = object(value, 'merge');
   return {
     deleteRule: oneOf(rules['deleteRule'], ['delete-wins', 'update-wins'], 'deleteRule') as DeleteRule,
+    ...(rules['uniqueRule'] === undefined ? {} : { uniqueRule: oneOf(rules['uniqueRule'], ['reject'], 'uniqueRule') as UniqueRule }),
     counters: texts(rules['counters'], 'counters'),
     groups: list(rules['groups'], 'groups').map((columns) => texts(columns, 'groups')),
     documents: list(rules['documents'], 'documents').map(readDocumentColumn),

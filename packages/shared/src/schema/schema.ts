@@ -42,6 +42,8 @@ export interface IndexSchema {
 export interface MergeRules {
   /** What becomes of a row that one device deletes while another updates it, neither seeing the other. */
   readonly deleteRule: DeleteRule;
+  /** What becomes of a changeset that takes a unique value which another row has. Default: `reject`. */
+  readonly uniqueRule?: UniqueRule;
   /** INTEGER NOT NULL columns whose changes add up: an update is sent as what it adds. */
   readonly counters: readonly string[];
   /** Columns that win or lose together, because only together they mean something. */
@@ -56,6 +58,9 @@ export interface DocumentColumn extends DocumentRule {
 
 /** `delete-wins`: the row stays deleted. `update-wins`: the whole row comes back, with the update. */
 export type DeleteRule = 'delete-wins' | 'update-wins';
+
+/** `reject`: the changeset that comes second is rejected whole, and parked with its author. Further rules: sync-server/src/merge/unique-conflict.ts. */
+export type UniqueRule = 'reject';
 
 export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [], documents: [] };
 

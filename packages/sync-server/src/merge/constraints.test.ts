@@ -79,6 +79,18 @@ describe('a changeset that breaks a constraint only on the way', () => {
 });
 
 describe('what follows a rejected changeset', () => {
+  it('is admitted unless it depends on it', async () => {
+    const a = await tested.server.open();
+    await a.commit([insert('accounts', 'x', { name: 'taken' })]);
+    a.site.write([insert('accounts', 'y', { name: 'taken' })]);
+    a.site.write([insert('entries', 'e', { account_id: 'y', amount: 1n })]);
+    a.site.write([insert('entries', 'f', { account_id: 'x', amount: 1n })]);
+    a.push();
+    const { outcomes } = await a.decided(4);
+    expect(outcomes).toMatchObject([{ code: 'constraint-unique' }, { code: 'constraint-foreign-key' }, { kind: 'admitted' }]);
+    expect(rows('SELECT id FROM entries')).toEqual([['f']]);
+  });
+
   it('is judged by itself, and the author is told what is not there', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'taken' })]);

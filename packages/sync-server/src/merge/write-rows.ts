@@ -5,6 +5,7 @@ import { sqliteCodeOf } from '../store/sqlite-file.ts';
 import { insertSql, updateSql, type StoredTable } from '../store/stored-table.ts';
 import { constraintError } from './constraint-error.ts';
 import type { MergedRow } from './merge-changeset.ts';
+import { decideUniqueConflict } from './unique-conflict.ts';
 
 /** What is to happen to one row of an app's table. */
 export type RowAction =
@@ -60,6 +61,7 @@ function runChecked(file: DatabaseFile, table: StoredTable, sql: string, paramet
   } catch (error) {
     const code = sqliteCodeOf(error);
     const rejection: RockpoolError | null = code === null ? null : constraintError(code, (error as Error).message, table.schema);
+    if (rejection?.code === 'constraint-unique') decideUniqueConflict(table.schema.merge.uniqueRule ?? 'reject', rejection);
     throw rejection ?? error;
   }
 }

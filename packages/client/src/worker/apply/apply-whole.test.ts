@@ -154,3 +154,24 @@ describe('an outcome that the server has forgotten', () => {
     database.close();
   });
 });
+
+describe('a rejected changeset', () => {
+  it('is parked and leaves the rows; what follows stays, and is parked only where it depends on it', () => {
+    const { database, sync } = atFive();
+    write(database, "INSERT INTO page (id, title) VALUES ('c', 'C')");
+    write(database, "UPDATE page SET title = 'B2' WHERE id = 'b'");
+    const outcomes = [...admitted(3, 3), { kind: 'rejected', sequence: 4, code: 'constraint-unique', fields: {} }] as const;
+    sync.applyDelivery(testDelivery({ from: 5, to: 6, decidedUpTo: 4, outcomes }));
+    expect(pages(database)).toEqual([
+      ['a', 'A', 13],
+      ['c', 'C', 0],
+    ]);
+    expect([...database.parked.sequences()]).toEqual([4]);
+    expect(sync.counts()).toMatchObject({ pendingCount: 2, parkedCount: 1 });
+    sync.applyDelivery(testDelivery({ from: 6, to: 7, decidedUpTo: 6, outcomes: [...admitted(5, 5), { kind: 'rejected', sequence: 6, code: 'constraint-foreign-key', fields: {} }] }));
+    expect(pages(database).map(([id]) => id)).toEqual(['a', 'c']);
+    expect([...database.parked.sequences()]).toEqual([4, 6]);
+    expect(sync.counts().pendingCount).toBe(0);
+    database.close();
+  });
+});

@@ -78,6 +78,34 @@ describe('a parked changeset', () => {
     database.close();
   });
 
+  it('may exchange unique values between rows, which keep what hangs on them', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')", "INSERT INTO entry (id, account_id) VALUES ('e', 'a')");
+    write(database, "UPDATE account SET name = 'x' WHERE id = 'a'", "UPDATE account SET name = 'Cash' WHERE id = 'b'", "UPDATE account SET name = 'Bank' WHERE id = 'a'");
+    database.connection.exec("UPDATE account SET name = 'x' WHERE id = 'a'; UPDATE account SET name = 'Bank' WHERE id = 'b'; UPDATE account SET name = 'Cash' WHERE id = 'a'");
+    database.parked.park(2, reason, 1000);
+    database.outbox.markDecided(2, 1000);
+    database.retryParked(2);
+    expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
+    expect(database.connection.rows('SELECT account_id FROM entry')).toEqual([['a']]);
+    expect(database.changelog.read(3)?.groups).toEqual(database.changelog.read(2)?.groups);
+    expect(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('f', 'nobody')")).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
+    database.close();
+  });
+
+  it('that would leave rows without their parent stays parked, also where its unique values are exchanged', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')");
+    write(database, "DELETE FROM account WHERE id = 'a'", "UPDATE account SET name = 'Cash' WHERE id = 'b'", "INSERT INTO account (id, name) VALUES ('c', 'Bank')");
+    write(database, "INSERT INTO account (id, name) VALUES ('a', 'Card')", "UPDATE account SET name = 'x' WHERE id = 'b'", "UPDATE account SET name = 'Cash' WHERE id = 'c'", "UPDATE account SET name = 'Bank' WHERE id = 'b'", "INSERT INTO entry (id, account_id) VALUES ('e', 'a')");
+    database.parked.park(2, reason, 1000);
+    database.outbox.markDecided(3, 1000);
+    expect(() => database.retryParked(2)).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
+    expect(database.parked.count()).toBe(1);
+    expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([['a', 'Card'], ['b', 'Bank'], ['c', 'Cash']]);
+    database.close();
+  });
+
   it('can be dropped for good', () => {
     const database = withParked();
     const drop = { id: 'drop', statements: [], action: { kind: 'drop-parked', sequence: 2 } } as const;

@@ -1,6 +1,7 @@
 import { RockpoolError, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import { withChange } from '../apply/row-state.ts';
-import { RowWriter } from '../apply/row-writer.ts';
+import { RowWriters } from '../apply/row-writers.ts';
+import { writeAfterRemovingAll, writeInPlace, type RowWrite } from '../apply/write-rows.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { Parked } from '../changelog/parked.ts';
@@ -18,34 +19,60 @@ export interface ParkedParts {
 
 /**
  * Writes what a parked changeset says once more, on top of the present rows, as a new changeset, and takes it off the list. Counters are
- * added to once more. Updates and deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit; rows
- * that exchanged unique values within it do not fit either, as they are written one after the other. Triggers of the app do not fire: what they did
- * is part of the changeset.
+ * added to once more. Updates and deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit. Triggers of the
+ * app do not fire: what they did is part of the changeset.
  *
  * Throws `changeset-not-parked`, and `changeset-undecided` for one that the server may yet admit: it would take effect twice.
  */
-export function retryParked({ connection, parked, outbox, transaction, tablesById }: ParkedParts, sequence: number, requestId: string | null = null): WriteOutcome {
-  const write = (): { readonly atomic: boolean } => {
+export function retryParked(parts: ParkedParts, sequence: number, requestId: string | null = null): WriteOutcome {
+  const { connection } = parts;
+  connection.setTriggers(false); // SQLite ignores this switch inside a transaction.
+  try {
+    return retry(parts, sequence, requestId, writeInPlace);
+  } catch (thrown) {
+    if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-unique') throw thrown;
+    // Perhaps rows of it exchange unique values, and each is in the way of the other.
+    connection.setForeignKeys(false);
+    return retry(parts, sequence, requestId, (writes) => writeAllAnew(connection, writes));
+  } finally {
+    connection.setForeignKeys(true);
+    connection.setTriggers(true);
+  }
+}
+
+function retry({ connection, parked, outbox, transaction, tablesById }: ParkedParts, sequence: number, requestId: string | null, write: (writes: readonly RowWrite[]) => void): WriteOutcome {
+  return transaction.runInternal(() => {
     const { groups, atomic } = requireDecided(parked, outbox, sequence);
-    for (const group of groups) {
-      const table = tablesById.get(group.tableId);
-      if (table === undefined) throw new RockpoolError('schema-unknown-table', { tableId: group.tableId });
-      const writer = new RowWriter(connection, table);
-      try {
-        writeAgain(writer, group);
-      } finally {
-        writer.release();
-      }
+    const writers = new RowWriters(connection, tablesById);
+    try {
+      write(groups.flatMap((group) => writesOf(writers, group)));
+    } finally {
+      writers.release();
     }
     parked.close(sequence);
     return { atomic };
-  };
-  connection.setTriggers(false); // SQLite ignores this switch inside a transaction.
-  try {
-    return transaction.runInternal(write, requestId);
-  } finally {
-    connection.setTriggers(true);
-  }
+  }, requestId);
+}
+
+/** The rows go, then come: foreign keys are off, so that nothing goes with them, and are checked in the end. */
+function writeAllAnew(connection: Connection, writes: readonly RowWrite[]): void {
+  const before = brokenForeignKeys(connection);
+  writeAfterRemovingAll(writes);
+  if (brokenForeignKeys(connection) > before) throw new RockpoolError('constraint-foreign-key');
+}
+
+function brokenForeignKeys(connection: Connection): number {
+  return connection.value('SELECT count(*) FROM pragma_foreign_key_check') as number;
+}
+
+function writesOf(writers: RowWriters, group: ChangeGroup): RowWrite[] {
+  const writer = writers.ofGroup(group);
+  return Array.from({ length: group.rowCount }, (_, row) => {
+    const key = group.keys.map((part) => part[row] as CellValue);
+    const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
+    const before = writer.read(key);
+    return { writer, key, before, after: withChange(before, { kind: group.kind, values }, writer.counters) };
+  });
 }
 
 /** Takes a parked changeset off the list for good. Throws like retryParked. */
@@ -61,15 +88,4 @@ function requireDecided(parked: Parked, outbox: Outbox, sequence: number): Decod
   const { changeset } = parked.get(sequence);
   if (sequence > outbox.decidedUpTo()) throw new RockpoolError('changeset-undecided', { sequence });
   return changeset;
-}
-
-function writeAgain(writer: RowWriter, group: ChangeGroup): void {
-  const { kind, keys, columnIds } = group;
-  if (kind !== 'update' || !columnIds.some((columnId) => writer.counters.has(columnId))) return writer.writeGroup(group);
-  for (let row = 0; row < group.rowCount; row++) {
-    const key = keys.map((part) => part[row] as CellValue);
-    const values = new Map(columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
-    const after = withChange(writer.read(key), { kind, values }, writer.counters);
-    if (after.exists) writer.patch(key, columnIds, columnIds.map((columnId) => after.values.get(columnId) ?? null));
-  }
 }
