@@ -11,7 +11,7 @@ import type { Network, Place } from './network.ts';
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
 import { Tab, type Runtimes } from './tab.ts';
-import { currentOwner, type VirtualTime } from './virtual-time.ts';
+import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 const SECTOR_BYTES = 512;
 
@@ -41,13 +41,14 @@ export class Device implements Place {
   readonly browser: Browser;
   isPartitioned = false;
   isSlow = false;
+  exchanges = 0;
   /** It began as a copy of another device's files. */
   readonly isCopy: boolean;
   tabs: Tab[] = [];
-  /** Connections to the server since the last reset. */
-  attempts = 0;
   /** The tab that dies after so many more changes of the storage. */
   private doomed: { readonly tab: Tab; left: number } | null = null;
+  /** The tab that dies after so many more frames that it sends. */
+  private doomedAtSend: { readonly tab: Tab; left: number } | null = null;
   /** Another tab looks in the middle of this many of the next changes of the storage. */
   private looks = 0;
   /** The change of the storage that is going on, and how often it was looked at: first before it, then in the middle. */
@@ -106,8 +107,21 @@ export class Device implements Place {
     this.doomed = { tab, left };
   }
 
+  doomAtSend(tab: Tab, left: number): void {
+    this.doomedAtSend = { tab, left };
+  }
+
+  onSent(owner: Owner): void {
+    const { doomedAtSend: doomed } = this;
+    if (doomed === null || doomed.tab.owner !== owner || doomed.left-- > 0) return;
+    this.doomedAtSend = null;
+    this.options.tally.add('crash of client at a send');
+    doomed.tab.kill();
+  }
+
   forgetDoom(): void {
     this.doomed = null;
+    this.doomedAtSend = null;
     this.looks = 0;
   }
 

@@ -1,5 +1,5 @@
 import { buildSchema, DEFAULT_MERGE_RULES, type Schema } from '../../packages/shared/src/index.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/index.ts';
+import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sample-schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 

@@ -1,4 +1,4 @@
-import { decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES } from '../../packages/shared/src/index.ts';
+import { decodeClientMessage, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES } from '../../packages/shared/src/index.ts';
 import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
 import { Pipe } from './pipe.ts';
 import type { Random } from './random.ts';
@@ -19,6 +19,8 @@ export interface NetworkOptions {
   readonly random: Random;
   readonly tally: Tally;
   readonly serverOwner: () => Owner;
+  /** A worker has handed a frame over. May end it. */
+  readonly onSent: (client: Owner) => void;
   readonly listen: Listen;
 }
 
@@ -26,6 +28,8 @@ export interface NetworkOptions {
 export interface Place {
   isPartitioned: boolean;
   isSlow: boolean;
+  /** How often a client there has asked the server for something: hellos and pushes. */
+  exchanges: number;
 }
 
 /**
@@ -123,7 +127,9 @@ class ClientEnd {
   }
 
   send(data: Uint8Array): void {
-    if (this.readyState === OPEN) this.connection.sendUp(data.slice());
+    if (this.readyState !== OPEN) return;
+    this.connection.sendUp(data.slice());
+    this.connection.sent();
   }
 
   close(): void {
@@ -143,6 +149,10 @@ export class SimulatedConnection {
   private server: ServerEnd | null = null;
   private outcomesUnderWay = 0;
   private isEnded = false;
+  /** What happens to the next push, or to the next delivery. */
+  private mangling: Mangling | null = null;
+  /** A delivery that the next one overtakes. */
+  private overtaken: (() => void) | null = null;
 
   constructor(network: Network, client: Owner, place: Place) {
     const { time, random } = network.options;
@@ -163,7 +173,26 @@ export class SimulatedConnection {
   }
 
   sendUp(frame: Uint8Array): void {
-    this.up.send(() => this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame))));
+    const type = wholeMessage(frame, decodeClientMessage)?.type;
+    if (type === 'hello' || type === 'push') this.place.exchanges++;
+    const times = type === 'push' && this.mangles('double') ? 2 : 1;
+    for (let time = 0; time < times; time++) this.up.send(() => this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame))));
+  }
+
+  sent(): void {
+    this.network.options.onSent(this.client);
+  }
+
+  /** The next message that carries writes comes twice, or after the one that follows it. No WebSocket does that; whoever survives it survives what they do. */
+  mangle(mangling: Mangling): void {
+    this.mangling = mangling;
+  }
+
+  private mangles(mangling: Mangling): boolean {
+    if (this.mangling !== mangling) return false;
+    this.mangling = null;
+    this.network.options.tally.add(mangling === 'double' ? 'doubled frame' : 'swapped frames');
+    return true;
   }
 
   clientClosed(): void {
@@ -232,9 +261,9 @@ export class SimulatedConnection {
         const message = assembler.add(bytes);
         const hasOutcomes = message !== null && carriesOutcomes(message);
         if (hasOutcomes) this.outcomesUnderWay++;
-        this.down.send(() => {
+        this.sendDown(wholeMessage(bytes, decodeServerMessage)?.type === 'delivery', () => {
           if (hasOutcomes) this.outcomesUnderWay--;
-          this.toClient(() => this.clientEnd.onmessage?.({ data: bytes.buffer }));
+          this.toClient(() => this.clientEnd.onmessage?.({ data: bytes.slice().buffer }));
         });
       },
       unreadBytes: () => 0,
@@ -243,6 +272,19 @@ export class SimulatedConnection {
       close: (code) => this.down.send(() => this.clientHearsClose(code)),
       terminate: () => this.cut({ clientHears: !this.place.isPartitioned, serverHears: false }),
     };
+  }
+
+  private sendDown(isDelivery: boolean, deliver: () => void): void {
+    if (isDelivery && this.overtaken === null && this.mangling === 'swap') {
+      this.overtaken = deliver;
+      return;
+    }
+    this.down.send(deliver);
+    if (isDelivery && this.mangles('double')) this.down.send(deliver);
+    if (this.overtaken === null) return;
+    this.mangles('swap');
+    this.down.send(this.overtaken);
+    this.overtaken = null;
   }
 
   private clientHearsClose(code: number): void {
@@ -261,6 +303,14 @@ export class SimulatedConnection {
     const owner = this.network.options.serverOwner();
     if (owner.isAlive) this.network.options.time.as(owner, run);
   }
+}
+
+export type Mangling = 'double' | 'swap';
+
+/** Null for a part of one. */
+function wholeMessage<T>(frame: Uint8Array, decode: (bytes: Uint8Array) => T): T | null {
+  const bytes = frame[0] === 0 ? new FrameAssembler(MAX_MESSAGE_BYTES).add(frame) : null;
+  return bytes === null ? null : decode(bytes);
 }
 
 function carriesOutcomes(bytes: Uint8Array): boolean {

@@ -58,6 +58,13 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
     case 'kill in storage':
       if (tab !== undefined) device.doom(tab, random.below(30));
       return;
+    case 'kill at send':
+      if (device.leader !== undefined) device.doomAtSend(device.leader, random.below(6));
+      return;
+    case 'double frame':
+    case 'swap frames':
+      for (const connection of network.connectionsOf(device)) connection.mangle(kind === 'double frame' ? 'double' : 'swap');
+      return;
     case 'close tab':
       if (tab !== undefined && device.tabs.length > 1) device.closeTab(tab);
       return;
@@ -119,10 +126,11 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
 
 /** Somebody looks at what was refused, and sends it again or gives it up. */
 function decideParked(world: World, device: Device, random: Random, kind: 'retry parked' | 'drop parked', number: number): void {
-  const tab = device.leader;
-  const parked = tab?.opened?.database.connection.rows('SELECT sequence FROM rockpool_parked ORDER BY sequence') ?? [];
-  if (tab === undefined || parked.length === 0) return;
-  const sequence = Number(random.pick(parked)[0]);
+  // It happens to few: this one, or the first who has something parked.
+  const parkedOf = ({ leader }: Device): number[] => [...(leader?.opened?.database.parked.sequences() ?? [])].sort((a, b) => a - b);
+  const tab = [device, ...world.devices].find((one) => parkedOf(one).length > 0)?.leader;
+  if (tab === undefined) return;
+  const sequence = random.pick(parkedOf(tab.device));
   world.tally.add(kind);
   tab.run(() => tab.membership.write([], { kind: kind === 'retry parked' ? 'retry-parked' : 'drop-parked', sequence })).catch((thrown: RockpoolError) => {
     if (!tab.owner.isAlive) return;

@@ -14,6 +14,8 @@ export interface Result {
   /** Null: everything was as it must be. */
   readonly failure: string | null;
   readonly log: readonly string[];
+  /** How far it got. */
+  readonly stepsTaken: number;
 }
 
 /** After the last trouble has ended: time enough for every deadline, and few enough exchanges that nothing goes in circles. */
@@ -26,6 +28,7 @@ export async function runHistory({ seed, devices, operations }: Plan): Promise<R
   const world = new World(seed, loaded);
   world.install();
   let failure: string | null = null;
+  let stepsTaken = 0;
   try {
     world.server.start();
     for (let device = 0; device < devices; device++) {
@@ -36,6 +39,7 @@ export async function runHistory({ seed, devices, operations }: Plan): Promise<R
     if (firstTab === undefined) throw new HistoryFailed('the first device does not open');
     await Promise.all([firstTab.write(firstTransaction(firstTab, 'counters')), world.time.settle()]);
     for (const operation of operations) {
+      stepsTaken++;
       world.note(`${operation.number} ${operation.kind} ${operation.device}`);
       await perform(world, operation);
       world.assertSound();
@@ -48,7 +52,7 @@ export async function runHistory({ seed, devices, operations }: Plan): Promise<R
   } finally {
     await world.dispose();
   }
-  return { tally: [...world.tally.counts], logHash: createHash('sha256').update(world.log.join('\n')).digest('hex'), failure, log: world.log };
+  return { tally: [...world.tally.counts], logHash: createHash('sha256').update(world.log.join('\n')).digest('hex'), failure, log: world.log, stepsTaken };
 }
 
 async function heal(world: World): Promise<void> {
@@ -64,7 +68,7 @@ async function heal(world: World): Promise<void> {
       if (tab.isSuspended) wake(tab);
     }
     if (device.tabs.length === 0) device.openTab();
-    device.attempts = 0;
+    device.exchanges = 0;
   }
   await world.time.advance(HEALING_MS);
   for (const device of world.devices) {
@@ -93,7 +97,9 @@ function checkEnding(world: World): void {
     if (orphan !== undefined) throw new HistoryFailed(`${where}: foreign_key_check: ${orphan.join(', ')}`);
     const fault = lostWrites(model, name, database) ?? firstOpening(database);
     if (fault !== null) throw new HistoryFailed(`${where}: ${fault}`);
-    if (device.attempts > MOST_EXCHANGES) throw new HistoryFailed(`${where}: ${device.attempts} connections were made`);
+    if (device.exchanges > MOST_EXCHANGES) throw new HistoryFailed(`${where}: it took ${device.exchanges} exchanges`);
+    const unexplained = database.parked.list().find(({ error }) => error.recovery === 'bug');
+    if (unexplained !== undefined) throw new HistoryFailed(`${where}: parked because of ${unexplained.error.message}`);
     tally.add('rejection', database.parked.count());
     for (const other of device.usableTabs) {
       const reader = other.opened?.database;

@@ -5,10 +5,15 @@ import type { SeededBug } from './seeded-bug.ts';
 import { Tally } from './tally.ts';
 import type { WorkerAnswer, WorkerTask } from './worker.ts';
 
+export interface SeedFailure {
+  readonly seed: number;
+  readonly failure: string;
+}
+
 export interface SeedsRun {
   readonly tally: Tally;
   readonly histories: number;
-  readonly failures: readonly { readonly seed: number; readonly failure: string }[];
+  readonly failures: readonly SeedFailure[];
   readonly hashes: ReadonlyMap<number, string>;
   readonly seconds: number;
 }
@@ -19,16 +24,19 @@ export interface RunSeedsOptions {
   readonly bug?: SeededBug;
   /** After how many failures to stop. Default 1: one is enough to look at. */
   readonly stopAfter?: number;
+  /** No history is begun after this many seconds. Default: no end. */
+  readonly maxSeconds?: number;
+  readonly onFailure?: (failure: SeedFailure) => void;
   /** Each seed is run again where it left a hash before: the same seed is the same history. */
   readonly expected?: ReadonlyMap<number, string>;
 }
 
 /** Runs histories on all processors, each worker taking the next seed when it is done with one. */
-export async function runSeeds({ seeds, size, bug, stopAfter = 1, expected }: RunSeedsOptions): Promise<SeedsRun> {
+export async function runSeeds({ seeds, size, bug, stopAfter = 1, maxSeconds = Infinity, onFailure, expected }: RunSeedsOptions): Promise<SeedsRun> {
   const startMs = performance.now();
   const iterator = seeds[Symbol.iterator]();
   const tally = new Tally();
-  const failures: { seed: number; failure: string }[] = [];
+  const failures: SeedFailure[] = [];
   const hashes = new Map<number, string>();
   const task: WorkerTask = { size, bug: bug ?? null };
 
@@ -37,7 +45,7 @@ export async function runSeeds({ seeds, size, bug, stopAfter = 1, expected }: Ru
     try {
       await new Promise<void>((resolve, reject) => {
         const next = (): void => {
-          const { value, done } = failures.length >= stopAfter ? { value: 0, done: true } : iterator.next();
+          const { value, done } = failures.length >= stopAfter || performance.now() - startMs > maxSeconds * 1000 ? { value: 0, done: true } : iterator.next();
           if (done === true) resolve();
           else worker.postMessage(value);
         };
@@ -47,7 +55,10 @@ export async function runSeeds({ seeds, size, bug, stopAfter = 1, expected }: Ru
           hashes.set(answer.seed, answer.logHash);
           const changed = expected !== undefined && expected.get(answer.seed) !== answer.logHash;
           const failure = answer.failure ?? (changed ? 'the same seed made another history' : null);
-          if (failure !== null) failures.push({ seed: answer.seed, failure });
+          if (failure !== null) {
+            failures.push({ seed: answer.seed, failure });
+            onFailure?.({ seed: answer.seed, failure });
+          }
           next();
         });
         next();

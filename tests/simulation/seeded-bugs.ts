@@ -145,6 +145,12 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'columnGroups({ ...schema, merge: { ...schema.merge, groups: [] } })',
   },
   {
+    name: 'tombstone pruned one too early',
+    file: server('fanout/starting-point.ts'),
+    find: 'hello.cursor < tombstones.floor;',
+    replace: 'hello.cursor < tombstones.floor - 1;',
+  },
+  {
     name: 'outbox dropped on reload',
     file: client('apply/delivery-log.ts'),
     find: 'outbox.markUndecidedAfter(decidedUpTo, nowMs());',

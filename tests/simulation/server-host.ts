@@ -1,7 +1,8 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, type Push, type Schema } from '../../packages/shared/src/index.ts';
+import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, type Hello, type Push, type Schema } from '../../packages/shared/src/index.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { RETENTION, type Retention } from '../../packages/sync-server/src/log/retention.ts';
 import { Session, type SessionContext } from '../../packages/sync-server/src/session/session.ts';
 import { SESSION_LIMITS } from '../../packages/sync-server/src/session/session-rules.ts';
 import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
@@ -23,6 +24,8 @@ export interface ServerHostOptions {
   readonly folder: string;
   readonly schema: Schema;
   readonly onPush: (site: string, push: Push) => void;
+  /** Somebody came whose cursor is below what deletes are kept for. */
+  readonly onReload: () => void;
   /** The process of the server has ended: every connection with it. */
   readonly onKilled: () => void;
   readonly onError: (error: unknown) => void;
@@ -31,6 +34,9 @@ export interface ServerHostOptions {
 export const DATABASE_ID = 'budget';
 
 const SWEEP_INTERVAL_MS = 5_000;
+
+/** Deletes are forgotten so soon that whoever was away for a little has to reload. */
+const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: 20_000 };
 
 /** The machine of the server: its file, and its process, which can die at any statement and at any frame. */
 export class ServerHost {
@@ -67,7 +73,7 @@ export class ServerHost {
     this.owner = { name: 'server', isAlive: true, wallMs: () => time.nowMs };
     const { owner } = this;
     time.as(owner, () => {
-      const live = new LiveDatabase(openDatabaseFile(this.path, schema), { onFailure: (error) => owner.isAlive && onError(error) });
+      const live = new LiveDatabase(openDatabaseFile(this.path, schema), { onFailure: (error) => owner.isAlive && onError(error), retention: SIMULATED_RETENTION });
       this.setTraps(live, owner);
       this.running = live;
       setInterval(() => {
@@ -149,6 +155,7 @@ export class ServerHost {
         if (!owner.isAlive) return;
         const bytes = assembler.add(frame);
         const message = bytes === null ? null : decodeClientMessage(bytes);
+        if (message?.type === 'hello' && isBelowFloor(message, live)) this.options.onReload();
         this.dying(() => session.receive(frame));
         if (message?.type === 'push') this.options.onPush(session.site, message);
       },
@@ -189,6 +196,10 @@ export class ServerHost {
       if (!(thrown instanceof ServerKilled)) throw thrown;
     }
   }
+}
+
+function isBelowFloor({ epoch, cursor }: Hello, { file }: LiveDatabase): boolean {
+  return epoch !== null && Buffer.compare(epoch, file.epoch.id) === 0 && cursor > 0 && cursor < file.tombstones.floor;
 }
 
 /** What the server says when it or a client has a fault: honest clients never hear it. */

@@ -10,7 +10,7 @@ export interface WorkerTask {
   readonly bug: SeededBug | null;
 }
 
-export interface WorkerAnswer extends Omit<Result, 'log'> {
+export interface WorkerAnswer extends Omit<Result, 'log' | 'stepsTaken'> {
   readonly seed: number;
 }
 

@@ -13,7 +13,7 @@ import { Random } from './random.ts';
 import { ServerHost } from './server-host.ts';
 import type { Runtimes } from './tab.ts';
 import { Tally } from './tally.ts';
-import { VirtualTime } from './virtual-time.ts';
+import { VirtualTime, type Owner } from './virtual-time.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
@@ -73,6 +73,7 @@ export class World {
       folder: FOLDER,
       schema: householdSchema,
       onPush: (site, push) => this.onPush(site, push),
+      onReload: () => tally.add('reload below the floor'),
       onKilled: () => {
         tally.add('crash of server');
         this.note('server killed');
@@ -80,18 +81,19 @@ export class World {
       },
       onError: (error) => this.fault(`the server failed: ${String(error)}`),
     });
-    this.network = new Network({ time, random: this.random, tally, serverOwner: () => this.server.owner, listen: (socket) => this.server.listen(socket) });
+    this.network = new Network({ time, random: this.random, tally, serverOwner: () => this.server.owner, onSent: (client) => this.deviceOf(client).onSent(client), listen: (socket) => this.server.listen(socket) });
     time.afterEvent = () => this.afterEvent();
   }
 
   install(): void {
-    const socketClass = this.network.webSocketClass((owner) => {
-      const device = this.devices.find(({ tabs }) => tabs.some((tab) => tab.owner === owner));
-      if (device === undefined) throw new Error(`nobody has the tab ${owner.name}`);
-      device.attempts++;
-      return device;
-    });
+    const socketClass = this.network.webSocketClass((owner) => this.deviceOf(owner));
     this.time.install(this.random, { WebSocket: socketClass, addEventListener: () => undefined, removeEventListener: () => undefined });
+  }
+
+  private deviceOf(owner: Owner): Device {
+    const device = this.devices.find(({ tabs }) => tabs.some((tab) => tab.owner === owner));
+    if (device === undefined) throw new Error(`nobody has the tab ${owner.name}`);
+    return device;
   }
 
   addDevice(files?: ReadonlyMap<string, Uint8Array>): Device {
