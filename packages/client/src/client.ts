@@ -45,12 +45,37 @@ export interface Client {
   query<Row extends object = SqlRow>(statement: SqlStatement): Promise<Row[]>;
   query<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<Row[]>;
 
-  /** Runs one statement that writes, as a transaction of its own. Resolves when it is committed and will survive this tab. */
-  execute(statement: SqlStatement): Promise<StatementResult>;
-  execute(sql: string, params?: readonly SqlParam[]): Promise<StatementResult>;
+  /**
+   * Runs one statement that writes, as a transaction of its own. Resolves when it is committed and will survive this tab; with `RETURNING` it
+   * gives rows.
+   */
+  execute<Row extends object = SqlRow>(statement: SqlStatement): Promise<StatementResult<Row>>;
+  execute<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<StatementResult<Row>>;
 
   /** Runs all statements in one atomic transaction: all of them take effect or none. Results come in the order of the statements. */
   batch(statements: readonly SqlStatement[], options?: BatchOptions): Promise<StatementResult[]>;
+
+  /**
+   * Runs reads and writes that belong together as one transaction, which is one changeset. Commits when `body` resolves, and resolves with its
+   * value when that is durable; takes everything back when `body` throws. The transaction sees its own writes, nobody else does, and nobody's reads
+   * wait for it; the writes of all tabs do, so do not wait for the network or a person in it. Statements of `tx` that were not awaited are part of it.
+   *
+   * Rejects with what `body` threw, with the reason of `signal`, and with
+   * - `transaction-timeout`: it was open for longer than `timeoutMs`
+   * - `transaction-lost`: the tab that leads went away in the middle; nothing of it was kept, and it may be run again
+   * - `leader-unreachable`: its turn did not come within ten seconds
+   * - `transaction-ended` (of `tx`): it was used after its end
+   *
+   * ```ts
+   * await client.transaction(async (tx) => {
+   *   const [from] = await tx.query<{ balance: number }>(sql`SELECT balance FROM account WHERE id = ${fromId}`);
+   *   if (from === undefined || from.balance < amount) throw new Error('not enough');
+   *   await tx.execute(sql`UPDATE account SET balance = balance - ${amount} WHERE id = ${fromId}`);
+   *   await tx.execute(sql`UPDATE account SET balance = balance + ${amount} WHERE id = ${toId}`);
+   * });
+   * ```
+   */
+  transaction<T>(body: (tx: Transaction) => Promise<T> | T, options?: TransactionOptions): Promise<T>;
 
   /** Transactions of this device that were refused, after the fact, because of what others had written. `status.parkedCount` says how many. */
   readonly parked: ParkedChangesets;
@@ -82,6 +107,28 @@ export interface BatchOptions {
    * refuses all of it, and it is parked with `atomic-conflict`. Default false: the part that loses goes into the conflict ledger, the rest stands.
    */
   readonly atomic?: boolean;
+}
+
+export interface TransactionOptions extends BatchOptions {
+  /** How long it may be open, waiting for its turn not counted. More than 0, at most 8000: writes of other tabs wait meanwhile. Default 5000. */
+  readonly timeoutMs?: number;
+  /** Takes everything back when it aborts. Once the body has resolved it is too late. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a transaction can do, until its body has settled. */
+export interface Transaction {
+  /** Sees what this transaction wrote so far. */
+  query<Row extends object = SqlRow>(statement: SqlStatement): Promise<Row[]>;
+  query<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<Row[]>;
+  /** A statement that fails is undone by itself; the transaction goes on, unless the error is let through. */
+  execute<Row extends object = SqlRow>(statement: SqlStatement): Promise<StatementResult<Row>>;
+  execute<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<StatementResult<Row>>;
+  /**
+   * A transaction within this one, on a savepoint: when `body` throws, only what it wrote is taken back. The outer one cannot be used until it has
+   * settled: that is refused with `sql-forbidden`.
+   */
+  transaction<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T>;
 }
 
 export interface ParkedChangesets {

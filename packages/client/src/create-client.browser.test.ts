@@ -42,14 +42,14 @@ describe('a client', () => {
     const client = await openClient(freshName());
     const id = client.newId();
     const result = await client.execute(sql`INSERT INTO todo (id, title, weight, bytes) VALUES (${id}, ${'milk 🥛'}, ${1.5}, ${new Uint8Array([1, 2])})`);
-    expect(result).toEqual({ changes: 1 });
+    expect(result).toEqual({ changes: 1, rows: [] });
     expect(await client.query('SELECT * FROM todo')).toEqual([{ id, title: 'milk 🥛', done: 0, weight: 1.5, bytes: new Uint8Array([1, 2]) }]);
     expect(await client.query<{ n: number }>('SELECT count(*) AS n FROM todo WHERE title = ?', ['milk 🥛'])).toEqual([{ n: 1 }]);
   });
 
   it('takes atomic batches, and answers for parked changesets and the conflict ledger, with errors that keep their code', async () => {
     const client = await openClient(freshName());
-    expect(await client.batch([sql`INSERT INTO note (id, body) VALUES ('a', 'x')`], { atomic: true })).toEqual([{ changes: 1 }]);
+    expect(await client.batch([sql`INSERT INTO note (id, body) VALUES ('a', 'x')`], { atomic: true })).toEqual([{ changes: 1, rows: [] }]);
     expect(await client.parked.list()).toEqual([]);
     expect(await codeOf(client.parked.retry(1))).toBe('changeset-not-parked');
     expect(await codeOf(client.parked.drop(1))).toBe('changeset-not-parked');
@@ -67,7 +67,7 @@ describe('a client', () => {
 
   it('runs a batch as one transaction: all of it or nothing', async () => {
     const client = await openClient(freshName());
-    expect(await client.batch([sql`INSERT INTO note VALUES ('a', 'one'), ('b', 'two')`, sql`UPDATE note SET body = body || '!'`])).toEqual([{ changes: 2 }, { changes: 2 }]);
+    expect(await client.batch([sql`INSERT INTO note VALUES ('a', 'one'), ('b', 'two')`, sql`UPDATE note SET body = body || '!'`])).toMatchObject([{ changes: 2 }, { changes: 2 }]);
     const failure = await failureOf(client.batch([sql`INSERT INTO note VALUES ('c', 'three')`, sql`INSERT INTO note VALUES ('d', ${'one!'})`]));
     expect(failure.code).toBe('constraint-unique');
     expect(failure.recovery).toBe('ask-user');

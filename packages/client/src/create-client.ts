@@ -8,9 +8,11 @@ import { followPageLifecycle } from './tab/page-lifecycle.ts';
 import { toStatement } from './tab/sql.ts';
 import { startWorker } from './tab/start-worker.ts';
 import { createStatusStore } from './tab/status-store.ts';
+import { runTransaction, type TransactionSource } from './tab/transaction.ts';
 import { connectWorker } from './tab/worker-connection.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import type { SqlStatement } from './rpc/sql-statement.ts';
+import { toStatementResult } from './rpc/statement-result.ts';
 import type { SqlParam } from './rpc/sql-value.ts';
 import type { WriteAction } from './rpc/write-action.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
@@ -90,6 +92,11 @@ export async function createClient(options: ClientOptions): Promise<Client> {
 
   const write = (statements: readonly SqlStatement[], action?: WriteAction) => call((worker) => worker.write(statements, action));
 
+  const transactions: TransactionSource = {
+    transact: (transactionId, ask) => call((worker) => worker.transact(transactionId, ask)),
+    commit: (transactionId) => call((worker) => worker.commit(transactionId)),
+  };
+
   async function close(): Promise<void> {
     stopFollowing();
     live.end(closed);
@@ -111,17 +118,16 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       const statement = toStatement(given, params);
       return decodeRows(await call((worker) => worker.query(statement))) as Row[];
     },
-    async execute(given: SqlStatement | string, params?: readonly SqlParam[]) {
-      const [result] = await write([toStatement(given, params)]);
-      if (result === undefined) throw new RockpoolError('internal', { results: 0 });
-      return result;
+    async execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
+      const [outcome] = await write([toStatement(given, params)]);
+      if (outcome === undefined) throw new RockpoolError('internal', { results: 0 });
+      return toStatementResult<Row>(outcome);
     },
-    batch: async (statements, { atomic = false } = {}) => [
-      ...(await write(
-        statements.map((statement) => toStatement(statement, undefined)),
-        atomic ? { kind: 'atomic' } : undefined,
-      )),
-    ],
+    async batch(given, { atomic = false } = {}) {
+      const statements = given.map((statement) => toStatement(statement, undefined));
+      return (await write(statements, atomic ? { kind: 'atomic' } : undefined)).map((outcome) => toStatementResult(outcome));
+    },
+    transaction: (body, transactionOptions = {}) => runTransaction(transactions, newId(), body, transactionOptions),
     parked: {
       list: async () => [...(await call((worker) => worker.parked()))],
       retry: async (sequence) => void (await write([], { kind: 'retry-parked', sequence })),

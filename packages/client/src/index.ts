@@ -23,6 +23,8 @@ export type {
   SyncState,
   SyncStatus,
   TabRole,
+  Transaction,
+  TransactionOptions,
 } from './client.ts';
 export { createClient } from './create-client.ts';
 export { newId } from './new-id.ts';

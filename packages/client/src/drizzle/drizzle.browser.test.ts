@@ -72,8 +72,8 @@ describe('builders', () => {
     const db = await withRows();
     const written = await db.update(todo).set({ done: true }).where(eq(todo.listId, 'l2'));
     expectTypeOf(written).toEqualTypeOf<StatementResult>();
-    expect(written).toEqual({ changes: 1 });
-    expect(await db.delete(todo).where(eq(todo.id, 't4'))).toEqual({ changes: 1 });
+    expect(written).toEqual({ changes: 1, rows: [] });
+    expect(await db.delete(todo).where(eq(todo.id, 't4'))).toEqual({ changes: 1, rows: [] });
     const done = await db.select({ id: todo.id, done: todo.done }).from(todo).where(and(eq(todo.done, true), like(todo.title, '%a%'))).orderBy(desc(todo.id));
     expectTypeOf(done).toEqualTypeOf<{ id: string; done: boolean }[]>();
     expect(done).toEqual([
@@ -131,7 +131,7 @@ describe('builders', () => {
     expect(await db.get(sql`select id from todo where title = ${'none'}`)).toBeUndefined();
     expect(await db.values(sql`select t.id, l.id from todo t join list l on l.id = t.list order by t.id limit 1`)).toEqual([['t1', 'l1']]);
     expect((await failureOf(db.values(sql`select 'a' as x, 1`))).code).toBe('query-invalid');
-    expect(await db.run(sql`update todo set title = ${'oat milk'} where id = 't1'`)).toEqual({ changes: 1 });
+    expect(await db.run(sql`update todo set title = ${'oat milk'} where id = 't1'`)).toEqual({ changes: 1, rows: [] });
     expect(await db.select({ id: todo.id, title: todo.title }).from(todo).limit(1).values()).toEqual([['t1', 'oat milk']]);
   });
 });
@@ -230,7 +230,7 @@ describe('a batch', () => {
       db.run(sql`delete from todo where id = ${'t2'}`),
     ]);
     expectTypeOf(results).toEqualTypeOf<[StatementResult, StatementResult, StatementResult]>();
-    expect(results).toEqual([{ changes: 1 }, { changes: 2 }, { changes: 1 }]);
+    expect(results).toMatchObject([{ changes: 1 }, { changes: 2 }, { changes: 1 }]);
     const failure = await failureOf(db.batch([db.delete(todo), db.insert(list).values({ id: 'l5', name: 'new' })]));
     expect(failure.code).toBe('constraint-unique');
     expect(await db.$count(todo)).toBe(3);

@@ -1,6 +1,7 @@
 import type { TransferredError } from '../rpc/error-transfer.ts';
 import type { Reads } from '../rpc/reads.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { TransactionAsk } from '../rpc/transaction-ask.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 
@@ -57,7 +58,7 @@ export type AnswerMessage =
   | { readonly kind: 'answer'; readonly requestId: string; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly requestId: string; readonly error: TransferredError };
 
-export type LeaderRequest = WriteWork | ReadWork;
+export type LeaderRequest = WriteWork | ReadWork | StepWork;
 
 /** One transaction. Its answer: the results of the statements. */
 export interface WriteWork {
@@ -68,6 +69,13 @@ export interface WriteWork {
 
 /** One call of `Reads`. Its answer: what the call gives. */
 export type ReadWork = { readonly [Method in keyof Reads]: { readonly kind: 'read'; readonly method: Method; readonly args: Parameters<Reads[Method]> } }[keyof Reads];
+
+/** One step of a transaction that stays open from call to call; its commit is a write. Its answer: what the statement gave, or null. */
+export interface StepWork {
+  readonly kind: 'step';
+  readonly transactionId: string;
+  readonly ask: TransactionAsk;
+}
 
 /** The status of sync as the leader knows it; the role is each tab's own. */
 export type LeaderStatus = Omit<SyncStatus, 'role'>;

@@ -46,6 +46,9 @@ function createWorld(committed?: () => Promise<void>): World {
       world.written.push(id);
       return { results: [], touchedTables: ['t'], repeated: false };
     },
+    begin: () => {
+      throw new Error('no transaction of several calls in this test');
+    },
   };
   const note = (message: ChannelMessage): void => void world.posted.push('requestId' in message ? `${message.kind} ${message.requestId}` : message.kind);
   const leadership = new Leadership({
@@ -55,12 +58,14 @@ function createWorld(committed?: () => Promise<void>): World {
     opened: { database, reads: NO_READS, close: () => Promise.resolve(), ...(committed === undefined ? {} : { committed }) },
     schema: 'schema',
     initialStatus: FAKE_STATUS,
-    nowMs: () => NOW_MS,
+    clock: { nowMs: () => NOW_MS, after: () => () => undefined },
+    watchOwner: () => () => undefined,
     post: note,
     send: (_tabId, message) => note(message),
     startWork: () => ({ onLocalCommit: () => world.localCommits++, stop: () => Promise.resolve() }),
     onCommit: () => undefined,
     onStatus: () => undefined,
+    onProblem: () => undefined,
   });
   return world;
 }

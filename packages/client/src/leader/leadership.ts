@@ -1,12 +1,16 @@
-import type { RockpoolError } from '@rockpool/shared';
+import { RockpoolError } from '@rockpool/shared';
 import { encodeError } from '../rpc/error-transfer.ts';
 import type { Reads } from '../rpc/reads.ts';
-import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
+import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
+import type { Clock } from './clock.ts';
 import { createAnsweredRequests, type AnsweredRequests } from './answered-requests.ts';
 import type { AskMessage, BroadcastMessage, DirectMessage, LeaderRequest, LeaderStatus, ReadWork } from './channel-message.ts';
 import type { CommitPosition } from './commit-notice.ts';
+import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
+import { readsBeside } from './reads-beside.ts';
+import { WriterTurns } from './writer-turns.ts';
 
 export interface WriteRequest {
   /** The effect is stored together with this id, so that the same request never takes effect twice. */
@@ -15,9 +19,17 @@ export interface WriteRequest {
   readonly action?: WriteAction;
 }
 
+export interface WriteOutcome {
+  readonly results: readonly StatementOutcome[];
+  readonly touchedTables: readonly string[];
+  readonly repeated: boolean;
+}
+
 /** What this needs of a database. */
 export interface WritableDatabase {
-  write(request: WriteRequest): { readonly results: readonly StatementResult[]; readonly touchedTables: readonly string[]; readonly repeated: boolean };
+  write(request: WriteRequest): WriteOutcome;
+  /** Until the transaction is over, nothing else may be asked of it. */
+  begin(options: { readonly atomic: boolean }): OpenTransaction<WriteOutcome>;
 }
 
 /** What a tab does beside serving writes while it leads, such as syncing. */
@@ -38,6 +50,8 @@ export interface LeaderTools<Database> {
   publishStatus(status: LeaderStatus): void;
   /** Something happened in the background that the app should hear of. */
   publishProblem(error: RockpoolError): void;
+  /** Runs what writes: now, or when the transaction that a tab has open is over. It must not throw. */
+  inTurn(job: () => void): void;
 }
 
 export interface LeadershipOptions<Database> {
@@ -48,7 +62,9 @@ export interface LeadershipOptions<Database> {
   readonly sharesFiles: boolean;
   readonly schema: string;
   readonly initialStatus: LeaderStatus;
-  readonly nowMs: () => number;
+  readonly clock: Clock;
+  /** Calls once when the tab that runs this transaction has gone, unless the returned function is called before. */
+  readonly watchOwner: (transactionId: string, onGone: () => void) => () => void;
   readonly post: (message: BroadcastMessage) => void;
   readonly send: (tabId: string, message: DirectMessage) => void;
   readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
@@ -65,10 +81,14 @@ export interface LeadershipOptions<Database> {
  */
 export class Leadership<Database extends WritableDatabase> {
   readonly epoch: string;
+  /** For this tab and for followers that read by asking. */
+  readonly reads: Reads;
   private readonly options: LeadershipOptions<Database>;
   private readonly answered: AnsweredRequests;
   /** What is being done for followers. */
   private readonly begun = new Set<string>();
+  private readonly turns = new WriterTurns();
+  private readonly transactions: LeaderTransactions<WriteOutcome>;
   private work: LeaderWork;
   private status: LeaderStatus;
   private commitNumber = 0;
@@ -77,7 +97,10 @@ export class Leadership<Database extends WritableDatabase> {
     this.options = options;
     this.epoch = options.epoch;
     this.status = options.initialStatus;
-    this.answered = createAnsweredRequests(options.nowMs);
+    const { opened, clock, onProblem } = options;
+    this.answered = createAnsweredRequests(clock.nowMs);
+    this.transactions = new LeaderTransactions({ turns: this.turns, begin: (how) => opened.database.begin(how), clock });
+    this.reads = readsBeside(opened, this.turns, onProblem);
     this.work = this.startWork();
   }
 
@@ -89,23 +112,19 @@ export class Leadership<Database extends WritableDatabase> {
     return this.status;
   }
 
-  /** Commits before it returns; resolves when the commit is kept. */
-  async commit(request: WriteRequest): Promise<readonly StatementResult[]> {
-    const { opened } = this.options;
-    const { results, touchedTables, repeated } = opened.database.write(request);
-    if (opened.committed !== undefined) await opened.committed();
-    if (!repeated) {
-      if (touchedTables.length > 0) this.tellCommit(touchedTables);
-      this.work.onLocalCommit();
+  /**
+   * Begins a request of this tab or of a follower before it returns: a write commits then, unless a transaction is open, for whose end it waits.
+   * Resolves with what the request asks for, in the case of a write when it is kept.
+   */
+  async carryOut(id: string, request: LeaderRequest, asked: Asked = IN_THIS_TAB): Promise<unknown> {
+    switch (request.kind) {
+      case 'read':
+        return callReads(this.reads, request);
+      case 'step':
+        return this.transactions.ask(request.transactionId, request.ask, asked.watchOwner);
+      case 'write':
+        return this.commit({ id, statements: request.statements, ...(request.action === undefined ? {} : { action: request.action }) }, asked.latestStartMs);
     }
-    return results;
-  }
-
-  /** Begins a request of this tab or of a follower before it returns. Resolves with what the request asks for. */
-  async carryOut(id: string, request: LeaderRequest): Promise<unknown> {
-    if (request.kind === 'read') return callReads(this.options.opened.reads, request);
-    const { statements, action } = request;
-    return this.commit({ id, statements, ...(action === undefined ? {} : { action }) });
   }
 
   /**
@@ -114,19 +133,22 @@ export class Leadership<Database extends WritableDatabase> {
    */
   async serve({ tabId, requestId, afterRequestId, request, epoch, latestStartMs }: AskMessage): Promise<void> {
     const { answered, begun } = this;
-    const { send, nowMs } = this.options;
-    if (epoch !== this.epoch || nowMs() > latestStartMs || begun.has(requestId)) return;
+    const { send, clock, watchOwner } = this.options;
+    if (epoch !== this.epoch || clock.nowMs() > latestStartMs || begun.has(requestId)) return;
     if (afterRequestId !== null && !answered.has(afterRequestId) && !begun.has(afterRequestId)) return;
     const refusal = answered.refusalOf(requestId);
     if (refusal !== null) return send(tabId, { kind: 'refused', requestId, error: refusal });
+    // A step is not stored together with its effect: twice would be once too often.
+    if (request.kind === 'step' && answered.has(requestId)) return;
     begun.add(requestId);
     try {
-      const answer = await this.carryOut(requestId, request);
-      if (request.kind === 'write') answered.add(requestId, null, latestStartMs);
+      const watch: WatchOwner = (onGone) => (request.kind === 'step' ? watchOwner(request.transactionId, onGone) : () => undefined);
+      const answer = await this.carryOut(requestId, request, { latestStartMs, watchOwner: watch });
+      if (request.kind !== 'read') answered.add(requestId, null, latestStartMs);
       send(tabId, { kind: 'answer', requestId, answer });
     } catch (thrown) {
       const error = encodeError(thrown);
-      if (request.kind === 'write') answered.add(requestId, error, latestStartMs);
+      if (request.kind !== 'read') answered.add(requestId, error, latestStartMs);
       send(tabId, { kind: 'refused', requestId, error });
     } finally {
       begun.delete(requestId);
@@ -145,8 +167,49 @@ export class Leadership<Database extends WritableDatabase> {
     await before.stop();
   }
 
+  /** What waits for an open transaction is carried out; the transaction itself is lost. */
   stop(): Promise<void> {
+    this.transactions.stop();
     return this.work.stop();
+  }
+
+  private commit(request: WriteRequest, latestStartMs: number): Promise<readonly StatementOutcome[]> {
+    const settled = Promise.withResolvers<readonly StatementOutcome[]>();
+    const job = (): void => {
+      try {
+        if (this.options.clock.nowMs() > latestStartMs) throw new RockpoolError('leader-unreachable', { problem: 'its turn did not come in time' });
+        settled.resolve(this.writeNow(request));
+      } catch (thrown) {
+        settled.reject(thrown);
+      }
+    };
+    if (this.commitsOpen(request)) job();
+    else this.turns.take(job);
+    return settled.promise;
+  }
+
+  /** The commit of a transaction that is open here has its turn already. */
+  private commitsOpen({ id, action }: WriteRequest): boolean {
+    return action?.kind === 'commit-transaction' && this.transactions.isOpen(id);
+  }
+
+  private writeNow(request: WriteRequest): Promise<readonly StatementOutcome[]> {
+    const { id, action } = request;
+    if (this.commitsOpen(request)) return this.transactions.commit(id, (outcome) => this.keep(outcome));
+    const reason = action?.kind === 'commit-transaction' ? this.transactions.whyEnded(id) : null;
+    if (reason !== null) throw reason;
+    return this.keep(this.options.opened.database.write(request));
+  }
+
+  /** To be called in the turn of the commit. */
+  private async keep({ results, touchedTables, repeated }: WriteOutcome): Promise<readonly StatementOutcome[]> {
+    const { committed } = this.options.opened;
+    if (committed !== undefined) await committed();
+    if (!repeated) {
+      if (touchedTables.length > 0) this.tellCommit(touchedTables);
+      this.work.onLocalCommit();
+    }
+    return results;
   }
 
   private startWork(): LeaderWork {
@@ -158,6 +221,7 @@ export class Leadership<Database extends WritableDatabase> {
       publishCommit: (tables) => this.publishCommit(tables),
       publishStatus: (status) => this.publishStatus(status),
       publishProblem: this.options.onProblem,
+      inTurn: (job) => this.turns.take(job),
     });
   }
 
@@ -187,3 +251,13 @@ export class Leadership<Database extends WritableDatabase> {
 function callReads(reads: Reads, { method, args }: ReadWork): Promise<unknown> {
   return (reads[method] as (...given: readonly unknown[]) => Promise<unknown>)(...args);
 }
+
+/** Who asks for a request, and until when it is of use. */
+interface Asked {
+  /** Wall time in ms. */
+  readonly latestStartMs: number;
+  readonly watchOwner: WatchOwner;
+}
+
+/** What this tab asks of itself ends with it. */
+const IN_THIS_TAB: Asked = { latestStartMs: Number.POSITIVE_INFINITY, watchOwner: () => () => undefined };

@@ -31,8 +31,8 @@ export interface LinkOptions {
  * effect in the order of writing, and a read comes after what the tab wrote before.
  */
 export interface Link {
-  /** Asks the leader. What the answer is depends on the request. */
-  ask(request: LeaderRequest): Promise<unknown>;
+  /** Asks the leader. What the answer is depends on the request. Default for its id: a new one. */
+  ask(request: LeaderRequest, requestId?: string): Promise<unknown>;
   onAnswer(message: AnswerMessage): void;
   /** Somebody new leads: asks it for everything that waits, in order. */
   onNewLeader(leader: LeaderAddress): void;
@@ -63,10 +63,12 @@ export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
   let isPaused = false;
   let cancelTimer: (() => void) | null = null;
 
-  function ask(waiting: Waiting, afterRequestId: string | null): void {
+  function ask(waiting: Waiting, lastWriteId: string | null): void {
     if (leader === null) return; // It goes to whoever announces itself.
     waiting.timesAsked++;
     const { id, request, startedMs } = waiting;
+    // A write beside an open transaction waits for its end, so the transaction cannot wait for that write.
+    const afterRequestId = isOfTransaction(request) ? null : lastWriteId;
     const latestStartMs = startedMs + REQUEST_DEADLINE_MS - RUNNING_TIME_MS;
     send(leader.tabId, { kind: 'ask', epoch: leader.epoch, requestId: id, afterRequestId, request, latestStartMs });
   }
@@ -107,9 +109,9 @@ export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
   }
 
   return {
-    ask(request) {
+    ask(request, requestId = newRequestId()) {
       const waiting: Waiting = {
-        id: newRequestId(),
+        id: requestId,
         request,
         settle: Promise.withResolvers(),
         startedMs: clock.nowMs(),
@@ -161,4 +163,8 @@ export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
       watch();
     },
   };
+}
+
+function isOfTransaction(request: LeaderRequest): boolean {
+  return request.kind === 'step' || (request.kind === 'write' && request.action?.kind === 'commit-transaction');
 }

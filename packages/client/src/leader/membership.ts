@@ -1,6 +1,7 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Reads } from '../rpc/reads.ts';
-import type { SqlStatement, StatementResult } from '../rpc/sql-statement.ts';
+import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
+import type { TransactionAsk } from '../rpc/transaction-ask.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
 import type { TabRole } from '../rpc/sync-status.ts';
 import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus } from './channel-message.ts';
@@ -12,6 +13,7 @@ import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } 
 import { createLink, REQUEST_DEADLINE_MS, type Link } from './link.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import { remoteReads } from './remote-reads.ts';
+import { createTransactionLocks } from './transaction-locks.ts';
 import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
 
 /*
@@ -28,7 +30,8 @@ import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-chann
  * 2. A follower opens as a reader only after a leader has announced itself: the file exists then and its tables are up to date. Where the leader
  *    alone may open the files, a follower opens nothing and reads by asking.
  * 3. What waits for an answer is asked again of every new leader under the same id, so a write happens once, whoever dies when.
- * 4. Changes of role run one after the other (`steps`); what a write does until its COMMIT is never in between.
+ * 4. Changes of role run one after the other (`steps`); what a write does until its COMMIT is never in between. A transaction of several calls ends
+ *    with the leadership that it began under; what waited for its end is carried out before that.
  */
 
 export interface MembershipOptions<Database extends WritableDatabase> {
@@ -72,6 +75,7 @@ export class Membership<Database extends WritableDatabase> {
   private readonly tabId: string;
   private readonly election: ReturnType<typeof createElection>;
   private readonly link: Link;
+  private readonly transactionLocks: ReturnType<typeof createTransactionLocks>;
   private readonly commits = createCommitFollower();
   private readonly remoteReads: Reads;
   private readonly writing = new Set<Promise<unknown>>();
@@ -94,6 +98,7 @@ export class Membership<Database extends WritableDatabase> {
     this.tabId = options.newId();
     this.election = createElection(options.locks, `rockpool:${options.scope}:leader`);
     this.link = createLink({ clock: options.clock, newRequestId: options.newId, send: (to, message) => this.channel?.send(to, { ...message, tabId: this.tabId }) });
+    this.transactionLocks = createTransactionLocks(options.locks, options.scope, options.onProblem);
     this.remoteReads = remoteReads(this.link);
   }
 
@@ -107,9 +112,32 @@ export class Membership<Database extends WritableDatabase> {
     if (this.ended !== null) throw this.ended;
   }
 
+  /** One step of a transaction, here or in the leader's worker. */
+  async transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null> {
+    const { transactionLocks } = this;
+    if (ask.kind === 'begin') await transactionLocks.hold(transactionId);
+    try {
+      return (await this.carryOut({ kind: 'step', transactionId, ask })) as StatementOutcome | null;
+    } catch (thrown) {
+      if (ask.kind === 'begin') transactionLocks.release(transactionId);
+      throw thrown;
+    } finally {
+      if (ask.kind === 'rollback') transactionLocks.release(transactionId);
+    }
+  }
+
+  /** Commits a transaction, once; rejects with `transaction-lost` and others where nothing of it was kept. */
+  async commit(transactionId: string): Promise<void> {
+    try {
+      await this.write([], { kind: 'commit-transaction', transactionId }, transactionId);
+    } finally {
+      this.transactionLocks.release(transactionId);
+    }
+  }
+
   /** Runs the statements as one transaction, here or in the leader's worker. */
-  write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementResult[]> {
-    const writing = this.carryOut({ kind: 'write', statements, ...(action === undefined ? {} : { action }) }) as Promise<readonly StatementResult[]>;
+  write(statements: readonly SqlStatement[], action?: WriteAction, requestId?: string): Promise<readonly StatementOutcome[]> {
+    const writing = this.carryOut({ kind: 'write', statements, ...(action === undefined ? {} : { action }) }, requestId) as Promise<readonly StatementOutcome[]>;
     this.writing.add(writing);
     const remove = (): void => void this.writing.delete(writing);
     writing.then(remove, remove);
@@ -144,9 +172,9 @@ export class Membership<Database extends WritableDatabase> {
     await this.end(new RockpoolError('client-closed'));
   }
 
-  private async carryOut(request: LeaderRequest): Promise<unknown> {
+  private async carryOut(request: LeaderRequest, requestId: string = this.options.newId()): Promise<unknown> {
     await this.whenReadable.promise;
-    return this.leadership?.carryOut(this.options.newId(), request) ?? this.link.ask(request);
+    return this.leadership?.carryOut(requestId, request) ?? this.link.ask(request, requestId);
   }
 
   private step<T>(run: () => Promise<T>): Promise<T> {
@@ -215,7 +243,8 @@ export class Membership<Database extends WritableDatabase> {
       sharesFiles: options.sharesFiles,
       schema: options.schema,
       initialStatus: options.initialStatus,
-      nowMs: options.clock.nowMs,
+      clock: options.clock,
+      watchOwner: (transactionId, onGone) => this.transactionLocks.watch(transactionId, onGone),
       post: (message) => this.channel?.post(message),
       send: (to, message) => this.channel?.send(to, message),
       startWork: options.startWork,
@@ -227,7 +256,7 @@ export class Membership<Database extends WritableDatabase> {
     this.leaderEpoch = leadership.epoch;
     // What waited in this tab comes before what it writes from now on.
     link.runWaiting((id, request) => leadership.carryOut(id, request));
-    this.setOpened(opened);
+    this.readFrom(leadership.reads);
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
     options.onStatus(leadership.currentStatus, 'leader');
@@ -300,6 +329,7 @@ export class Membership<Database extends WritableDatabase> {
     this.isAway = true;
     const { leadership } = this;
     this.leadership = null;
+    this.transactionLocks.releaseAll(); // What this tab has open elsewhere is lost: nothing can be asked any more.
     await leadership?.stop();
     await this.closeDatabase();
     await this.election.withdraw();

@@ -5,6 +5,11 @@ export interface OpenedDatabase<Database> {
   readonly database: Database;
   readonly reads: Reads;
   /**
+   * Reads on another connection to the same data, which sees what is committed: for as long as a transaction is open on the writer's. Absent for a
+   * reader, and where the storage has room for one connection only; then reading waits.
+   */
+  readonly readsBeside?: () => Promise<Reads>;
+  /**
    * Resolves when the medium has every commit so far, and rejects when it refused one: that commit and all later ones are undone then. To be
    * called in the turn of the commit. Absent where a commit that has returned is kept.
    */

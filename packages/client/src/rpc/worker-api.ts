@@ -2,8 +2,9 @@ import type { ErrorData } from '@rockpool/shared';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
 import type { PersistenceChoice } from './persistence.ts';
-import type { SqlStatement, StatementResult } from './sql-statement.ts';
+import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
 import type { SyncStatus } from './sync-status.ts';
+import type { TransactionAsk } from './transaction-ask.ts';
 import type { WriteAction } from './write-action.ts';
 
 // Where page and worker meet: each imports this file and neither imports the other.
@@ -35,7 +36,14 @@ export interface WorkerApi {
   open(options: OpenOptions, tab: TabApi): Promise<SyncStatus>;
   query(statement: SqlStatement): Promise<EncodedRows>;
   /** One atomic transaction; resolves when it is committed, wherever it ran. */
-  write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementResult[]>;
+  write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementOutcome[]>;
+  /**
+   * One step of a transaction that stays open from call to call; the page makes its id. Only what reads or writes gives an outcome.
+   * Rejects with `transaction-lost`, `transaction-timeout` and `transaction-ended` when it is not open any more: nothing of it is kept.
+   */
+  transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
+  /** Resolves when it is committed; once it is asked for, its outcome is certain even if the leader dies. */
+  commit(transactionId: string): Promise<void>;
   /** What was refused and waits for a decision, oldest first. */
   parked(): Promise<readonly ParkedChangeset[]>;
   /** From now on results of this query arrive as events under `queryId`, the first one at once. */

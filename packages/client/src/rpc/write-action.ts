@@ -2,6 +2,8 @@
 export type WriteAction =
   /** The server admits all of the transaction or refuses all of it. */
   | { readonly kind: 'atomic' }
+  /** Commit the transaction that was asked for under this id, which is the id of the request too: it is committed once. */
+  | { readonly kind: 'commit-transaction'; readonly transactionId: string }
   /** Write what a parked changeset says once more. */
   | { readonly kind: 'retry-parked'; readonly sequence: number }
   /** Give a parked changeset up. */

@@ -167,6 +167,7 @@ export class FakeBrowser {
       if (!life.isAlive || !isOpen || role === 'reader') throw new Error('written by a tab that may not');
       const done = file.requests.get(id);
       if (done !== undefined) return { results: done, touchedTables: [], repeated: true };
+      if (action?.kind === 'commit-transaction') throw new RockpoolError('transaction-lost');
       if (statements.some(({ sql }) => sql === FAILING_ONCE_SQL) && !file.hasFailed) {
         file.hasFailed = true;
         throw new RockpoolError('constraint-unique', { table: 't' });
@@ -177,6 +178,30 @@ export class FakeBrowser {
       file.requests.set(id, results);
       if (statements.some(({ sql }) => sql === dieAfter)) tab.kill();
       return { results, touchedTables: ['t'], repeated: false };
+    };
+    const begin: WritableDatabase['begin'] = () => {
+      if (!life.isAlive || !isOpen || role === 'reader') throw new Error('begun by a tab that may not');
+      let effects: string[] = [];
+      const savepoints: string[][] = [];
+      return {
+        isOver: false,
+        // A read gives no rows here: what the transaction wrote so far is in its name alone.
+        query: () => ({ names: effects, columns: [], rowCount: 0 }),
+        execute: ({ sql }) => {
+          effects.push(sql);
+          return { changes: 1 };
+        },
+        savepoint: () => void savepoints.push([...effects]),
+        release: () => void savepoints.pop(),
+        undo: () => void (effects = savepoints.pop() ?? []),
+        rollback: () => void (effects = []),
+        commit: (requestId) => {
+          file.effects.push(...effects);
+          file.requests.set(requestId, []);
+          if (effects.some((sql) => sql === dieAfter)) tab.kill();
+          return { results: [], touchedTables: ['t'], repeated: false };
+        },
+      };
     };
     const close = async (): Promise<void> => {
       // Long enough for another tab to open it, if it were let in too early.
@@ -189,7 +214,7 @@ export class FakeBrowser {
       if (!life.isAlive || !isOpen) throw new Error('read by a tab that may not');
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
-    return { database: { role, write }, reads: { query, tablesRead: async () => ['t'], listParked: async () => [] }, close };
+    return { database: { role, write, begin }, reads: { query, tablesRead: async () => ['t'], listParked: async () => [] }, close };
   }
 
   private openPort(channelName: string, life: Life): BroadcastPort {

@@ -6,6 +6,7 @@ import type { LeaderWork } from '../leader/leadership.ts';
 import { Membership } from '../leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
 import type { Persistence } from '../rpc/persistence.ts';
+import type { StatementOutcome } from '../rpc/sql-statement.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
@@ -83,7 +84,15 @@ export function createHost(): WorkerApi {
       const rows = await opened().membership.reads.query(statement);
       return transfer(rows, rowsTransferables(rows));
     },
-    write: async (statements, action) => opened().membership.write(statements, action),
+    write: async (statements, action) => {
+      const outcomes = await opened().membership.write(statements, action);
+      return transfer(outcomes, outcomes.flatMap(outcomeTransferables));
+    },
+    transact: async (transactionId, ask) => {
+      const outcome = await opened().membership.transact(transactionId, ask);
+      return outcome === null ? null : transfer(outcome, outcomeTransferables(outcome));
+    },
+    commit: async (transactionId) => opened().membership.commit(transactionId),
     parked: async () => opened().membership.reads.listParked(),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),
     unwatch: async (queryId) => opened().live.unwatch(queryId),
@@ -106,6 +115,10 @@ function scopeOf(name: string, persistence: Persistence): string {
     case 'memory':
       return `${name}:memory:${newId()}`;
   }
+}
+
+function outcomeTransferables({ rows }: StatementOutcome): ArrayBuffer[] {
+  return rows === undefined ? [] : rowsTransferables(rows);
 }
 
 const NO_WORK: LeaderWork = { onLocalCommit: () => undefined, stop: () => Promise.resolve() };

@@ -29,6 +29,8 @@ export interface IdleAuditOptions {
   readonly nowMs: () => number;
   readonly times: AuditTimes;
   readonly send: (message: Audit) => void;
+  /** Runs what reads: now, or when the transaction that a tab has open is over. */
+  readonly inTurn: (job: () => void) => void;
   /** Rows were repaired, or could not be: the error says what. */
   readonly onDiverged: (error: RockpoolError) => void;
   /** A failure of our own side. */
@@ -45,8 +47,10 @@ export interface IdleAudit {
   stop(): void;
 }
 
-export function createIdleAudit({ database, nowMs, times, send, onDiverged, onFailed }: IdleAuditOptions): IdleAudit {
+export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverged, onFailed }: IdleAuditOptions): IdleAudit {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  // Counts what was planned: what waits for its turn may not be wanted any more when that comes.
+  let plan = 0;
   // What was asked and is not answered: how many ranges of each table.
   let asked: { readonly rangeCounts: ReadonlyMap<number, number>; readonly rowCounts: ReadonlyMap<number, number>; readonly cursor: number } | null = null;
   let isRunning = false;
@@ -56,13 +60,16 @@ export function createIdleAudit({ database, nowMs, times, send, onDiverged, onFa
 
   function after(delayMs: number, work: () => void): void {
     clearTimeout(timer);
-    timer = setTimeout(() => {
+    const mine = ++plan;
+    const run = (): void => {
+      if (mine !== plan) return;
       try {
         work();
       } catch (thrown) {
         onFailed(thrown);
       }
-    }, delayMs);
+    };
+    timer = setTimeout(() => inTurn(run), delayMs);
   }
 
   function restUntil(moment: number): void {
@@ -134,6 +141,7 @@ export function createIdleAudit({ database, nowMs, times, send, onDiverged, onFa
     stop() {
       isRunning = false;
       asked = null;
+      plan++;
       clearTimeout(timer);
     },
   };

@@ -1,7 +1,8 @@
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
-import type { SqlStatement, StatementResult } from '../../rpc/sql-statement.ts';
+import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { WriteAction } from '../../rpc/write-action.ts';
+import type { OpenTransaction } from '../write/open-transaction.ts';
 import type { SchemaInstallation } from './install-schema.ts';
 
 export interface WriteRequest {
@@ -14,7 +15,7 @@ export interface WriteRequest {
 
 export interface WriteOutcome {
   /** One per statement. */
-  readonly results: readonly StatementResult[];
+  readonly results: readonly StatementOutcome[];
   /** Tables in which rows changed. For tables that are not synced: in which rows may have changed. */
   readonly touchedTables: readonly string[];
   /** The number of the changeset, null when nothing synced changed. */
@@ -47,6 +48,8 @@ export interface LocalDatabase {
    * could never be sent, and `sql-read-only` on a reader. Actions throw `changeset-not-parked`, `changeset-undecided` and `conflict-not-restorable`.
    */
   write(request: WriteRequest): WriteOutcome;
+  /** Begins a transaction that stays open; until it is over neither `query` nor `write` nor `begin` may be called. Throws `sql-read-only` on a reader. */
+  begin(options: { readonly atomic: boolean }): OpenTransaction;
   schemaState(): SchemaState;
   /** Further calls throw `client-closed`. */
   close(): void;

@@ -170,10 +170,16 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
             restoreConflict(connection, schema, action.conflictId);
             return { atomic: false };
           }, id);
+        case 'commit-transaction':
+          // Its leader committed it, or has gone with it.
+          return writer.runInternal(() => {
+            throw new RockpoolError('transaction-lost');
+          }, id);
         default:
           return writer.run(request);
       }
     },
+    begin: (beginOptions) => requireWriter().begin(beginOptions),
     listParked(): ParkedChangeset[] {
       requireOpen();
       connection.exec('BEGIN'); // one moment of the database, whatever another tab writes meanwhile

@@ -8,6 +8,7 @@ import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { withReadAgain } from './read-again.ts';
+import { withReadsBeside } from './with-reads-beside.ts';
 import { storageFailure } from './storage-failure.ts';
 
 export interface LocalOptions {
@@ -26,7 +27,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
   const whenLoaded = loadSqlite();
   whenLoaded.catch(() => undefined); // Whoever opens hears of it.
 
-  return async (role, onUndone) => {
+  const open: OpenLocal = async (role, onUndone) => {
     // Both at once: neither needs the other.
     const opening = openStorage({ name, medium, role, durability, onUndone });
     const [storage, runtime] = await Promise.all([opening, whenLoaded]).catch(async (thrown: unknown) => {
@@ -42,6 +43,11 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       await storage.close().catch(() => undefined);
       throw thrown instanceof RockpoolError ? thrown : storageFailure(thrown);
     }
+  };
+
+  return async (role, onUndone) => {
+    const opened = await open(role, onUndone);
+    return role === 'writer' && medium.allowsReaders ? withReadsBeside(opened, () => open('reader', () => undefined)) : opened;
   };
 }
 

@@ -23,6 +23,7 @@ export function startSync({ target, token, tools, persistence }: StartSyncOption
     token,
     database: toSyncDatabase({ database, nowMs, onApplied: (tables) => tools.publishCommit(tables) }),
     connect: committed === undefined ? connectWebSocket : sendWhenStored(connectWebSocket, committed),
+    inTurn: (job) => tools.inTurn(job),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
     onProblem: (error) => tools.publishProblem(error),
     nowMs,

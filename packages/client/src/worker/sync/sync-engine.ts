@@ -54,6 +54,8 @@ export interface SyncEngineOptions {
   readonly onReport: (report: SyncReport) => void;
   /** Something to tell the user that ends no connection. */
   readonly onProblem: (error: RockpoolError) => void;
+  /** Runs what uses the database: now, or when the transaction that a tab has open is over. Default: now. */
+  readonly inTurn?: (job: () => void) => void;
   /** See idle-audit.ts. */
   readonly auditTimes?: AuditTimes;
   readonly nowMs?: () => number;
@@ -83,6 +85,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   const { database, connect, url, databaseId, token } = options;
   const nowMs = options.nowMs ?? Date.now;
+  const inTurn = options.inTurn ?? ((job) => job());
   const steadyMs = createSteadyClock(nowMs, () => performance.now());
   const random = options.random ?? Math.random;
   let state: MachineState = INITIAL_STATE;
@@ -101,6 +104,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     nowMs: steadyMs,
     times: options.auditTimes ?? AUDIT_TIMES,
     send: (message) => connection?.send(message),
+    inTurn,
     onDiverged: options.onProblem,
     onFailed: (thrown) => dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() }),
   });
@@ -185,12 +189,12 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position });
         dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
       },
-      onMessage(message) {
+      onMessage: (message) => inTurn(() => {
         if (mine !== attempt) return;
         const isReplaced = state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
         dispatch({ type: 'message', message });
         if (isReplaced) guarded(replaced);
-      },
+      }),
       onFailed(error) {
         if (mine === attempt) dispatch({ type: 'failed', error });
       },

@@ -1,11 +1,14 @@
 import type { Connection } from '../sqlite/connection.ts';
 import type { WriteOutcome } from '../database/local-database.ts';
+import { restoreResult, storeResult, type StoredResult } from './stored-results.ts';
 
 /** How long a tab may go without an answer and still ask again safely: a laptop closed overnight. */
 export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;
 
 // Old requests are removed after this many new ones: rarely enough to cost nothing, often enough to stay small.
 const PRUNE_EVERY = 1000;
+
+type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results'> & { readonly results: readonly StoredResult[] };
 
 /** rockpool_request: which requests were carried out, with their outcomes. Used inside the transaction of the write. */
 export class RequestLog {
@@ -19,11 +22,12 @@ export class RequestLog {
   find(id: string): WriteOutcome | null {
     const json = this.connection.value('SELECT outcome_json FROM rockpool_request WHERE id = ?', id);
     if (json === undefined) return null;
-    return { ...(JSON.parse(json as string) as Omit<WriteOutcome, 'repeated'>), repeated: true };
+    const { results, touchedTables, sequence } = JSON.parse(json as string) as StoredOutcome;
+    return { results: results.map(restoreResult), touchedTables, sequence, repeated: true };
   }
 
   record(id: string, { results, touchedTables, sequence }: WriteOutcome, nowMs: number): void {
-    const json = JSON.stringify({ results, touchedTables, sequence });
+    const json = JSON.stringify({ results: results.map(storeResult), touchedTables, sequence } satisfies StoredOutcome);
     this.connection.run('INSERT INTO rockpool_request (id, done_ms, outcome_json) VALUES (?, ?, ?)', id, nowMs, json);
     if (++this.sincePruned < PRUNE_EVERY) return;
     this.sincePruned = 0;

@@ -106,6 +106,7 @@ export function createWritePolicy(schema: Schema): SqlPolicy {
       const second = action.second.toLowerCase();
       if (WRITES.has(code) && isReserved(first) && !isCapture(action)) return forbidden('internal-table', { table: first });
       if (DEFINITIONS.has(code) && isReserved(first)) return forbidden('reserved-name', { name: first });
+      if (code === ACTION_SAVEPOINT && isReserved(second)) return forbidden('reserved-name', { name: second });
       if (SHADOWING.has(code) && declared.has(first)) return forbidden('name-taken', { name: first });
       if (code === ACTION_DROP_TABLE && declared.has(first)) return forbidden('schema', { table: first });
       if (INDEXING.has(code) && (synced.has(second) || isReserved(second))) return forbidden('schema', { table: second });

@@ -34,7 +34,7 @@ describe('a write', () => {
   it('commits rows, changeset and request together', () => {
     const database = openInMemory();
     const outcome = write(database, ['INSERT INTO account (id, name, amount) VALUES (?, ?, ?)', 'a', 'Cash', 5], 'UPDATE account SET rate = 2.0', 'SELECT * FROM account');
-    expect(outcome).toEqual({ results: [{ changes: 1 }, { changes: 1 }, { changes: 0 }], touchedTables: ['account'], sequence: 1, repeated: false });
+    expect(outcome).toMatchObject({ results: [{ changes: 1 }, { changes: 1 }, { changes: 0, rows: { rowCount: 1 } }], touchedTables: ['account'], sequence: 1, repeated: false });
     expect(database.connection.rows('SELECT id, name, amount FROM account')).toEqual([['a', 'Cash', 5]]);
     const changeset = database.changelog.read(1);
     expect(changeset?.groups).toEqual([

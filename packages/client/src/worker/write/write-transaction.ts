@@ -1,5 +1,7 @@
 import { RockpoolError, syncedTables, type LocalTime, type Schema } from '@rockpool/shared';
-import type { SqlStatement, StatementResult } from '../../rpc/sql-statement.ts';
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
+import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { CapturedChanges, Capture } from '../capture/captured-changes.ts';
 import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
 import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
@@ -8,7 +10,10 @@ import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import type { Meta } from '../database/meta.ts';
 import type { SqlPolicy } from '../sqlite/authorizer.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { encodeRows } from '../sqlite/encode-rows.ts';
+import type { Statement } from '../sqlite/statement.ts';
 import { findHiddenBases } from './hidden-bases.ts';
+import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
 import { createWritePolicy } from './sql-policy.ts';
 
@@ -25,8 +30,8 @@ export interface WriteParts {
 }
 
 /** What the body of a transaction did, beyond what capture sees. */
-interface BodyResult {
-  readonly results: readonly StatementResult[];
+export interface BodyResult {
+  readonly results: readonly StatementOutcome[];
   /** Tables that statements named for writing. */
   readonly tablesWritten: ReadonlySet<string>;
   /** See ChangesetBody. */
@@ -42,8 +47,8 @@ interface BodyResult {
  * 2. Nothing about the database is kept in memory between two writes, so that there is nothing to put right after a rollback.
  */
 export class WriteTransaction {
-  private readonly parts: WriteParts;
-  private readonly policy: SqlPolicy;
+  readonly parts: WriteParts;
+  readonly policy: SqlPolicy;
   private readonly nameOfTable: ReadonlyMap<number, string>;
   private readonly syncedNames: ReadonlySet<string>;
   private readonly rules: RulesByTable;
@@ -68,6 +73,12 @@ export class WriteTransaction {
     return this.once(requestId, () => ({ ...body(), results: [], tablesWritten: new Set() }));
   }
 
+  /** Begins a transaction that stays open until it is committed or rolled back. Nothing else may write on this connection meanwhile. */
+  begin({ atomic }: { readonly atomic: boolean }): OpenTransaction {
+    this.parts.connection.run('BEGIN IMMEDIATE');
+    return new OpenTransaction(this, atomic);
+  }
+
   private once(requestId: string | null, body: () => BodyResult): WriteOutcome {
     const { requests, nowMs } = this.parts;
     return this.inTransaction(() => {
@@ -80,9 +91,9 @@ export class WriteTransaction {
   }
 
   /** Runs them in order. A row of equal statements, as imports have it, prepares once. */
-  private runStatements(statements: readonly SqlStatement[]): Pick<BodyResult, 'results' | 'tablesWritten'> {
+  runStatements(statements: readonly SqlStatement[]): Pick<BodyResult, 'results' | 'tablesWritten'> {
     const { connection } = this.parts;
-    const results: StatementResult[] = [];
+    const results: StatementOutcome[] = [];
     const tablesWritten = new Set<string>();
     for (let next = 0; next < statements.length; ) {
       const { sql } = statements[next] as SqlStatement;
@@ -96,8 +107,8 @@ export class WriteTransaction {
         for (; next < statements.length; next++) {
           const { sql: nextSql, params } = statements[next] as SqlStatement;
           if (nextSql !== sql) break;
-          statement.run(...params);
-          results.push({ changes: changesRows ? connection.changes : 0 });
+          const rows = this.runOne(statement, params);
+          results.push({ changes: changesRows ? connection.changes : 0, ...rows });
         }
       } finally {
         statement.release();
@@ -107,8 +118,18 @@ export class WriteTransaction {
     return { results, tablesWritten };
   }
 
+  /** Runs it to its end; gives its rows if it gives any, as with RETURNING. */
+  private runOne(statement: Statement, params: readonly SqlParam[]): { readonly rows?: EncodedRows } {
+    if (statement.columnCount === 0) {
+      statement.run(...params);
+      return {};
+    }
+    statement.bindParams(params);
+    return { rows: encodeRows(statement, this.parts.connection.runtime.memory) };
+  }
+
   private captured(body: () => BodyResult): WriteOutcome {
-    const { capture, changelog, connection, meta, localTime } = this.parts;
+    const { capture } = this.parts;
     capture.begin();
     let captured: CapturedChanges;
     let done: BodyResult;
@@ -118,6 +139,12 @@ export class WriteTransaction {
     } finally {
       capture.end();
     }
+    return this.log(done, captured);
+  }
+
+  /** Puts what was captured into the changelog, as one changeset. The last step before COMMIT. */
+  log(done: BodyResult, captured: CapturedChanges): WriteOutcome {
+    const { changelog, connection, meta, localTime } = this.parts;
     const changes = applyMergeRules(connection, this.rules, captured);
     const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
     for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);

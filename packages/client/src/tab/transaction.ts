@@ -1,0 +1,155 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { Transaction, TransactionOptions } from '../client.ts';
+import { decodeRows } from '../rpc/rows-transfer.ts';
+import type { SqlStatement, StatementOutcome, StatementResult } from '../rpc/sql-statement.ts';
+import type { SqlParam } from '../rpc/sql-value.ts';
+import { toStatementResult } from '../rpc/statement-result.ts';
+import type { TransactionAsk } from '../rpc/transaction-ask.ts';
+import { toStatement } from './sql.ts';
+
+/** The worker's side of a transaction, as this side calls it. */
+export interface TransactionSource {
+  transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
+  commit(transactionId: string): Promise<void>;
+}
+
+export type TransactionBody<T> = (tx: Transaction) => Promise<T> | T;
+
+/** Long enough for what a page computes between two statements, short enough that other writers, who wait, do not give up. */
+export const DEFAULT_TIMEOUT_MS = 5_000;
+
+/** A write of another tab that waits for the end of this transaction fails after ten seconds. */
+export const LONGEST_TIMEOUT_MS = 8_000;
+
+/** Begins, runs the body and commits; rolls back where the body fails, its time is over or the signal aborts. */
+export async function runTransaction<T>(source: TransactionSource, transactionId: string, body: TransactionBody<T>, options: TransactionOptions): Promise<T> {
+  const { atomic = false, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) throw new RockpoolError('config-invalid', { problem: `timeoutMs is more than 0 and at most ${LONGEST_TIMEOUT_MS}` });
+  signal?.throwIfAborted();
+  const interrupted = Promise.withResolvers<never>();
+  interrupted.promise.catch(() => undefined); // It matters only while something waits for it.
+  const onAbort = (): void => interrupted.reject(signal?.reason);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const steps = new Steps(source, transactionId);
+  try {
+    await Promise.race([steps.ask({ kind: 'begin', atomic, timeoutMs }), interrupted.promise]);
+    timer = setTimeout(() => interrupted.reject(new RockpoolError('transaction-timeout', { timeoutMs })), timeoutMs);
+    const result = await Promise.race([new Level(steps, 0).run(body), interrupted.promise]);
+    steps.end();
+    await source.commit(transactionId);
+    return result;
+  } catch (thrown) {
+    if (!steps.isOver) void steps.rollback();
+    throw thrown;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** What one transaction asks, step by step, and nothing after its end. */
+class Steps {
+  isOver = false;
+  private readonly source: TransactionSource;
+  private readonly transactionId: string;
+
+  constructor(source: TransactionSource, transactionId: string) {
+    this.source = source;
+    this.transactionId = transactionId;
+  }
+
+  async ask(ask: TransactionAsk): Promise<StatementOutcome | null> {
+    if (this.isOver) throw new RockpoolError('transaction-ended');
+    return this.source.transact(this.transactionId, ask);
+  }
+
+  end(): void {
+    this.isOver = true;
+  }
+
+  async rollback(): Promise<void> {
+    this.isOver = true;
+    // Where nobody is left to hear of it, nobody has it open either.
+    await this.source.transact(this.transactionId, { kind: 'rollback' }).catch(() => undefined);
+  }
+}
+
+/** The transaction itself (depth 0), or one nested in it: a savepoint. */
+class Level implements Transaction {
+  private readonly steps: Steps;
+  private readonly depth: number;
+  private readonly pending = new Set<Promise<unknown>>();
+  private hasNested = false;
+  private isOver = false;
+
+  constructor(steps: Steps, depth: number) {
+    this.steps = steps;
+    this.depth = depth;
+  }
+
+  async run<T>(body: TransactionBody<T>): Promise<T> {
+    try {
+      const result = await body(this);
+      // What the body did not wait for is part of it as well, and so is its failure.
+      await Promise.all(this.pending);
+      return result;
+    } finally {
+      this.isOver = true;
+    }
+  }
+
+  async query<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): Promise<Row[]> {
+    const { rows } = await this.statement('query', toStatement(given, params));
+    return rows === undefined ? [] : (decodeRows(rows) as Row[]);
+  }
+
+  async execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): Promise<StatementResult<Row>> {
+    return toStatementResult(await this.statement('execute', toStatement(given, params)));
+  }
+
+  transaction<T>(body: TransactionBody<T>): Promise<T> {
+    return this.track(this.nest(body));
+  }
+
+  private async statement(kind: 'query' | 'execute', statement: SqlStatement): Promise<StatementOutcome> {
+    this.requireUsable();
+    const outcome = await this.track(this.steps.ask({ kind, statement }));
+    if (outcome === null) throw new RockpoolError('internal', { asked: kind });
+    return outcome;
+  }
+
+  private async nest<T>(body: TransactionBody<T>): Promise<T> {
+    this.requireUsable();
+    const { steps } = this;
+    const depth = this.depth + 1;
+    this.hasNested = true;
+    try {
+      await steps.ask({ kind: 'savepoint', depth });
+      let result: T;
+      try {
+        result = await new Level(steps, depth).run(body);
+      } catch (thrown) {
+        if (!steps.isOver) await steps.ask({ kind: 'undo', depth });
+        throw thrown;
+      }
+      await steps.ask({ kind: 'release', depth });
+      return result;
+    } finally {
+      this.hasNested = false;
+    }
+  }
+
+  private requireUsable(): void {
+    if (this.isOver || this.steps.isOver) throw new RockpoolError('transaction-ended');
+    // What it wrote would vanish with the savepoint of the nested one.
+    if (this.hasNested) throw new RockpoolError('sql-forbidden', { problem: 'nested-transaction-open' });
+  }
+
+  private track<T>(promise: Promise<T>): Promise<T> {
+    this.pending.add(promise);
+    const remove = (): void => void this.pending.delete(promise);
+    promise.then(remove, remove);
+    return promise;
+  }
+}

@@ -1,0 +1,236 @@
+import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
+import type { Client, ClientOptions, StatementResult, Transaction } from './client.ts';
+import { createClient, sql } from './index.ts';
+import { defineSchema } from './schema/index.ts';
+import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
+
+const account = sqliteTable('account', { id: text().primaryKey(), balance: integer().notNull() });
+const schema = defineSchema({ account });
+
+const open: Client[] = [];
+const tabs: BrowserTab[] = [];
+
+async function openClient(name: string, options: Partial<ClientOptions> = {}): Promise<Client> {
+  const client = await createClient({ name, schema, ...options });
+  open.push(client);
+  return client;
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+  for (const tab of tabs.splice(0)) tab.kill();
+});
+
+const insert = (where: Client | Transaction, id: string, balance = 0): Promise<unknown> => where.execute(sql`INSERT INTO account VALUES (${id}, ${balance})`);
+const idsIn = async (where: Client | Transaction): Promise<string[]> => (await where.query<{ id: string }>('SELECT id FROM account ORDER BY id')).map(({ id }) => id);
+
+/** Who runs the transactions, and another tab beside it. */
+async function pair(role: 'leader' | 'follower'): Promise<{ client: Client; other: Client }> {
+  const name = freshName();
+  const first = await openClient(name);
+  const second = await openClient(name);
+  return role === 'leader' ? { client: first, other: second } : { client: second, other: first };
+}
+
+describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role) => {
+  it('sees its own writes, and others neither see nor wait for them', async () => {
+    const { client, other } = await pair(role);
+    await insert(client, 'a');
+    const result = await client.transaction(async (tx) => {
+      await insert(tx, 'b');
+      expect(await idsIn(tx)).toEqual(['a', 'b']);
+      expect(await idsIn(client)).toEqual(['a']);
+      expect(await idsIn(other)).toEqual(['a']);
+      return 42;
+    });
+    expect(result).toBe(42);
+    expect(await idsIn(client)).toEqual(['a', 'b']);
+    expect(await idsIn(other)).toEqual(['a', 'b']);
+  });
+
+  it('takes everything back when its body throws, and rejects with what was thrown', async () => {
+    const { client } = await pair(role);
+    const thrown = new Error('no');
+    const failing = client.transaction(async (tx) => {
+      await insert(tx, 'a');
+      throw thrown;
+    });
+    await expect(failing).rejects.toBe(thrown);
+    expect(await idsIn(client)).toEqual([]);
+    await insert(client, 'b');
+  });
+
+  it('takes back only the nested one that throws', async () => {
+    const { client } = await pair(role);
+    await client.transaction(async (tx) => {
+      await insert(tx, 'a');
+      await tx.transaction((inner) => insert(inner, 'b'));
+      const failing = tx.transaction(async (inner) => {
+        await insert(inner, 'c');
+        await inner.transaction((innermost) => insert(innermost, 'd'));
+        throw new Error('no');
+      });
+      await expect(failing).rejects.toThrow('no');
+      await insert(tx, 'e');
+    });
+    expect(await idsIn(client)).toEqual(['a', 'b', 'e']);
+  });
+
+  it('ends when the signal aborts, with its reason', async () => {
+    const { client } = await pair(role);
+    const aborter = new AbortController();
+    const reason = new Error('changed my mind');
+    const running = client.transaction(
+      async (tx) => {
+        await insert(tx, 'a');
+        aborter.abort(reason);
+        await new Promise(() => undefined);
+      },
+      { signal: aborter.signal },
+    );
+    await expect(running).rejects.toBe(reason);
+    await insert(client, 'b');
+    expect(await idsIn(client)).toEqual(['b']);
+  });
+
+  it('ends when its time is over, and lets others write', async () => {
+    const { client, other } = await pair(role);
+    const running = client.transaction(
+      async (tx) => {
+        await insert(tx, 'a');
+        await new Promise(() => undefined);
+      },
+      { timeoutMs: 200 },
+    );
+    await expect(running).rejects.toMatchObject({ code: 'transaction-timeout', recovery: 'retry' });
+    await insert(other, 'b');
+    expect(await idsIn(client)).toEqual(['b']);
+  });
+
+  it('makes the writes of all tabs wait for its end', async () => {
+    const { client, other } = await pair(role);
+    const done: string[] = [];
+    let waiting: Promise<unknown>[] = [];
+    await client.transaction(async (tx) => {
+      waiting = [client, other].map((one, index) => insert(one, `w${index}`).then(() => done.push('write')));
+      await insert(tx, 'a');
+      await idsIn(tx);
+      expect(done).toEqual([]);
+    });
+    await Promise.all(waiting);
+    expect(await idsIn(client)).toEqual(['a', 'w0', 'w1']);
+  });
+});
+
+describe('a transaction', () => {
+  it('says clearly that it is over when it is used after its end', async () => {
+    const client = await openClient(freshName(), { persistence: 'memory' });
+    let kept: Transaction | undefined;
+    let keptNested: Transaction | undefined;
+    await client.transaction(async (tx) => {
+      kept = tx;
+      await tx.transaction(async (inner) => void (keptNested = inner));
+      await expect(keptNested?.query('SELECT 1')).rejects.toMatchObject({ code: 'transaction-ended' });
+    });
+    await expect(kept?.execute(sql`DELETE FROM account`)).rejects.toMatchObject({ code: 'transaction-ended' });
+    await expect(kept?.transaction(() => 1)).rejects.toMatchObject({ code: 'transaction-ended' });
+  });
+
+  it('refuses the outer one while a nested one is open, instead of writing what would vanish', async () => {
+    const client = await openClient(freshName(), { persistence: 'memory' });
+    await client.transaction(async (tx) => {
+      await tx.transaction(async () => {
+        await expect(insert(tx, 'a')).rejects.toMatchObject({ code: 'sql-forbidden', fields: { problem: 'nested-transaction-open' } });
+      });
+    });
+  });
+
+  it('includes statements that nobody awaited, and their failures', async () => {
+    const client = await openClient(freshName(), { persistence: 'memory' });
+    await client.transaction((tx) => void insert(tx, 'a'));
+    expect(await idsIn(client)).toEqual(['a']);
+    const failing = client.transaction((tx) => {
+      insert(tx, 'b').catch(() => undefined);
+      insert(tx, 'a').catch(() => undefined);
+    });
+    await expect(failing).rejects.toMatchObject({ code: 'constraint-primary-key' });
+    expect(await idsIn(client)).toEqual(['a']);
+  });
+
+  it('is told about a time limit that would starve other tabs', async () => {
+    const client = await openClient(freshName(), { persistence: 'memory' });
+    await expect(client.transaction(() => 1, { timeoutMs: 60_000 })).rejects.toMatchObject({ code: 'config-invalid' });
+  });
+
+  it('ends with the client', async () => {
+    const client = await createClient({ name: freshName(), schema });
+    const running = client.transaction(async (tx) => {
+      await insert(tx, 'a');
+      await client.close();
+      await insert(tx, 'b');
+    });
+    await expect(running).rejects.toMatchObject({ code: 'client-closed' });
+  });
+
+  it('is lost with its leader, by name, and may be run again', async () => {
+    const name = freshName();
+    const leader = await openTab({ name, schema });
+    tabs.push(leader);
+    const follower = await openClient(name);
+    const transfer = async (tx: Transaction): Promise<void> => {
+      await insert(tx, 'a');
+      if (follower.status.role === 'follower') {
+        leader.kill();
+        await until(() => follower.status.role === 'leader');
+      }
+      await insert(tx, 'b');
+    };
+    await expect(follower.transaction(transfer)).rejects.toMatchObject({ code: 'transaction-lost', recovery: 'retry' });
+    expect(await idsIn(follower)).toEqual([]);
+    await follower.transaction(transfer);
+    expect(await idsIn(follower)).toEqual(['a', 'b']);
+  });
+
+  it('of a tab that is killed leaves nothing, and does not keep the others waiting', async () => {
+    const name = freshName();
+    const leader = await openClient(name);
+    const follower = await openTab({ name, schema });
+    tabs.push(follower);
+    const begun = Promise.withResolvers<void>();
+    void follower.client.transaction(async (tx) => {
+      await insert(tx, 'a');
+      begun.resolve();
+      await new Promise(() => undefined);
+    });
+    await begun.promise;
+    follower.kill();
+    await insert(leader, 'b');
+    expect(await idsIn(leader)).toEqual(['b']);
+  });
+
+  it('shows live queries what it wrote at its end, once', async () => {
+    const { client, other } = await pair('leader');
+    const seen: string[][] = [];
+    for (const one of [client, other]) one.live<{ id: string }>('SELECT id FROM account ORDER BY id').subscribe(({ rows }) => seen.push(rows.map(({ id }) => id)));
+    await until(() => seen.length === 2);
+    await client.transaction(async (tx) => {
+      await insert(tx, 'a');
+      await insert(tx, 'b');
+    });
+    await until(() => seen.length === 4);
+    expect(seen).toEqual([[], [], ['a', 'b'], ['a', 'b']]);
+  });
+});
+
+describe('RETURNING', () => {
+  it.each(['leader', 'follower'] as const)('gives its rows to the %s', async (role) => {
+    const { client } = await pair(role);
+    const result = await client.execute<{ id: string }>(sql`INSERT INTO account VALUES ('a', 1), ('b', 2) RETURNING id`);
+    expectTypeOf(result).toEqualTypeOf<StatementResult<{ id: string }>>();
+    expect(result).toEqual({ changes: 2, rows: [{ id: 'a' }, { id: 'b' }] });
+    const [deleted, none] = await client.batch([sql`DELETE FROM account WHERE id = 'a' RETURNING balance`, sql`DELETE FROM account`]);
+    expect(deleted).toEqual({ changes: 1, rows: [{ balance: 1 }] });
+    expect(none).toEqual({ changes: 1, rows: [] });
+  });
+});

@@ -1,0 +1,125 @@
+import { memoryMedium } from '@rockpool/vfs-opfs';
+import { describe, expect, it } from 'vitest';
+import { decodeRows } from '../../rpc/rows-transfer.ts';
+import type { SqlParam } from '../../rpc/sql-value.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { openInMemory, openStored } from '../testing/test-database.ts';
+import type { OpenTransaction } from './open-transaction.ts';
+
+const sql = (text: string, ...params: SqlParam[]): { sql: string; params: SqlParam[] } => ({ sql: text, params });
+const insert = (id: string, amount: number): { sql: string; params: SqlParam[] } => sql('INSERT INTO account (id, amount) VALUES (?, ?)', id, amount);
+const amountsOf = (source: Pick<OpenTransaction, 'query'>): unknown => decodeRows(source.query(sql('SELECT id, amount FROM account ORDER BY id')));
+const accounts = (database: OpenDatabase): unknown[][] => database.connection.rows('SELECT id, amount FROM account ORDER BY id');
+
+describe('a transaction that stays open', () => {
+  it('sees its own writes, and nobody else does before it commits', async () => {
+    const medium = memoryMedium();
+    const writer = await openStored(medium);
+    const reader = await openStored(medium, { role: 'reader' });
+    const transaction = writer.database.begin({ atomic: false });
+    transaction.execute(insert('a', 1));
+    expect(amountsOf(transaction)).toEqual([{ id: 'a', amount: 1 }]);
+    expect(accounts(reader.database)).toEqual([]);
+    transaction.commit('request');
+    expect(accounts(reader.database)).toEqual([['a', 1]]);
+    await reader.close();
+    await writer.close();
+  });
+
+  it('is one changeset, without what it took back', () => {
+    const database = openInMemory();
+    const transaction = database.begin({ atomic: true });
+    transaction.execute(insert('a', 1));
+    transaction.execute(sql('UPDATE account SET amount = 5 WHERE id = ?', 'a'));
+    transaction.savepoint(1);
+    transaction.execute(insert('b', 2));
+    transaction.execute(sql('INSERT INTO priced (id, net) VALUES (?, ?)', 'p', 2));
+    transaction.undo(1);
+    const outcome = transaction.commit('request');
+    expect(outcome).toMatchObject({ sequence: 1, touchedTables: expect.arrayContaining(['account']), repeated: false });
+    const changeset = database.changelog.read(1);
+    expect(changeset?.atomic).toBe(true);
+    expect(changeset?.groups.map(({ kind, keys }) => [kind, keys])).toEqual([['insert', [['a']]]]);
+    expect(accounts(database)).toEqual([['a', 5]]);
+  });
+
+  it('keeps what a released savepoint wrote', () => {
+    const database = openInMemory();
+    const transaction = database.begin({ atomic: false });
+    transaction.savepoint(1);
+    transaction.execute(insert('a', 1));
+    transaction.savepoint(2);
+    transaction.execute(insert('b', 2));
+    transaction.release(2);
+    transaction.release(1);
+    transaction.commit('request');
+    expect(accounts(database)).toEqual([
+      ['a', 1],
+      ['b', 2],
+    ]);
+  });
+
+  it('goes on after a statement that failed', () => {
+    const database = openInMemory();
+    const transaction = database.begin({ atomic: false });
+    transaction.execute(insert('a', 1));
+    expect(() => transaction.execute(insert('a', 2))).toThrow(expect.objectContaining({ code: 'constraint-primary-key' }));
+    transaction.execute(insert('b', 2));
+    transaction.commit('request');
+    expect(accounts(database)).toHaveLength(2);
+  });
+
+  it('is over when SQLite itself rolled it back', () => {
+    const database = openInMemory();
+    const transaction = database.begin({ atomic: false });
+    transaction.execute(insert('a', 1));
+    expect(() => transaction.execute(sql("INSERT OR ROLLBACK INTO account (id) VALUES ('a')"))).toThrow(expect.objectContaining({ code: 'constraint-primary-key' }));
+    expect(transaction.isOver).toBe(true);
+    expect(() => transaction.execute(insert('b', 1))).toThrow(expect.objectContaining({ code: 'transaction-ended' }));
+    expect(accounts(database)).toEqual([]);
+    database.write({ id: 'later', statements: [insert('c', 1)] });
+    expect(database.changelog.head().sequence).toBe(1);
+  });
+
+  it('gives what RETURNING gives', () => {
+    const database = openInMemory();
+    const transaction = database.begin({ atomic: false });
+    const { changes, rows } = transaction.execute(sql('INSERT INTO account (id, amount) VALUES (?, ?), (?, ?) RETURNING id, amount * 2 AS twice', 'a', 1, 'b', 2));
+    expect(changes).toBe(2);
+    expect(rows && decodeRows(rows)).toEqual([
+      { id: 'a', twice: 2 },
+      { id: 'b', twice: 4 },
+    ]);
+    transaction.rollback();
+    expect(accounts(database)).toEqual([]);
+  });
+
+  it('refuses what no write may do, and to write in a query', () => {
+    const transaction = openInMemory().begin({ atomic: false });
+    expect(() => transaction.execute(sql('COMMIT'))).toThrow(expect.objectContaining({ code: 'sql-forbidden' }));
+    transaction.savepoint(1);
+    expect(() => transaction.execute(sql('ROLLBACK TO rockpool_1'))).toThrow(expect.objectContaining({ code: 'sql-forbidden' }));
+    expect(() => transaction.query(insert('a', 1))).toThrow(expect.objectContaining({ code: 'sql-read-only' }));
+    transaction.rollback();
+  });
+
+  it('is committed once: asked again, its commit tells the outcome, and that of an unknown one is lost', () => {
+    const database = openInMemory();
+    const transaction = database.begin({ atomic: false });
+    transaction.execute(insert('a', 1));
+    transaction.commit('tx');
+    const again = database.write({ id: 'tx', statements: [], action: { kind: 'commit-transaction', transactionId: 'tx' } });
+    expect(again).toMatchObject({ sequence: 1, repeated: true });
+    const lost = (): unknown => database.write({ id: 'gone', statements: [], action: { kind: 'commit-transaction', transactionId: 'gone' } });
+    expect(lost).toThrow(expect.objectContaining({ code: 'transaction-lost' }));
+  });
+
+  it('keeps nothing when its changeset could never be sent', () => {
+    const database = openInMemory();
+    const transaction = database.begin({ atomic: false });
+    transaction.execute(sql("INSERT INTO account (id, name) VALUES ('a', ?)", 'x'.repeat(10 * 1024 * 1024)));
+    expect(() => transaction.commit('tx')).toThrow(expect.objectContaining({ code: 'value-invalid' }));
+    expect(transaction.isOver).toBe(true);
+    expect(accounts(database)).toEqual([]);
+  });
+});
