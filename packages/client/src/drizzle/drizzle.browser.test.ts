@@ -256,24 +256,88 @@ describe('a batch', () => {
   });
 });
 
-describe('what the client cannot do yet', () => {
-  it('a transaction fails at once, names the batch and runs nothing', async () => {
-    const db = await openDatabase();
-    const body = vi.fn(async () => undefined);
-    const failure = await failureOf(db.transaction(body));
-    expect([failure.code, failure.fields]).toEqual(['sql-forbidden', { problem: 'transaction', instead: 'db.batch' }]);
-    expect(failure.message).toContain('db.batch');
-    expect(body).not.toHaveBeenCalled();
+describe('a transaction', () => {
+  it('reads its own writes, and takes effect as a whole', async () => {
+    const db = await withRows();
+    const made = await db.transaction(async (tx) => {
+      await tx.update(todo).set({ done: true }).where(eq(todo.listId, 'l1'));
+      const open = await tx.select({ id: todo.id }).from(todo).where(eq(todo.done, false)).orderBy(todo.id);
+      expect(open).toEqual([{ id: 't3' }, { id: 't4' }]);
+      expect(await db.$count(todo, eq(todo.done, false))).toBe(3);
+      expect((await tx.query.list.findFirst({ where: eq(list.id, 'l1'), with: { todos: true } }))?.todos.every(({ done }) => done)).toBe(true);
+      return tx.insert(list).values({ id: 'l4', name: 'new' }).returning();
+    });
+    expectTypeOf(made).toEqualTypeOf<{ id: string; name: string }[]>();
+    expect(made).toEqual([{ id: 'l4', name: 'new' }]);
+    expect(await db.$count(todo, eq(todo.done, false))).toBe(2);
   });
 
-  it('returning is refused, and nothing is written', async () => {
+  it('takes everything back when it is rolled back, and a nested one its own part', async () => {
     const db = await withRows();
-    for (const write of [db.insert(list).values({ id: 'x', name: 'x' }).returning(), db.update(list).set({ name: 'x' }).returning({ id: list.id }), db.delete(list).returning()]) {
-      const failure = await failureOf(write);
-      expect([failure.code, failure.fields]).toEqual(['sql-forbidden', { problem: 'returning' }]);
-    }
-    expect((await failureOf(db.insert(list).values({ id: 'x', name: 'x' }).returning().run())).code).toBe('sql-forbidden');
-    expect((await db.select({ name: list.name }).from(list).orderBy(list.id)).map(({ name }) => name)).toEqual(['home', 'work', 'empty']);
+    await expect(
+      db.transaction(async (tx) => {
+        await tx.delete(todo);
+        tx.rollback();
+      }),
+    ).rejects.toThrow();
+    expect(await db.$count(todo)).toBe(4);
+    await db.transaction(async (tx) => {
+      await tx.delete(todo).where(eq(todo.id, 't1'));
+      const nested = tx.transaction(async (inner) => {
+        await inner.delete(todo);
+        inner.rollback();
+      });
+      await expect(nested).rejects.toThrow();
+    });
+    expect(await db.$count(todo)).toBe(3);
+  });
+
+  it('has the limits and errors of the client', async () => {
+    const db = await withRows();
+    expect((await failureOf(db.transaction(() => new Promise(() => undefined), { timeoutMs: 50 }))).code).toBe('transaction-timeout');
+    const failure = await failureOf(db.transaction((tx) => tx.insert(list).values({ id: 'l1', name: 'secret name' }).execute()));
+    expect(failure.code).toBe('constraint-primary-key');
+    expect(JSON.stringify(failure.toData())).not.toContain('secret');
+  });
+
+  it('runs statements that were prepared for it', async () => {
+    const db = await withRows();
+    const ids = await db.transaction(async (tx) => {
+      const byTitle = tx.select({ id: todo.id }).from(todo).where(eq(todo.title, sql.placeholder('title'))).prepare();
+      return [await byTitle.all({ title: 'milk' }), await byTitle.all({ title: 'mail' })];
+    });
+    expect(ids).toEqual([[{ id: 't1' }], [{ id: 't3' }]]);
+  });
+});
+
+describe('returning', () => {
+  it('gives the rows that were written, as Drizzle types them', async () => {
+    const db = await withRows();
+    const [inserted] = await db.insert(todo).values({ id: 't9', title: 'x', dueAt: new Date(5_000), tags: ['a'] }).returning();
+    expect(inserted).toEqual({ id: 't9', listId: null, title: 'x', done: false, dueAt: new Date(5_000), seenAt: null, tags: ['a'], weight: null });
+    const updated = await db.update(todo).set({ done: true }).where(eq(todo.id, 't9')).returning({ id: todo.id, done: todo.done });
+    expectTypeOf(updated).toEqualTypeOf<{ id: string; done: boolean }[]>();
+    expect(updated).toEqual([{ id: 't9', done: true }]);
+    expect(await db.delete(todo).where(eq(todo.id, 't9')).returning({ id: todo.id }).get()).toEqual({ id: 't9' });
+    expect(await db.delete(todo).where(eq(todo.id, 't9')).returning()).toEqual([]);
+  });
+
+  it('keeps fields apart that SQLite would call the same', async () => {
+    const db = await withRows();
+    const rows = await db.update(list).set({ name: 'Home' }).where(eq(list.id, 'l1')).returning({ name: list.name, upper: sql<string>`upper(${list.name})`.as('name'), two: sql<number>`1 + 1` });
+    expect(rows).toEqual([{ name: 'Home', upper: 'HOME', two: 2 }]);
+  });
+
+  it('keeps integers beyond 2^53 and bytes', async () => {
+    const db = await openDatabase();
+    const [row] = await db.insert(raw).values({ id: 'a', whole: 2n ** 60n, exact: 2n ** 61n, bytes: new Uint8Array([1, 2]) }).returning();
+    expect(row).toMatchObject({ whole: 2n ** 60n, exact: 2n ** 61n, bytes: new Uint8Array([1, 2]) });
+  });
+
+  it('of a write on conflict gives what stands there', async () => {
+    const db = await withRows();
+    const upsert = db.insert(list).values({ id: 'l1', name: 'other' }).onConflictDoUpdate({ target: list.id, set: { name: 'renamed' } }).returning();
+    expect(await upsert).toEqual([{ id: 'l1', name: 'renamed' }]);
   });
 });
 

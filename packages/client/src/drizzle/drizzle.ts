@@ -1,10 +1,11 @@
 import { createTableRelationsHelpers, extractTablesRelationalConfig, type ExtractTablesWithRelations } from 'drizzle-orm';
-import { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core';
-import type { Client, StatementResult } from '../client.ts';
+import { BaseSQLiteDatabase, type SQLiteTransactionConfig } from 'drizzle-orm/sqlite-core';
+import type { Client, StatementResult, TransactionOptions } from '../client.ts';
 import { statementOfBatch, type DrizzleWrite } from './batch.ts';
 import { mendBlobModes } from './blob-modes.ts';
 import { RelationalDialect } from './relational-dialect.ts';
 import { RockpoolSession } from './session.ts';
+import type { RelationalSchema, RockpoolTransaction } from './transaction.ts';
 
 export interface DrizzleOptions<Tables extends Record<string, unknown>> {
   /** Tables and relations, as in `import * as tables`; needed for `db.query` alone. */
@@ -18,9 +19,27 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
 
   constructor(client: Client, tables: Tables | undefined) {
     const dialect = new RelationalDialect();
-    const session = new RockpoolSession<Tables, ExtractTablesWithRelations<Tables>>(client, dialect);
-    super('async', dialect, session, tables === undefined ? undefined : relationalSchema(tables));
+    const relations = tables === undefined ? undefined : relationalSchema(tables);
+    super('async', dialect, new RockpoolSession<Tables, ExtractTablesWithRelations<Tables>>(client, dialect, relations), relations);
     this.$client = client;
+  }
+
+  /**
+   * One transaction of the client, as `client.transaction` has it: its options, its errors, its limits. `tx.transaction` is a savepoint;
+   * `tx.rollback()` throws, and so takes back everything.
+   *
+   * ```ts
+   * const [made] = await db.transaction(async (tx) => {
+   *   await tx.update(todo).set({ done: true });
+   *   return tx.insert(todo).values({ id: client.newId(), title: 'milk' }).returning();
+   * });
+   * ```
+   */
+  override transaction<T>(
+    body: (tx: RockpoolTransaction<Tables, ExtractTablesWithRelations<Tables>>) => Promise<T>,
+    options?: SQLiteTransactionConfig & TransactionOptions,
+  ): Promise<T> {
+    return super.transaction(body, options);
   }
 
   /**
@@ -37,11 +56,11 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
 }
 
 /**
- * Drizzle over a client: its builders, relational queries and prepared statements. Reads run on this tab's own connection, each write as a transaction
- * of its own; several that belong together go through `db.batch`.
+ * Drizzle over a client: its builders, relational queries, prepared statements and transactions. Reads run on this tab's own connection, each write as a
+ * transaction of its own; several that belong together go through `db.transaction`, or `db.batch` where they do not depend on each other.
  *
- * What fails rejects with the client's `RockpoolError`, never with Drizzle's `DrizzleQueryError`, whose message would hold the parameters. `sql-forbidden`
- * is what the client cannot do yet: `db.transaction` (use `db.batch`) and `returning`. What Drizzle cannot build at all throws as it does everywhere.
+ * What fails rejects with the client's `RockpoolError`, never with Drizzle's `DrizzleQueryError`, whose message would hold the parameters. What Drizzle
+ * cannot build at all throws as it does everywhere.
  *
  * ```ts
  * const db = drizzle(client, { schema: tables });
@@ -54,9 +73,7 @@ export function drizzle<Tables extends Record<string, unknown> = Record<string, 
   return new RockpoolDatabase(client, options.schema);
 }
 
-type RelationalSchema<Tables extends Record<string, unknown>> = ConstructorParameters<typeof BaseSQLiteDatabase<'async', StatementResult, Tables>>[3];
-
-function relationalSchema<Tables extends Record<string, unknown>>(tables: Tables): RelationalSchema<Tables> {
+function relationalSchema<Tables extends Record<string, unknown>>(tables: Tables): RelationalSchema<ExtractTablesWithRelations<Tables>> {
   const { tables: schema, tableNamesMap } = extractTablesRelationalConfig<ExtractTablesWithRelations<Tables>>(tables, createTableRelationsHelpers);
   return { fullSchema: tables, schema, tableNamesMap };
 }

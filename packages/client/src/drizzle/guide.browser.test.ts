@@ -18,10 +18,11 @@ it('it runs, and does what the guide says', async () => {
       open: [{ title: 'buy milk', list: 'home' }],
       homeWithTodos: { name: 'home', todos: [{ title: 'buy milk', done: false, dueAt: new Date(2030, 0, 1) }] },
       thisDecade: [{ title: 'buy milk' }],
+      renamed: [{ title: 'buy milk today' }],
       moved: [{ changes: 1, rows: [] }, { changes: 1, rows: [] }],
       code: 'constraint-unique',
     });
-    await expect.poll(() => seen.titles).toEqual([['buy milk']]);
+    await expect.poll(() => seen.titles).toEqual([['buy milk today']]);
   } finally {
     await end();
   }

@@ -1,7 +1,7 @@
 import type { Query } from 'drizzle-orm';
 import { SQLitePreparedQuery, type PreparedQueryConfig, type SQLiteExecuteMethod } from 'drizzle-orm/sqlite-core';
 import { RockpoolError } from '@rockpool/client';
-import type { Client, SqlRow, SqlStatement, SqlValue, StatementResult } from '../client.ts';
+import type { SqlRow, SqlStatement, SqlValue, StatementResult, TransactionOptions } from '../client.ts';
 import { fillParams } from './placeholders.ts';
 import { resultColumn, withResultColumns } from './result-columns.ts';
 import { createRowDecoder, undecodable, type JoinedTables, type RowDecoder, type SelectedField } from './row-decoder.ts';
@@ -17,8 +17,15 @@ export type RowShape =
   /** Of SQL text: what the client gives. */
   | { readonly kind: 'plain' };
 
+/** What runs statements: a client, or a transaction of one. */
+export interface Executor {
+  query(statement: SqlStatement): Promise<SqlRow[]>;
+  execute(statement: SqlStatement): Promise<StatementResult>;
+  transaction<T>(body: (tx: Executor) => Promise<T>, options?: TransactionOptions): Promise<T>;
+}
+
 export interface QueryParts {
-  readonly client: Client;
+  readonly executor: Executor;
   readonly query: Query;
   readonly shape: RowShape;
   readonly method: SQLiteExecuteMethod;
@@ -28,7 +35,7 @@ export interface QueryParts {
 
 type Config = PreparedQueryConfig & { type: 'async'; run: StatementResult };
 
-/** One statement of Drizzle, with places for values, over a client. Its errors are those of the client. */
+/** One statement of Drizzle, with places for values. Its errors are those of the client. */
 export class RockpoolQuery extends SQLitePreparedQuery<Config> {
   /** Set by Drizzle once it has made a `select` with joins. */
   joinsNotNullableMap: JoinedTables | undefined = undefined;
@@ -46,7 +53,8 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
   }
 
   override async run(values: PlaceholderValues = {}): Promise<StatementResult> {
-    return this.parts.client.execute(this.writeStatement(values));
+    const { changes } = await this.parts.executor.execute(this.writeStatement(values));
+    return { changes, rows: [] };
   }
 
   override async all(values: PlaceholderValues = {}): Promise<unknown> {
@@ -62,20 +70,19 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
     if (this.parts.shape.kind !== 'plain') return (await this.read(values)).map((row) => Object.values(row));
     // How many columns SQL text gives is not known; a subquery at least gives each a name of its own.
     const { sql, params } = this.readStatement(values);
-    return (await this.parts.client.query({ sql: `select * from (${sql})`, params })).map(valuesInOrder);
+    return (await this.parts.executor.query({ sql: `select * from (${sql})`, params })).map(valuesInOrder);
   }
 
-  /** The statement to write, alone or in a batch. Throws `sql-forbidden` for `returning`, as no write of the client gives rows. */
+  /** The statement to write, alone or in a batch. */
   writeStatement(values: PlaceholderValues = {}): SqlStatement {
-    const { query, writes } = this.parts;
-    if (writes && this.givesRows) throw new RockpoolError('sql-forbidden', { problem: 'returning' });
+    const { query } = this.parts;
     return { sql: query.sql, params: fillParams(query.params, values) };
   }
 
-  /** The statement to read. */
+  /** The statement to read. Throws `sql-forbidden` for one that writes. */
   readStatement(values: PlaceholderValues = {}, firstOnly = false): SqlStatement {
     const { query, shape, writes } = this.parts;
-    if (writes) throw new RockpoolError('sql-forbidden', { problem: 'returning' });
+    if (writes) throw new RockpoolError('sql-forbidden', { problem: 'write' });
     const sql = shape.kind === 'fields' ? withResultColumns(query.sql, shape.fields.length, firstOnly) : query.sql;
     return { sql, params: fillParams(query.params, values) };
   }
@@ -94,7 +101,10 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
   }
 
   private async read(values: PlaceholderValues, firstOnly = false): Promise<SqlRow[]> {
-    return this.parts.client.query(this.readStatement(values, firstOnly));
+    const { executor, writes } = this.parts;
+    // Of `returning`, as relational-dialect.ts names it.
+    if (writes) return [...(await executor.execute(this.writeStatement(values))).rows];
+    return executor.query(this.readStatement(values, firstOnly));
   }
 
   private mapRelational(rows: readonly SqlRow[]): unknown {

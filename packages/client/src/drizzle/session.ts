@@ -1,21 +1,26 @@
 import type { Query, TablesRelationalConfig } from 'drizzle-orm';
-import { SQLiteSession, type SelectedFieldsOrdered, type SQLiteAsyncDialect, type SQLiteExecuteMethod } from 'drizzle-orm/sqlite-core';
-import { RockpoolError } from '@rockpool/client';
-import type { Client, StatementResult } from '../client.ts';
-import { RockpoolQuery, type RowShape } from './prepared-query.ts';
+import { SQLiteSession, type SelectedFieldsOrdered, type SQLiteExecuteMethod, type SQLiteTransactionConfig } from 'drizzle-orm/sqlite-core';
+import type { StatementResult, TransactionOptions } from '../client.ts';
+import { RockpoolQuery, type Executor, type RowShape } from './prepared-query.ts';
+import type { RelationalDialect } from './relational-dialect.ts';
+import { RockpoolTransaction, type RelationalSchema } from './transaction.ts';
 
-/** Where Drizzle's builders end: it makes statements for a client out of theirs. */
+/** Where Drizzle's builders end: it makes statements out of theirs, for a client or for a transaction of one. */
 export class RockpoolSession<Tables extends Record<string, unknown>, Relations extends TablesRelationalConfig> extends SQLiteSession<
   'async',
   StatementResult,
   Tables,
   Relations
 > {
-  private readonly client: Client;
+  private readonly executor: Executor;
+  private readonly relationalDialect: RelationalDialect;
+  private readonly relations: RelationalSchema<Relations> | undefined;
 
-  constructor(client: Client, dialect: SQLiteAsyncDialect) {
+  constructor(executor: Executor, dialect: RelationalDialect, relations: RelationalSchema<Relations> | undefined) {
     super(dialect);
-    this.client = client;
+    this.executor = executor;
+    this.relationalDialect = dialect;
+    this.relations = relations;
   }
 
   override prepareQuery(
@@ -27,12 +32,16 @@ export class RockpoolSession<Tables extends Record<string, unknown>, Relations e
     metadata?: { readonly type: 'select' | 'update' | 'delete' | 'insert' },
   ): RockpoolQuery {
     const writes = metadata !== undefined && metadata.type !== 'select';
-    return new RockpoolQuery({ client: this.client, query, shape: shapeOf(fields, mapRelational), method, writes });
+    return new RockpoolQuery({ executor: this.executor, query, shape: shapeOf(fields, mapRelational), method, writes });
   }
 
-  /** Refuses at once: run one by one, the statements of `body` would not be a transaction. */
-  override async transaction(): Promise<never> {
-    throw new RockpoolError('sql-forbidden', { problem: 'transaction', instead: 'db.batch' });
+  /** Within a transaction it is a savepoint. Drizzle's `behavior` has no meaning here: the turn at the writer comes first. */
+  override transaction<T>(
+    body: (tx: RockpoolTransaction<Tables, Relations>) => Promise<T>,
+    options: SQLiteTransactionConfig & TransactionOptions = {},
+  ): Promise<T> {
+    const { relationalDialect, relations } = this;
+    return this.executor.transaction((inner) => body(new RockpoolTransaction(relationalDialect, new RockpoolSession(inner, relationalDialect, relations), relations)), options);
   }
 }
 

@@ -29,6 +29,12 @@ const homeWithTodos = await db.query.list.findFirst({ where: eq(list.id, listId)
 const dueBefore = db.select({ title: todo.title }).from(todo).where(sql`${todo.dueAt} < ${sql.placeholder('limitMs')}`).orderBy(asc(todo.dueAt)).prepare();
 const thisDecade = await dueBefore.all({ limitMs: Date.UTC(2031, 0, 1) });
 
+const renamed = await db.transaction(async (tx) => {
+  const [first] = await tx.select({ id: todo.id, title: todo.title }).from(todo).where(eq(todo.done, false)).limit(1);
+  if (first === undefined) return [];
+  return tx.update(todo).set({ title: `${first.title} today` }).where(eq(todo.id, first.id)).returning({ title: todo.title });
+});
+
 const workId = client.newId();
 const moved = await db.batch([
   db.insert(list).values({ id: workId, name: 'work' }),
@@ -47,7 +53,7 @@ const code = await db.insert(list).values({ id: client.newId(), name: 'work' }).
 );
 
 // The guide ends here; this is for its test.
-export const seen: Record<string, unknown> & { titles: string[][] } = { open, homeWithTodos, thisDecade, moved, code, titles };
+export const seen: Record<string, unknown> & { titles: string[][] } = { open, homeWithTodos, thisDecade, renamed, moved, code, titles };
 export async function end(): Promise<void> {
   unsubscribe();
   await client.close();

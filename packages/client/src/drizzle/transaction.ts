@@ -1,0 +1,24 @@
+import type { TablesRelationalConfig } from 'drizzle-orm';
+import { SQLiteTransaction } from 'drizzle-orm/sqlite-core';
+import type { StatementResult } from '../client.ts';
+import type { RelationalDialect } from './relational-dialect.ts';
+import type { RockpoolSession } from './session.ts';
+
+/** Tables and relations as Drizzle keeps them for `db.query`. */
+export interface RelationalSchema<Relations extends TablesRelationalConfig> {
+  readonly fullSchema: Record<string, unknown>;
+  readonly schema: Relations;
+  readonly tableNamesMap: Record<string, string>;
+}
+
+/** What `db.transaction` gives its body: all of Drizzle, within one transaction of the client. */
+export class RockpoolTransaction<Tables extends Record<string, unknown>, Relations extends TablesRelationalConfig> extends SQLiteTransaction<
+  'async',
+  StatementResult,
+  Tables,
+  Relations
+> {
+  constructor(dialect: RelationalDialect, session: RockpoolSession<Tables, Relations>, relations: RelationalSchema<Relations> | undefined) {
+    super('async', dialect, session, relations);
+  }
+}
