@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config';
+import type {} from './packages/vfs-opfs/src/testing/browser-media.ts';
 import { findChromium } from './scripts/find-chromium.mjs';
 
 // The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium, .deep.test.ts in Node and
@@ -20,17 +21,22 @@ process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRe
 
 const executablePath = findChromium();
 
+/**
+ * Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets a new
+ * one. So every source file is an entry.
+ */
+export const optimizeDeps: NonNullable<ViteUserConfig['optimizeDeps']> = {
+  entries: ['packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', '!**/*.test.*', '!**/*.node.ts', '!**/testing/**'],
+  exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
+};
+
 /** The tests that need a browser. */
 function inChromium(test: { readonly name: string; readonly include: string[]; readonly exclude: string[]; readonly testTimeout: number }): TestProjectInlineConfiguration {
   return {
-    // Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets
-    // a new one. So every source file is an entry.
-    optimizeDeps: {
-      entries: ['packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', '!**/*.test.*', '!**/*.node.ts', '!**/testing/**'],
-      exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
-    },
+    optimizeDeps,
     test: {
       ...test,
+      provide: { usableMedia: ['opfs-shared', 'opfs-exclusive', 'indexeddb'], refusal: 'storage-unsupported' },
       // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
       fileParallelism: false,
       hookTimeout: 30_000,

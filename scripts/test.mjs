@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './browser.mjs';
 import { root, runNode24, stopSignal } from './children.mjs';
+import { ensureStockBrowsers } from './browsers/ensure-stock-browsers.mjs';
 import { buildDemo } from './demo-build.mjs';
 import { SetupError, isMain, runCommand, setup } from './setup.mjs';
 import { addUp, countPlaywright, countVitest, isGreen, judgeRunner, summaryLine } from './test-counts.mjs';
@@ -24,16 +25,18 @@ const deepTimeoutMs = 2 * 60 * 60_000;
  */
 
 /**
- * @param {Pick<Runner, 'title' | 'inChromium'> & { project: string, timeoutMs?: number }} options `project` as named in vitest.config.ts
+ * @param {Pick<Runner, 'title' | 'inChromium' | 'prepare'> & { config?: string, project?: string, timeoutMs?: number }} options `project` as named in the configuration; all of them without it
  * @returns {Runner}
  */
-function vitest({ project, timeoutMs = runnerTimeoutMs, ...rest }) {
+function vitest({ config = 'vitest.config.ts', project = '*', timeoutMs = runnerTimeoutMs, ...rest }) {
   const cli = join(root, 'node_modules/vitest/vitest.mjs');
   return {
     ...rest,
     args: (reportFile) => [
       cli,
       'run',
+      '--config',
+      config,
       '--project',
       project,
       '--reporter=default',
@@ -49,6 +52,13 @@ const inNode = vitest({ title: 'In Node', project: 'node', inChromium: false });
 const inChromium = vitest({ title: 'In Chromium', project: 'browser', inChromium: true });
 const deepInNode = vitest({ title: 'Deep, in Node', project: 'deep', inChromium: false, timeoutMs: deepTimeoutMs });
 const deepInChromium = vitest({ title: 'Deep, in Chromium', project: 'browser-deep', inChromium: true, timeoutMs: deepTimeoutMs });
+
+const inStockBrowsers = vitest({
+  title: 'In stock Firefox and WebKitGTK',
+  config: 'vitest.stock-browsers.config.ts',
+  inChromium: false,
+  prepare: ensureStockBrowsers,
+});
 
 /** @type {Runner} */
 const endToEnd = {
@@ -92,7 +102,7 @@ export async function runTests({ deep = false } = {}) {
 function runnersToUse(deep) {
   const runners = [inNode, inChromium];
   if (hasFile('apps/demo-budget/e2e', '.spec.ts')) runners.push(endToEnd);
-  if (deep) runners.push(deepInNode, deepInChromium);
+  if (deep) runners.push(deepInNode, deepInChromium, inStockBrowsers);
   return runners;
 }
 

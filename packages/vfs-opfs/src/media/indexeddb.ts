@@ -2,6 +2,7 @@ import { extentMedium } from '../extents/extent-medium.ts';
 import { webLocks } from '../locks/web-locks.ts';
 import { originFreeBytes } from './free-bytes.ts';
 import { indexedDbPlace } from './indexeddb-place.ts';
+import { assertFilesAreKept } from './kept-files.ts';
 import type { StoreMedium } from './medium.ts';
 
 const DESKTOP_BUDGET_BYTES = 256 * 1024 * 1024;
@@ -26,6 +27,7 @@ export function indexedDbMedium(options: IndexedDbOptions = {}): StoreMedium {
     budgetBytes: options.memoryBudgetBytes ?? (isMobile() ? MOBILE_BUDGET_BYTES : DESKTOP_BUDGET_BYTES),
     freeBytes: originFreeBytes,
     async missing() {
+      await assertFilesAreKept();
       const missing: string[] = [];
       if (typeof navigator === 'undefined' || navigator.locks === undefined) missing.push('Web Locks');
       if (typeof indexedDB === 'undefined') missing.push('IndexedDB');

@@ -1,6 +1,8 @@
-import { afterEach } from 'vitest';
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { describeMediaContract } from '../testing/media.contract.ts';
+import type { ContractMedium } from '../testing/media.contract.ts';
 import { RemoteTab } from '../testing/remote-tab.ts';
+import type { BrowserMedium } from '../testing/browser-media.ts';
 import type { TestMedium } from '../testing/tab.worker.ts';
 
 let tabs: RemoteTab[] = [];
@@ -16,6 +18,32 @@ afterEach(() => {
   tabs = [];
 });
 
-describeMediaContract({ title: 'OPFS shared', newTab: () => newTab('opfs-shared'), allowsReaders: true, whenFull: 'commit-fails' });
-describeMediaContract({ title: 'OPFS exclusive', newTab: () => newTab('opfs-exclusive'), allowsReaders: false, whenFull: 'commit-fails' });
-describeMediaContract({ title: 'IndexedDB', newTab: () => newTab('indexeddb'), allowsReaders: false, whenFull: 'committed-rejects' });
+const MEDIA: Readonly<Record<BrowserMedium, Omit<ContractMedium, 'newTab'>>> = {
+  'opfs-shared': { title: 'OPFS shared', allowsReaders: true, outlivesWorkers: true, whenFull: 'commit-fails' },
+  'opfs-exclusive': { title: 'OPFS exclusive', allowsReaders: false, outlivesWorkers: true, whenFull: 'commit-fails' },
+  indexeddb: { title: 'IndexedDB', allowsReaders: false, outlivesWorkers: true, whenFull: 'committed-rejects' },
+};
+
+// Each browser's run says what it expects to work there; what is not expected must be refused, not half work.
+const usable = inject('usableMedia');
+
+for (const [kind, medium] of Object.entries(MEDIA) as [BrowserMedium, Omit<ContractMedium, 'newTab'>][]) {
+  if (usable.includes(kind)) {
+    describeMediaContract({ ...medium, newTab: () => newTab(kind) });
+    continue;
+  }
+  describe(medium.title, () => {
+    it(`is refused with ${inject('refusal')}`, async () => {
+      await expect(newTab(kind).call('open', 'refused', 'writer', 50)).rejects.toMatchObject({ code: inject('refusal') });
+    });
+  });
+}
+
+describe('this browser', () => {
+  it('says what it has', async ({ task }) => {
+    const capabilities = await newTab('indexeddb').capabilities();
+    expect(capabilities.IndexedDB).toBe(true);
+    // For the table in docs/browser-support.md.
+    Object.assign(task.meta, { capabilities });
+  });
+});

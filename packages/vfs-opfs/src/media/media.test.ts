@@ -9,8 +9,9 @@ const memory = memoryMedium();
 
 describeMediaContract({
   title: 'memory',
-  newTab: () => localTab({ medium: memory, loadSqlite: loadNodeSqlite, setFull: () => undefined, setFreeBytes: () => undefined }),
+  newTab: () => localTab({ medium: memory, loadSqlite: loadNodeSqlite, setFull: () => undefined, setFreeBytes: () => undefined }, () => undefined),
   allowsReaders: true,
+  outlivesWorkers: false,
   whenFull: 'cannot-be-staged',
 });
 
@@ -18,18 +19,18 @@ const disk = new SimulatedDisk();
 
 describeMediaContract({
   title: 'the simulated disk',
-  newTab: () =>
-    localTab({
-      medium: disk.medium(),
-      loadSqlite: loadNodeSqlite,
-      setFull: (isFull) => {
-        disk.fault = isFull ? (call) => (call.kind === 'write' ? 'quota' : undefined) : undefined;
-      },
-      setFreeBytes: (freeBytes) => {
-        disk.freeBytes = freeBytes;
-      },
-    }),
+  newTab() {
+    const medium = disk.medium();
+    const setFull = (isFull: boolean): void => {
+      disk.fault = isFull ? (call) => (call.kind === 'write' ? 'quota' : undefined) : undefined;
+    };
+    const setFreeBytes = (freeBytes: number): void => {
+      disk.freeBytes = freeBytes;
+    };
+    return localTab({ medium, loadSqlite: loadNodeSqlite, setFull, setFreeBytes }, medium.kill);
+  },
   allowsReaders: true,
+  outlivesWorkers: true,
   whenFull: 'commit-fails',
 });
 
@@ -37,17 +38,17 @@ const extents = new SimulatedExtents();
 
 describeMediaContract({
   title: 'simulated extents',
-  newTab: () =>
-    localTab({
-      medium: extents.medium(),
-      loadSqlite: loadNodeSqlite,
-      setFull: (isFull) => {
-        extents.fate = () => (isFull ? 'aborts' : 'completes');
-      },
-      setFreeBytes: (freeBytes) => {
-        extents.freeBytes = freeBytes;
-      },
-    }),
+  newTab() {
+    const medium = extents.medium();
+    const setFull = (isFull: boolean): void => {
+      extents.fate = () => (isFull ? 'aborts' : 'completes');
+    };
+    const setFreeBytes = (freeBytes: number): void => {
+      extents.freeBytes = freeBytes;
+    };
+    return localTab({ medium, loadSqlite: loadNodeSqlite, setFull, setFreeBytes }, medium.kill);
+  },
   allowsReaders: false,
+  outlivesWorkers: true,
   whenFull: 'committed-rejects',
 });

@@ -1,5 +1,6 @@
-import { StorageError, errorFromMedium } from '../storage-error.ts';
+import { errorFromMedium } from '../storage-error.ts';
 import { originFreeBytes } from './free-bytes.ts';
+import { assertFilesAreKept } from './kept-files.ts';
 import type { FileMedium } from './medium.ts';
 
 const DIRECTORY = 'rockpool';
@@ -46,8 +47,9 @@ export async function opfsFile(fileName: string, create: boolean): Promise<FileS
   }
 }
 
-/** What every use of OPFS needs and this context lacks. Throws `storage-ephemeral` where the window has OPFS and refuses it: a private window. */
+/** What every use of OPFS needs and this context lacks. Throws `storage-ephemeral`. */
 export async function missingForOpfs(): Promise<readonly string[]> {
+  await assertFilesAreKept();
   const missing: string[] = [];
   if (typeof navigator === 'undefined' || navigator.locks === undefined) missing.push('Web Locks');
   if (typeof BroadcastChannel === 'undefined') missing.push('BroadcastChannel');
@@ -57,9 +59,8 @@ export async function missingForOpfs(): Promise<readonly string[]> {
   }
   try {
     await navigator.storage.getDirectory();
-  } catch (cause) {
-    if (cause instanceof DOMException && cause.name === 'SecurityError') throw new StorageError('storage-ephemeral', { refused: 'origin-private file system' });
-    // Absent on insecure origins.
+  } catch {
+    // Absent on insecure origins and in some web views.
     missing.push('origin-private file system');
   }
   return missing;

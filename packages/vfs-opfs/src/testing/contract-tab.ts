@@ -4,12 +4,15 @@ import type { TabCommands, TabTools } from './tab-commands.ts';
 /** A tab that a test commands: in this process, or in a worker of its own. Failures are rejected as `TabFailure`. */
 export interface ContractTab {
   call<K extends keyof TabCommands>(command: K, ...parameters: Parameters<TabCommands[K]>): ReturnType<TabCommands[K]>;
+  /** Ends it as it is: nothing is closed. */
+  terminate(): void;
 }
 
 /** A tab in this process, for media that need no worker. */
-export function localTab(tools: TabTools): ContractTab {
+export function localTab(tools: TabTools, terminate: () => void): ContractTab {
   const commands = createTab(tools);
   return {
+    terminate,
     call(command, ...parameters) {
       const run = commands[command] as (...parameters: unknown[]) => Promise<unknown>;
       return run(...parameters).catch((error: unknown) => {

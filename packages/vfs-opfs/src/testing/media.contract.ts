@@ -9,6 +9,8 @@ export interface ContractMedium {
   newTab(): ContractTab;
   /** Whether readers may open beside the writer. */
   readonly allowsReaders: boolean;
+  /** Whether what is stored outlives the worker that stored it, so that a worker may end without closing. */
+  readonly outlivesWorkers: boolean;
   /** How a full medium shows, after the tab's `setFull`: COMMIT fails, or what was committed is refused afterwards. */
   readonly whenFull: 'commit-fails' | 'committed-rejects' | 'cannot-be-staged';
 }
@@ -28,6 +30,12 @@ function rowsSql(count: number): string {
 
 /** What every medium promises to SQLite and to those who open it. */
 export function describeMediaContract(medium: ContractMedium): void {
+  describe(medium.title, () => {
+    describeMedium(medium);
+  });
+}
+
+function describeMedium(medium: ContractMedium): void {
   let nameCount = 0;
 
   function newName(): string {
@@ -51,7 +59,7 @@ export function describeMediaContract(medium: ContractMedium): void {
     return again;
   }
 
-  describe(`a database on ${medium.title}`, () => {
+  describe('a database', () => {
     for (const durability of ['relaxed', 'strict'] as const) {
       it(`is there again after closing, with ${durability} durability`, async () => {
         const opened = await openNew({ durability });
@@ -167,6 +175,24 @@ export function describeMediaContract(medium: ContractMedium): void {
       await third.call('close');
     });
 
+    if (medium.outlivesWorkers) {
+      it('can be searched in full text after its worker ended without closing, again and again', async () => {
+        const name = newName();
+        for (let round = 1; round <= 4; round += 1) {
+          const tab = medium.newTab();
+          // A worker that was told to end may go on for two seconds.
+          await tab.call('open', name, 'writer', 10_000);
+          if (round === 1) await tab.call('run', 'CREATE VIRTUAL TABLE note USING fts5(body)');
+          await tab.call('run', `INSERT INTO note VALUES ('coffee, round ${round}'), ('tea')`);
+          const found = await tab.call('run', `${CHECK}; SELECT body FROM note WHERE note MATCH 'coffee' ORDER BY rowid`);
+          expect(found).toEqual(Array.from({ length: round }, (_, index) => [`coffee, round ${index + 1}`]));
+          // In the middle of a statement, every other time.
+          if (round % 2 === 0) tab.call('run', 'SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i FROM n)').catch(() => undefined);
+          tab.terminate();
+        }
+      });
+    }
+
     it('is listed, measured, exported as one plain file, and deleted', async () => {
       const opened = await openNew();
       await opened.tab.call('run', `${CREATE} ${rowsSql(100)} UPDATE entry SET content = 'last' WHERE id = 100`);
@@ -193,7 +219,7 @@ export function describeMediaContract(medium: ContractMedium): void {
     });
   });
 
-  describe(`the files on ${medium.title}`, () => {
+  describe('the files', () => {
     const LAST = 'SELECT count(*), max(content) FROM entry';
 
     /** A closed database of 100 rows, about 112 KB; the content of one of them is `mark`. */
@@ -347,7 +373,7 @@ export function describeMediaContract(medium: ContractMedium): void {
     }
   });
 
-  describe(`opening on ${medium.title}`, () => {
+  describe('opening', () => {
     it('as a second writer fails with storage-busy, and so does deleting, until the first one closes', async () => {
       const opened = await openNew();
       const second = medium.newTab();
@@ -456,7 +482,7 @@ export function describeMediaContract(medium: ContractMedium): void {
 
   if (medium.whenFull !== 'cannot-be-staged') {
     const failure = medium.whenFull === 'commit-fails' ? { resultCode: SQLITE_FULL } : { code: 'storage-full' };
-    describe(`${medium.title} without room`, () => {
+    describe('without room', () => {
       it('fails what is written with storage-full, keeps what was acknowledged, and works again once there is room', async () => {
         const opened = await openNew({ durability: 'strict' });
         const { tab } = opened;

@@ -29,6 +29,10 @@ export class RemoteTab implements ContractTab {
     return this.#send('openWithout', parameters) as Promise<void>;
   }
 
+  capabilities(): ReturnType<WorkerCommands['capabilities']> {
+    return this.#send('capabilities', []) as ReturnType<WorkerCommands['capabilities']>;
+  }
+
   terminate(): void {
     this.#worker.terminate();
   }

@@ -229,7 +229,7 @@ function inChunks(blob: Blob): ReadableStream<Uint8Array> {
 
 async function writeNoise(name: string, medium: Medium, at: number): Promise<void> {
   if ('openWriter' in medium) {
-    const { store, committed, close } = await medium.openWriter({ name, pageSizeBytes: 8192, timeoutMs: 3000, isStrict: true, onError: () => undefined });
+    const { store, committed, close } = await medium.openWriter({ name, pageSizeBytes: 8192, timeoutMs: 3000, isStrict: true, onError: () => undefined, onUndone: () => undefined });
     store.write(NOISE, 0, NOISE.length, at);
     store.commit();
     await committed();

@@ -2,6 +2,8 @@ import factory from 'wa-sqlite/dist/fts5/wa-sqlite.mjs';
 import { openStorage, indexedDbMedium, opfsExclusiveMedium, opfsSharedMedium } from '../index.ts';
 import type { Medium } from '../index.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';
+import { seenCapabilities } from './seen-capabilities.ts';
+import type { Capabilities } from './seen-capabilities.ts';
 import { createTab, tabFailureOf } from './tab-commands.ts';
 import type { TabCommands } from './tab-commands.ts';
 import type { TestModule } from './test-connection.ts';
@@ -11,6 +13,7 @@ export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb' | 'index
 
 export interface WorkerCommands extends TabCommands {
   openWithout(capability: 'modes' | 'opfs' | 'permission'): Promise<void>;
+  capabilities(): Promise<Capabilities>;
 }
 
 const MEDIA: Readonly<Record<TestMedium, () => Medium>> = {
@@ -29,7 +32,10 @@ function createCommands(kind: TestMedium): WorkerCommands {
     loadSqlite: () => (loading ??= factory() as Promise<TestModule>),
     setFull,
     setFreeBytes: (freeBytes) => {
-      navigator.storage.estimate = async () => ({ quota: freeBytes, usage: 0 });
+      // Some WebKits have nothing there at all.
+      const storage: object = navigator.storage ?? {};
+      Object.defineProperty(storage, 'estimate', { value: async () => ({ quota: freeBytes, usage: 0 }), configurable: true });
+      Object.defineProperty(navigator, 'storage', { value: storage, configurable: true });
     },
   });
   return {
@@ -41,15 +47,18 @@ function createCommands(kind: TestMedium): WorkerCommands {
       else Object.defineProperty(navigator.storage, 'getDirectory', { value: () => Promise.reject(new DOMException('no', 'SecurityError')) });
       await openStorage({ name: 'unsupported', medium, role: 'writer' });
     },
+    capabilities: seenCapabilities,
   };
 }
 
 const commitTransaction = IDBTransaction.prototype.commit;
-const writeToHandle = FileSystemSyncAccessHandle.prototype.write;
+/** Not every browser has access handles. */
+const handlePrototype = typeof FileSystemSyncAccessHandle === 'undefined' ? undefined : FileSystemSyncAccessHandle.prototype;
+const writeToHandle = handlePrototype?.write;
 
 /** A full disk cannot be had on demand; Chromium's answers to one can: a count, and an IndexedDB transaction that aborts after its puts. */
 function setFull(isFull: boolean): void {
-  FileSystemSyncAccessHandle.prototype.write = isFull ? () => NEGATIVE_COUNT : writeToHandle;
+  if (handlePrototype !== undefined) handlePrototype.write = isFull ? () => NEGATIVE_COUNT : writeToHandle!;
   IDBTransaction.prototype.commit = isFull ? abortForQuota : commitTransaction;
 }
 

@@ -1,0 +1,44 @@
+// Where Firefox and WebKitGTK stand on this machine. Only looks; test-browsers.mjs installs.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Debian names its folders by processor and WebKit's by the version of its interface. */
+const libraryFolder = '/usr/lib';
+
+/** A program that is not there keeps its usual path, so that an attempt to start it says what is missing. */
+export function findStockBrowsers() {
+  return {
+    firefox: inPath('firefox-esr') ?? inPath('firefox') ?? '/usr/bin/firefox-esr',
+    webkit: {
+      driver: inPath('WebKitWebDriver') ?? '/usr/bin/WebKitWebDriver',
+      miniBrowser: findMiniBrowser() ?? '/usr/lib/webkit2gtk-4.1/MiniBrowser',
+      xvfb: inPath('Xvfb') ?? '/usr/bin/Xvfb',
+    },
+  };
+}
+
+/** @param {string} name */
+function inPath(name) {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path));
+}
+
+function findMiniBrowser() {
+  return list(libraryFolder)
+    .flatMap((folder) => list(folder))
+    .filter((path) => /\/webkit2?gtk-[\d.]+$/.test(path))
+    .map((path) => join(path, 'MiniBrowser'))
+    .find((path) => existsSync(path));
+}
+
+/** @param {string} folder */
+function list(folder) {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,37 @@
+// Vitest's tests in a browser that is driven by us: Playwright brings builds of its own, and these are to be the ones that people have.
+
+import { playwright } from '@vitest/browser-playwright';
+
+/**
+ * @param {'firefox' | 'webkit'} name
+ * @param {() => Promise<import('./firefox.mjs').DrivenBrowser>} start
+ * @returns {import('vitest/node').BrowserProviderOption}
+ */
+export function stockBrowser(name, start) {
+  // What serves the tests is the same for every provider; only who opens the page differs.
+  const { prewarm: _, ...provider } = playwright();
+  return {
+    ...provider,
+    name: 'stock',
+    supportedBrowser: [name],
+    providerFactory: (project) => {
+      // Vitest sets a size before each file. Nothing here looks at the page.
+      project.browser?.registerCommand(/** @type {never} */ ('__vitest_viewport'), /** @type {never} */ (async () => undefined));
+      /** @type {ReturnType<typeof start> | undefined} */
+      let starting;
+      return {
+        name: 'stock',
+        supportsParallelism: false,
+        getCommandsContext: () => ({}),
+        async openPage(_sessionId, url) {
+          starting ??= start();
+          await (await starting).openPage(url);
+        },
+        async close() {
+          await (await starting?.catch(() => undefined))?.close();
+          starting = undefined;
+        },
+      };
+    },
+  };
+}

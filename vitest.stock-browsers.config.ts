@@ -1,0 +1,70 @@
+import { defineConfig } from 'vitest/config';
+import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config';
+import type { BrowserMedium } from './packages/vfs-opfs/src/testing/browser-media.ts';
+import { startFirefox } from './scripts/browsers/firefox.mjs';
+import { findStockBrowsers } from './scripts/browsers/find-stock-browsers.mjs';
+import { stockBrowser } from './scripts/browsers/stock-browser-provider.mjs';
+import { startWebKit } from './scripts/browsers/webkit.mjs';
+import { optimizeDeps } from './vitest.config.ts';
+
+// `npm run test:browsers`: the contract of the storage in browsers other than Chromium, as people have them and not as Playwright builds them.
+
+const { firefox, webkit } = findStockBrowsers();
+
+/** What a project expects of its browser, and how that starts. */
+interface StockProject {
+  readonly name: string;
+  readonly usableMedia: readonly BrowserMedium[];
+  readonly refusal: 'storage-unsupported' | 'storage-ephemeral';
+  readonly provider: ReturnType<typeof stockBrowser>;
+}
+
+function project({ name, usableMedia, refusal, provider }: StockProject): TestProjectInlineConfiguration {
+  return {
+    optimizeDeps,
+    test: {
+      name,
+      include: ['packages/vfs-opfs/src/media/media.browser.test.ts'],
+      provide: { usableMedia, refusal },
+      fileParallelism: false,
+      testTimeout: 120_000,
+      hookTimeout: 120_000,
+      browser: {
+        enabled: true,
+        headless: true,
+        screenshotFailures: false,
+        // The browser opens the page; loading it takes a while on a busy machine.
+        connectTimeout: 180_000,
+        provider,
+        instances: [{ browser: name === 'webkit' ? 'webkit' : 'firefox' }],
+      },
+    },
+  };
+}
+
+const config: ViteUserConfig = defineConfig({
+  test: {
+    projects: [
+      project({
+        name: 'firefox',
+        usableMedia: ['opfs-exclusive', 'indexeddb'],
+        refusal: 'storage-unsupported',
+        provider: stockBrowser('firefox', () => startFirefox(firefox)),
+      }),
+      project({
+        name: 'firefox-private',
+        usableMedia: [],
+        refusal: 'storage-ephemeral',
+        provider: stockBrowser('firefox', () => startFirefox(firefox, { 'browser.privatebrowsing.autostart': true })),
+      }),
+      project({
+        name: 'webkit',
+        usableMedia: ['indexeddb'],
+        refusal: 'storage-unsupported',
+        provider: stockBrowser('webkit', () => startWebKit(webkit)),
+      }),
+    ],
+  },
+});
+
+export default config;
