@@ -71,6 +71,7 @@ async function heal(world: World): Promise<void> {
     device.exchanges = 0;
   }
   await world.time.advance(HEALING_MS);
+  world.damageOne();
   for (const device of world.devices) {
     // Every tab may have been on its way out.
     if (device.leader === undefined) device.openTab();
@@ -99,6 +100,7 @@ function checkEnding(world: World): void {
     if (fault !== null) throw new HistoryFailed(`${where}: ${fault}`);
     if (device.exchanges > MOST_EXCHANGES) throw new HistoryFailed(`${where}: it took ${device.exchanges} exchanges`);
     const unexplained = database.parked.list().find(({ error }) => error.recovery === 'bug');
+    if (device.isDamaged) throw new HistoryFailed(`${where}: no audit has found the damaged row`);
     if (unexplained !== undefined) throw new HistoryFailed(`${where}: parked because of ${unexplained.error.message}`);
     tally.add('rejection', database.parked.count());
     for (const other of device.usableTabs) {

@@ -181,6 +181,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'void logLostSomething;',
   },
   {
+    // Clients keep no versions of what is delivered, so fingerprints are over values (docs/decisions/0011-audit.md).
+    name: 'fingerprint without values',
+    file: shared('audit/table-fingerprint.ts'),
+    find: 'hashRow(this.hash, key, this.columnIds, cells);',
+    replace: 'void cells; hashRow(this.hash, key, [], []);',
+  },
+  {
     name: 'deadlines by the wall clock',
     file: client('sync/sync-engine.ts'),
     find: 'const steadyMs = createSteadyClock(nowMs, () => performance.now());',

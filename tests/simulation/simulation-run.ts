@@ -24,6 +24,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'lost reply',
   'new epoch',
   'partition',
+  'problem replica-diverged',
   'rejection',
   'reload below the floor',
   'repeated request',

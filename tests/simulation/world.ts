@@ -112,6 +112,10 @@ export class World {
     copy.openTab();
   }
 
+  damageOne(): void {
+    this.random.pick(this.devices).damage();
+  }
+
   /** The server has lost the end of its log: it may say so by a new epoch, and its watermarks come again. */
   onRestored(): void {
     this.tally.add('restored backup');
@@ -163,7 +167,7 @@ export class World {
     for (const device of this.devices) {
       device.bury();
       for (const tab of device.usableTabs) {
-        if (tab.isDirty && tab.opened?.role === 'writer') this.compareWithServer(device, tab.opened.database);
+        if (tab.isDirty && tab.opened?.role === 'writer' && !device.isDamaged) this.compareWithServer(device, tab.opened.database);
       }
       device.check();
     }
