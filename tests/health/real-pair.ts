@@ -25,7 +25,7 @@ export class Device {
       url: `ws://${server.host}/sync`,
       databaseId: DATABASE,
       token: () => server.token(this.access),
-      database: toSyncDatabase({ database: this.database, nowMs: Date.now, onApplied: () => undefined }),
+      database: toSyncDatabase({ database: this.database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
       connect: (url, events) => {
         const socket = connectWebSocket(url, {
           ...events,

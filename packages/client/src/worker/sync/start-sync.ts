@@ -21,7 +21,7 @@ export function startSync({ target, token, tools, persistence }: StartSyncOption
   const engine = createSyncEngine({
     ...target,
     token,
-    database: toSyncDatabase({ database, nowMs, onApplied: (tables) => tools.publishCommit(tables) }),
+    database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: (tables) => tools.publishCommit(tables) }),
     connect: committed === undefined ? connectWebSocket : sendWhenStored(connectWebSocket, committed),
     inTurn: (job) => tools.inTurn(job),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),

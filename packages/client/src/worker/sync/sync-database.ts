@@ -13,26 +13,34 @@ const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
 export interface SyncDatabaseOptions {
   readonly database: OpenDatabase;
-  readonly nowMs: () => number;
+  /** Time that runs evenly, whatever is done to the clock. */
+  readonly elapsedMs: () => number;
   /** A delivery has changed rows of these tables. */
   readonly onApplied: (tables: readonly string[]) => void;
 }
 
 /** The local database as sync sees it. */
-export function toSyncDatabase({ database, nowMs, onApplied }: SyncDatabaseOptions): SyncDatabase {
+export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseOptions): SyncDatabase {
   const { meta, outbox, parked, changelog, connection, tablesById, localTime } = database;
   const pending = new PendingIndex();
-  const log = deliveryLog(database, nowMs);
+  const log = deliveryLog(database, serverNowMs);
   // Of the last welcome. Stored together with the rows that belong to it.
   let epochThere: Uint8Array | null = null;
   let latestContact: ClockContact | null = null;
+  let contactElapsedMs = 0;
 
   /** What is pending was written after the contact that is kept, or its age could not be told from it. */
   function noteServerTime(serverMs: number): void {
     latestContact = { localUs: Math.floor(localTime.nowUs()), serverMs };
+    contactElapsedMs = elapsedMs();
     const kept = meta.clockContact;
     if (kept !== null && (outbox.pendingCount() > 0 || (serverMs - kept.serverMs < CONTACT_RESOLUTION_MS && !wasClockSet(kept, latestContact)))) return;
     meta.set('clock_contact_json', JSON.stringify(latestContact));
+  }
+
+  /** What is decided is kept for days of the server's time: a clock that is set a year ahead must not end them. */
+  function serverNowMs(): number {
+    return latestContact === null ? 0 : Math.floor(latestContact.serverMs + elapsedMs() - contactElapsedMs);
   }
 
   function olderEpochUpTo(): number {

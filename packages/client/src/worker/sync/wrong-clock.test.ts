@@ -2,7 +2,7 @@ import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory, openStored } from '../testing/test-database.ts';
-import { testSync, testWelcome } from '../testing/sync-steps.ts';
+import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
 
 const START_MS = 1_700_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -71,6 +71,24 @@ describe('what waits while the clock is set', () => {
     write(database);
     pass(HOUR_MS);
     expect(agesInHours(database, startMs + 3 * HOUR_MS)).toEqual([3, 1]);
+    database.close();
+  });
+});
+
+describe('what is decided', () => {
+  it('is kept for a week of the server, to be given back to it, although the clock was set a year ahead', () => {
+    const database = openInMemory(options);
+    const serverMs = clock.wallMs;
+    const sync = testSync(database, options.elapsedMs);
+    sync.greet(testWelcome({ serverNowMs: serverMs }));
+    for (let number = 1; number <= 4; number++) {
+      write(database);
+      sync.applyDelivery(testDelivery({ from: number - 1, to: number, decidedUpTo: number, outcomes: admitted(number, number) }));
+      if (number === 2) clock.wallMs += YEAR_MS;
+      pass(number === 3 ? 8 * 24 * HOUR_MS : HOUR_MS);
+      // 1 to 3 were decided more than a week ago when 4 is; the last of them stays for its hash.
+      expect(database.changelog.firstRetained()).toBe(number < 4 ? 1 : 3);
+    }
     database.close();
   });
 });

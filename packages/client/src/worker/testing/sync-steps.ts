@@ -43,6 +43,6 @@ export function testGroup(kind: ChangeKind, table: TableSchema, rows: readonly (
   };
 }
 
-export function testSync(database: OpenDatabase): SyncDatabase {
-  return toSyncDatabase({ database, nowMs: () => 1_700_000_000_000, onApplied: () => undefined });
+export function testSync(database: OpenDatabase, elapsedMs: () => number = () => 0): SyncDatabase {
+  return toSyncDatabase({ database, elapsedMs, onApplied: () => undefined });
 }
