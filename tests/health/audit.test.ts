@@ -51,7 +51,7 @@ describe('an audit', () => {
     withServer(async (_server, device) => {
       const one = device();
       await filled(one);
-      one.access = 'read';
+      one.role = 'viewer';
       one.reconnect();
         one.write("UPDATE account SET name = 'mine' WHERE id = 'a5'");
         one.write("DELETE FROM account WHERE id = 'a6'");

@@ -15,7 +15,7 @@ export class Device {
   readonly sizes: { readonly type: string; readonly sizeBytes: number }[] = [];
   report: SyncReport | null = null;
   /** Read only: what is written waits. */
-  access: 'write' | 'read' = 'write';
+  role: 'editor' | 'viewer' = 'editor';
   private readonly engine: SyncEngine;
   private requests = 0;
 
@@ -24,7 +24,7 @@ export class Device {
     this.engine = createSyncEngine({
       url: `ws://${server.host}/sync`,
       databaseId: DATABASE,
-      token: () => server.token(this.access),
+      token: () => server.token(this.role),
       database: toSyncDatabase({ database: this.database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
       connect: (url, events) => {
         const socket = connectWebSocket(url, {

@@ -1,8 +1,10 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, type Hello, type Push, type Schema } from '../../packages/shared/src/index.ts';
+import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { RETENTION, type Retention } from '../../packages/sync-server/src/log/retention.ts';
+import type { Log } from '../../packages/sync-server/src/observe/log-line.ts';
 import { Session, type SessionContext } from '../../packages/sync-server/src/session/session.ts';
 import { SESSION_LIMITS } from '../../packages/sync-server/src/session/session-rules.ts';
 import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
@@ -136,14 +138,16 @@ export class ServerHost {
     const { running: live, owner } = this;
     if (live === null) return null;
     const { time } = this.options;
+    const now = (): number => time.nowMs;
+    const log: Log = (event, fields) => {
+      if (owner.isAlive && (event === 'session-error' || BUGS.has(String(fields['code'])))) this.failures.push(`${event} ${JSON.stringify(fields)}`);
+    };
     const context: SessionContext = {
       schemaHash: this.options.schema.hash,
-      authenticate: async (token) => ({ principal: token, databases: [DATABASE_ID], access: 'write', expiresAtMs: Infinity }),
+      gate: new Gate({ authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }), authorize: () => true, now, log }),
       openDatabase: () => live,
-      now: () => time.nowMs,
-      log: (event, fields) => {
-        if (owner.isAlive && (event === 'session-error' || BUGS.has(String(fields['code'])))) this.failures.push(`${event} ${JSON.stringify(fields)}`);
-      },
+      now,
+      log,
       limits: SESSION_LIMITS,
       onClosed: (closed) => void this.sessions.delete(closed),
     };

@@ -1,8 +1,57 @@
-import { Hono } from 'hono';
+import { Hono, type Context } from 'hono';
+import { cors } from 'hono/cors';
+import { RockpoolError } from '@rockpool/shared';
+import type { Gate } from './auth/gate.ts';
+import { isOriginAllowed } from './auth/origin.ts';
+import type { Principal } from './auth/principal.ts';
+import { errorFields, type Log } from './observe/log-line.ts';
+import { errorResponse } from './routes/error-response.ts';
+import { acceptInvitation, invite } from './routes/invitations.ts';
+import { listMembers, revokeMember, setMember } from './routes/members.ts';
+import { health } from './routes/probes.ts';
+import { NOBODY, type Route, type Services } from './routes/route.ts';
 
-/** What the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts). */
-export function createApp(): Hono {
+/** Everything that the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts). */
+export const ROUTES: readonly Route[] = [health, listMembers, setMember, revokeMember, invite, acceptInvitation];
+
+export interface AppOptions {
+  readonly gate: Gate;
+  readonly services: Services;
+  readonly origins: readonly string[];
+  readonly log: Log;
+}
+
+export function createApp(options: AppOptions): Hono {
   const app = new Hono();
-  app.get('/health', (context) => context.json({ status: 'ok' }));
+  const isAllowed = (origin: string | undefined, context: Context): boolean => isOriginAllowed(origin, context.req.header('host'), options.origins);
+  app.use(async (context, next) => {
+    if (isAllowed(context.req.header('origin'), context)) return next();
+    options.log('origin-refused', {});
+    return errorResponse(new RockpoolError('auth-origin-refused'));
+  });
+  // Tokens come in a header that a page has to set itself: there is no cookie that another page could ride on, and none is asked for.
+  app.use(cors({ origin: (origin, context) => (isAllowed(origin, context) ? origin : null), allowHeaders: ['authorization', 'content-type', 'range'], maxAge: 600 }));
+  for (const route of ROUTES) app.on(route.method, route.path, (context) => answer(route, context, options));
   return app;
+}
+
+async function answer(route: Route, context: Context, { gate, services, log }: AppOptions): Promise<Response> {
+  try {
+    const databaseId = context.req.param('databaseId') ?? '';
+    const principal = await admit(route, databaseId, context.req.header('authorization'), gate);
+    return await route.answer({ services, principal, databaseId, param: (name) => context.req.param(name) ?? '', request: context.req.raw });
+  } catch (error) {
+    if (!(error instanceof RockpoolError) || error.code === 'internal') log('request-error', { route: `${route.method} ${route.path}`, ...errorFields(error) });
+    return errorResponse(error);
+  }
+}
+
+/** Throws where whoever asks is not let in. */
+async function admit({ access }: Route, databaseId: string, authorization: string | undefined, gate: Gate): Promise<Principal> {
+  if (access === 'public') return NOBODY;
+  const [, token] = /^Bearer (\S+)$/i.exec(authorization ?? '') ?? [];
+  if (token === undefined) throw new RockpoolError('auth-token-invalid');
+  const principal = await gate.authenticate(token);
+  if (access !== 'principal') await gate.require(principal, databaseId, access);
+  return principal;
 }

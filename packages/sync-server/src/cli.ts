@@ -22,8 +22,8 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 async function printToken(flags: readonly string[]): Promise<void> {
-  const { secret, databaseId, principal, access, ttlMs } = readTokenConfig(flags);
-  process.stdout.write(`${await issueToken(secret, { principal, databases: [databaseId], access, ttlMs }, Date.now())}\n`);
+  const { secret, databaseId, principal, role, ttlMs } = readTokenConfig(flags);
+  process.stdout.write(`${await issueToken(secret, { principal, databases: [databaseId], role, ttlMs }, Date.now())}\n`);
 }
 
 async function runServer(flags: readonly string[]): Promise<void> {

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import { isDatabaseId } from './auth/database-id.ts';
 import { originProblem } from './auth/origin.ts';
+import type { Role } from './auth/role.ts';
 import { secretFromFile, secretProblem } from './auth/secret.ts';
 
 export interface ServeConfig {
@@ -18,7 +19,7 @@ export interface TokenConfig {
   readonly secret: Uint8Array;
   readonly databaseId: string;
   readonly principal: string;
-  readonly access: 'read' | 'write';
+  readonly role: Role;
   readonly ttlMs: number;
 }
 
@@ -66,7 +67,7 @@ export function readTokenConfig(flags: readonly string[]): TokenConfig {
   const secret = readSecret(required(values['secret-file'], 'secret-file', problems), problems);
   const ttlMs = readDurationMs(required(values['ttl'], 'ttl', problems), problems);
   failWith(problems);
-  return { databaseId, secret, ttlMs, access: values['read-only'] === true ? 'read' : 'write', principal: values['principal'] as string };
+  return { databaseId, secret, ttlMs, role: values['read-only'] === true ? 'viewer' : 'editor', principal: values['principal'] as string };
 }
 
 type Flags = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>['options']>;

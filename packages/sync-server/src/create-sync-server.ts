@@ -1,11 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import { createApp } from './app.ts';
-import type { Authenticate } from './auth/grant.ts';
-import { issueToken, jwtAuthenticate, type TokenRequest } from './auth/jwt.ts';
+import { Gate } from './auth/gate.ts';
+import { issueToken, jwtAuthenticate, type TokenRequest, type TokenRules } from './auth/jwt.ts';
+import { Members } from './auth/members.ts';
 import { originProblem } from './auth/origin.ts';
+import type { Authenticate, Authorize } from './auth/principal.ts';
 import { secretProblem } from './auth/secret.ts';
 import { DatabaseCache } from './fanout/database-cache.ts';
 import { RETENTION, type Retention } from './log/retention.ts';
@@ -19,10 +22,18 @@ export interface SyncServerOptions {
   readonly dataDir: string;
   /** Built by the app, read with decodeSchema. */
   readonly schema: Schema;
-  /** Signs and checks tokens by HS256; at least 32 random bytes. Either this or `authenticate`. */
+  /** Signs and checks tokens by HS256; at least 32 random bytes. At least one of this, `keySet` and `authenticate`. */
   readonly secret?: string | Uint8Array;
-  /** Checks tokens in the host's own way. */
+  /** Public keys of an identity provider, for tokens signed by ES256 or EdDSA: a JWKS, or its URL. */
+  readonly keySet?: TokenRules['keySet'];
+  /** What tokens must say as `iss`. Default: `rockpool-server`. */
+  readonly issuer?: string;
+  /** What tokens must say as `aud`. Default: `rockpool`. */
+  readonly audience?: string;
+  /** Checks tokens in the host's own way, instead of `secret` and `keySet`. */
   readonly authenticate?: Authenticate;
+  /** Decides in the host's own way who may do what, instead of tokens and members. */
+  readonly authorize?: Authorize;
   /** Pages of these origins may connect besides those of the server's own, such as `https://app.example.org`. Default: none. */
   readonly origins?: readonly string[];
   /** The wall clock, ms since 1970. */
@@ -35,10 +46,12 @@ export interface SyncServerOptions {
 }
 
 export interface SyncServer {
-  /** Plain HTTP: `GET /health`. Mount it anywhere: `app.route('/rockpool', server.app)`. */
+  /** Plain HTTP: members, invitations, probes. Mount it at the path of the sockets: `app.route('/sync', server.app)`. */
   readonly app: Hono;
   /** Takes WebSocket upgrades of `path` (default `/sync`) on a host's HTTP server; others are left alone. */
   attach(server: Server, path?: string): void;
+  /** Who may do what, beyond what tokens say. What is changed here holds at once, also for open sessions. */
+  readonly members: Pick<Members, 'list' | 'setRole' | 'invite'>;
   /** A token signed with `secret`. Throws `config-invalid` where the server has none. */
   issueToken(request: TokenRequest): Promise<string>;
   /** Ends all sessions, settles what was pushed, closes the files. The HTTP server stays the host's to close. */
@@ -52,18 +65,25 @@ export const SYNC_PATH = '/sync';
  * `database-unavailable` when another server uses the directory.
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
-  const { dataDir, schema, origins = [], now = Date.now, log = logToStderr, limits, retention } = options;
+  const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, log = logToStderr, limits, retention } = options;
   const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
   requireValid(options, secret);
-  const authenticate = options.authenticate ?? jwtAuthenticate(secret as Uint8Array, now);
+  const rules: TokenRules = { ...(secret && { secret }), ...(keySet && { keySet }), ...(issuer && { issuer }), ...(audience && { audience }) };
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);
+  const members = new Members(join(dataDir, 'members.sqlite'));
+  const gate = new Gate({
+    authenticate: options.authenticate ?? jwtAuthenticate(rules, now),
+    authorize: options.authorize ?? ((...question) => members.allows(...question)),
+    now,
+    log,
+  });
   const databases = new DatabaseCache({ dataDir, schema, retention: { ...RETENTION, ...retention }, onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
   const sockets = new Sockets({
     origins,
     context: {
       schemaHash: schema.hash,
-      authenticate,
+      gate,
       openDatabase: (databaseId) => databases.get(databaseId),
       now,
       log,
@@ -72,15 +92,24 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   });
   let closing: Promise<void> | null = null;
   return {
-    app: createApp(),
+    app: createApp({ gate, origins, log, services: { members, now, rightsChanged: () => sockets.reauthorize() } }),
+    members: {
+      list: (databaseId) => members.list(databaseId),
+      setRole: (databaseId, principal, role) => {
+        members.setRole(databaseId, principal, role);
+        sockets.reauthorize();
+      },
+      invite: (request) => members.invite(request),
+    },
     attach: (server, path = SYNC_PATH) => sockets.attach(server, path),
     issueToken: async (request) => {
       if (secret === undefined) throw new RockpoolError('config-invalid', { count: 1, problems: 'the server has no secret to sign tokens with' });
-      return issueToken(secret, request, now());
+      return issueToken(secret, request, now(), rules);
     },
     close: () => {
       closing ??= sockets.close().finally(() => {
         databases.closeAll();
+        members.close();
         lock.release();
       });
       return closing;
@@ -88,9 +117,9 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   };
 }
 
-function requireValid({ authenticate, origins = [] }: SyncServerOptions, secret: Uint8Array | undefined): void {
+function requireValid({ authenticate, keySet, origins = [] }: SyncServerOptions, secret: Uint8Array | undefined): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
-  if (secret === undefined && authenticate === undefined) problems.push('either secret or authenticate is needed');
+  if (secret === undefined && keySet === undefined && authenticate === undefined) problems.push('one of secret, keySet and authenticate is needed');
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);
   if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });

@@ -1,5 +1,7 @@
-export type { Authenticate, Grant } from './auth/grant.ts';
 export { issueToken, MIN_SECRET_BYTES, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenRequest } from './auth/jwt.ts';
+export type { InvitationRequest, Member } from './auth/members.ts';
+export type { Authenticate, Authorize, Principal } from './auth/principal.ts';
+export type { Operation, Role } from './auth/role.ts';
 export { createSyncServer, SYNC_PATH, type SyncServer, type SyncServerOptions } from './create-sync-server.ts';
 export type { Retention } from './log/retention.ts';
 export type { Log, LogFields } from './observe/log-line.ts';

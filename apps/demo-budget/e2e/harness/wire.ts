@@ -75,6 +75,7 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
         epoch: null,
         cursor: 0,
         decidedUpTo: 0,
+        decidedHash: FIRST_PREVIOUS_HASH,
         lastSequence: 0,
       });
     },

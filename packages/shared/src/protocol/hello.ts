@@ -1,5 +1,6 @@
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
+import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 
 export const ID_BYTES = 16;
 
@@ -19,6 +20,11 @@ export interface Hello {
   readonly cursor: number;
   /** The last of my changesets whose outcome is durably applied; 0: none. */
   readonly decidedUpTo: number;
+  /**
+   * The hash of that changeset (zeros for none). Only its author knows it before it has said hello, so it shows that whoever signs in anew goes on
+   * with the same file.
+   */
+  readonly decidedHash: Uint8Array;
   /** The number of my last changeset; 0: none yet. */
   readonly lastSequence: number;
 }
@@ -33,6 +39,7 @@ export function writeHello(writer: ByteWriter, hello: Hello): void {
   if (hello.epoch !== null) writer.bytes(hello.epoch);
   writer.varint(hello.cursor);
   writer.varint(hello.decidedUpTo);
+  writer.bytes(hello.decidedHash);
   writer.varint(hello.lastSequence);
 }
 
@@ -47,6 +54,7 @@ export function readHello(reader: ByteReader): Hello {
     epoch: reader.flag() ? reader.bytes(ID_BYTES).slice() : null,
     cursor: reader.varint(),
     decidedUpTo: reader.varint(),
+    decidedHash: reader.bytes(CHANGESET_HASH_BYTES).slice(),
     lastSequence: reader.varint(),
   };
 }

@@ -95,6 +95,7 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
     epoch: fc.option(id),
     cursor: safe,
     decidedUpTo: safe,
+    decidedHash: id,
     lastSequence: safe,
   }),
   changesetRun.chain((changesets) =>

@@ -1,64 +1,105 @@
-import { errors, jwtVerify, SignJWT } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JSONWebKeySet, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import { RockpoolError } from '@rockpool/shared';
-import type { Authenticate, Grant } from './grant.ts';
+import type { Authenticate, Principal } from './principal.ts';
+import { isRole, type Role } from './role.ts';
 
-/** Pinned: a token says which algorithm it uses, and is not to be believed in that. */
-const ALGORITHM = 'HS256';
 export const TOKEN_AUDIENCE = 'rockpool';
 export const TOKEN_ISSUER = 'rockpool-server';
 
 /** HS256 is as strong as its key, and an offline attacker tries billions a second. */
 export const MIN_SECRET_BYTES = 32;
 
+/*
+ * Pinned by the kind of key: a token says which algorithm it uses, and is not to be believed in that. A public key never checks an HMAC, nor a
+ * secret a signature.
+ */
+const SECRET_ALGORITHM = 'HS256';
+const KEY_SET_ALGORITHMS = ['ES256', 'EdDSA'];
+
+/** Whose tokens are taken, and how they are checked. At least one of `secret` and `keySet`. */
+export interface TokenRules {
+  /** Of HS256. */
+  readonly secret?: Uint8Array;
+  /** Public keys of ES256 and EdDSA: a JWKS, or the URL of one, which is fetched when a token names a key that is not known yet. */
+  readonly keySet?: JSONWebKeySet | URL;
+  /** `iss`. Default: `rockpool-server`. */
+  readonly issuer?: string;
+  /** `aud`. Default: `rockpool`. */
+  readonly audience?: string;
+}
+
 export interface TokenRequest {
   readonly principal: string;
   readonly databases: readonly string[];
-  /** Default `write`. */
-  readonly access?: 'read' | 'write';
+  /** Default `editor`. */
+  readonly role?: Role;
+  /** Ids that the same person had before; see Principal. */
+  readonly formerly?: readonly string[];
   readonly ttlMs: number;
 }
 
-/** A signed JWT: `sub` the principal, `databases`, `access`, and `iss`, `aud`, `nbf`, `exp`. */
-export async function issueToken(secret: Uint8Array, { principal, databases, access = 'write', ttlMs }: TokenRequest, nowMs: number): Promise<string> {
+/** A signed JWT: `sub` the principal, `databases`, `role`, and `iss`, `aud`, `nbf`, `exp`. */
+export async function issueToken(secret: Uint8Array, request: TokenRequest, nowMs: number, { issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: Pick<TokenRules, 'issuer' | 'audience'> = {}): Promise<string> {
+  const { principal, databases, role = 'editor', formerly = [], ttlMs } = request;
   const nowS = Math.floor(nowMs / 1000);
-  return new SignJWT({ databases: [...databases], access })
-    .setProtectedHeader({ alg: ALGORITHM })
+  return new SignJWT({ databases: [...databases], role, ...(formerly.length > 0 && { formerly: [...formerly] }) })
+    .setProtectedHeader({ alg: SECRET_ALGORITHM })
     .setSubject(principal)
-    .setIssuer(TOKEN_ISSUER)
-    .setAudience(TOKEN_AUDIENCE)
+    .setIssuer(issuer)
+    .setAudience(audience)
     .setNotBefore(nowS)
     .setExpirationTime(nowS + Math.ceil(ttlMs / 1000))
     .sign(secret);
 }
 
-/** Checks tokens as issueToken makes them, whoever signed them with the same secret. */
-export function jwtAuthenticate(secret: Uint8Array, now: () => number): Authenticate {
-  return async (token): Promise<Grant> => {
+/** Checks tokens: as issueToken makes them, and those of an identity provider whose public keys are known. */
+export function jwtAuthenticate({ secret, keySet, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules, now: () => number): Authenticate {
+  const publicKeys = keySet === undefined ? null : toKeyGetter(keySet);
+  const verify = (token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> => {
+    const { alg } = decodeProtectedHeader(token);
+    if (alg === SECRET_ALGORITHM && secret !== undefined) return jwtVerify(token, secret, { ...options, algorithms: [SECRET_ALGORITHM] });
+    if (alg !== undefined && KEY_SET_ALGORITHMS.includes(alg) && publicKeys !== null) return jwtVerify(token, publicKeys, { ...options, algorithms: KEY_SET_ALGORITHMS });
+    throw new RockpoolError('auth-token-invalid');
+  };
+  return async (token) => {
     try {
-      const { payload } = await jwtVerify(token, secret, {
-        algorithms: [ALGORITHM],
-        audience: TOKEN_AUDIENCE,
-        issuer: TOKEN_ISSUER,
-        requiredClaims: ['sub', 'nbf', 'exp'],
-        currentDate: new Date(now()),
-      });
-      return readGrant(payload);
+      const { payload } = await verify(token, { audience, issuer, requiredClaims: ['sub', 'aud', 'iss', 'nbf', 'exp'], currentDate: new Date(now()) });
+      return readPrincipal(payload);
     } catch (error) {
-      if (error instanceof RockpoolError) throw error;
-      throw new RockpoolError(error instanceof errors.JWTExpired ? 'auth-token-expired' : 'auth-token-invalid');
+      throw tokenError(error);
     }
   };
 }
 
-function readGrant(payload: Readonly<Record<string, unknown>>): Grant {
-  const { sub, exp, databases, access } = payload;
-  const valid =
-    typeof sub === 'string' &&
-    sub.length > 0 &&
-    typeof exp === 'number' &&
-    Array.isArray(databases) &&
-    databases.every((id) => typeof id === 'string') &&
-    (access === 'read' || access === 'write');
+function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
+  if (!(keySet instanceof URL)) return createLocalJWKSet(keySet);
+  const fetched = createRemoteJWKSet(keySet);
+  return async (header, token) => {
+    try {
+      return await fetched(header, token);
+    } catch (error) {
+      // Whether the token is good cannot be told while its keys cannot be had: that is no reason to send its bearer away.
+      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys || error instanceof errors.JOSENotSupported) throw error;
+      throw new RockpoolError('auth-unavailable', {}, { cause: error });
+    }
+  };
+}
+
+function tokenError(error: unknown): RockpoolError {
+  if (error instanceof RockpoolError) return error;
+  return new RockpoolError(error instanceof errors.JWTExpired ? 'auth-token-expired' : 'auth-token-invalid');
+}
+
+function readPrincipal(payload: Readonly<Record<string, unknown>>): Principal {
+  const { sub, exp, databases = [], role = 'viewer', formerly = [] } = payload;
+  const valid = typeof sub === 'string' && sub.length > 0 && sub.length <= MAX_PRINCIPAL_LENGTH && typeof exp === 'number' && isTextList(databases) && isTextList(formerly) && isRole(role);
   if (!valid) throw new RockpoolError('auth-token-invalid');
-  return { principal: sub, databases: databases as string[], access, expiresAtMs: exp * 1000 };
+  return { id: sub, formerly, databases, role, expiresAtMs: exp * 1000 };
+}
+
+/** It is stored with every changeset; no identity provider's ids are longer (OpenID allows 255). */
+export const MAX_PRINCIPAL_LENGTH = 255;
+
+function isTextList(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }

@@ -10,7 +10,7 @@ const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
 const secret = new TextEncoder().encode(TEST_SECRET);
 
 const nowS = (): number => Math.floor(Date.now() / 1000);
-const claims = (): JWTPayload => ({ sub: 'ann', iss: 'rockpool-server', aud: 'rockpool', nbf: nowS(), exp: nowS() + 60, databases: [DATABASE], access: 'write' });
+const claims = (): JWTPayload => ({ sub: 'ann', iss: 'rockpool-server', aud: 'rockpool', nbf: nowS(), exp: nowS() + 60, databases: [DATABASE], role: 'editor' });
 
 function sign(changes: Record<string, unknown>, alg = 'HS256', key: Parameters<SignJWT['sign']>[0] = secret): Promise<string> {
   const payload: Record<string, unknown> = { ...claims(), ...changes };
@@ -45,9 +45,9 @@ describe('a token', () => {
     ['is by another issuer', () => sign({ iss: 'elsewhere' }), 'auth-token-invalid'],
     ['has no issuer', () => sign({ iss: undefined }), 'auth-token-invalid'],
     ['names no principal', () => sign({ sub: undefined }), 'auth-token-invalid'],
-    ['lists no databases', () => sign({ databases: undefined }), 'auth-token-invalid'],
+    ['lists no databases', () => sign({ databases: undefined }), 'auth-database-forbidden'],
     ['lists databases in another shape', () => sign({ databases: DATABASE }), 'auth-token-invalid'],
-    ['asks for another kind of access', () => sign({ access: 'admin' }), 'auth-token-invalid'],
+    ['asks for another role', () => sign({ role: 'admin' }), 'auth-token-invalid'],
     ['is signed with another secret', () => sign({}, 'HS256', new TextEncoder().encode('another secret of more than 32 bytes')), 'auth-token-invalid'],
     ['is signed with another length of HMAC', () => sign({}, 'HS512'), 'auth-token-invalid'],
     ['is signed with a key pair', async () => sign({}, 'ES256', (await generateKeyPair('ES256')).privateKey), 'auth-token-invalid'],
@@ -68,7 +68,7 @@ describe('a token', () => {
     const writer = await tested.server.open();
     await writer.commit([insert('accounts', 'x', { name: 'x' })]);
     const reader = await tested.server.connect();
-    const { welcome, first } = await reader.open(await tested.server.token('read'), DATABASE);
+    const { welcome, first } = await reader.open(await tested.server.token('viewer'), DATABASE);
     expect(welcome.canWrite).toBe(false);
     expect(first.groups).toHaveLength(1);
     reader.site.write([insert('accounts', 'y', { name: 'y' })]);
@@ -133,7 +133,7 @@ describe('a host with its own authentication', () => {
   const own = serverUnderTest({
     authenticate: (token) => {
       if (token !== 'letmein') throw new Error(`no such session: ${token}`);
-      return Promise.resolve({ principal: 'ann', databases: [DATABASE], access: 'write' as const, expiresAtMs: Infinity });
+      return Promise.resolve({ id: 'ann', databases: [DATABASE], role: 'editor' as const, expiresAtMs: Infinity });
     },
   });
 

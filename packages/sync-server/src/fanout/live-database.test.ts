@@ -25,11 +25,11 @@ afterEach(() => {
 function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
   const heard: ServerMessage[] = [];
   const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
-  const { siteId, epoch, cursor, decidedUpTo, changelog } = site;
+  const { siteId, epoch, cursor, decidedUpTo, changelog, hashes } = site;
   live.join(
     subscriber,
-    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, lastSequence: changelog.length },
-    { canWrite: true, nowMs: NOW_MS },
+    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length },
+    { principal: { id: 'a' }, canWrite: true, nowMs: NOW_MS },
   );
   return { subscriber, heard };
 }

@@ -1,5 +1,6 @@
 import { encodeDelivery, encodeDeliveryGroups, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type Hello, type Push, type Welcome } from '@rockpool/shared';
 import { TableAudits } from '../audit/table-audits.ts';
+import type { Principal } from '../auth/principal.ts';
 import { outcomesAfter } from '../log/outcomes.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
@@ -17,6 +18,13 @@ export interface Subscriber {
   send(message: Uint8Array): void;
   /** Ends the session with a failure. */
   fail(error: RockpoolError): void;
+}
+
+/** As whom a session joins. */
+export interface Access {
+  readonly principal: Pick<Principal, 'id' | 'formerly'>;
+  readonly canWrite: boolean;
+  readonly nowMs: number;
 }
 
 interface Subscription {
@@ -49,6 +57,8 @@ export class LiveDatabase {
   private readonly auditing = new Set<Subscriber>();
   private readonly subscriptions = new Map<Subscriber, Subscription>();
   private readonly subscriberBySite = new Map<string, Subscriber>();
+  // Sessions of sites that are not theirs yet: they may ask by a push, and get nothing of the stream.
+  private readonly foreigners = new Set<Subscriber>();
 
   constructor(file: DatabaseFile, { onFailure, retention = RETENTION }: LiveDatabaseOptions) {
     this.file = file;
@@ -59,20 +69,20 @@ export class LiveDatabase {
 
   /** Nobody is connected and nothing waits: the file may be closed. */
   get isIdle(): boolean {
-    return this.subscriptions.size === 0 && this.queue.isEmpty;
+    return this.subscriptions.size === 0 && this.foreigners.size === 0 && this.queue.isEmpty;
   }
 
   /**
    * Begins a session: welcome, then the first delivery, even when it is empty. A session of the same site that is still there ends: it
    * is the one whose end has not been noticed yet. Throws the failure of a hello that does not fit the log.
    */
-  join(subscriber: Subscriber, hello: Hello, access: { readonly canWrite: boolean; readonly nowMs: number }): void {
+  join(subscriber: Subscriber, hello: Hello, access: Access): void {
     // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it, unsaid, a copy would take for its own.
     this.queue.settle(subscriber.site);
-    const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, logLostSomething } = startingPoint(this.file, subscriber.site, hello);
+    const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, logLostSomething, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
     if (logLostSomething && access.canWrite) this.beginEpoch();
-    this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
+    if (!isForeign) this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
     const welcome: Welcome = {
       type: 'welcome',
       protocolVersion: PROTOCOL_VERSION,
@@ -84,6 +94,10 @@ export class LiveDatabase {
       serverNowMs: access.nowMs,
       canWrite: access.canWrite,
     };
+    if (isForeign) {
+      this.foreigners.add(subscriber);
+      return subscriber.send(encodeMessage(welcome));
+    }
     const subscription: Subscription = { subscriber, siteNumber, cursor: reload ? 0 : hello.cursor, decidedUpTo: toldUpTo, ownFrom };
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
@@ -94,15 +108,17 @@ export class LiveDatabase {
 
   leave(subscriber: Subscriber): void {
     this.subscriptions.delete(subscriber);
+    this.foreigners.delete(subscriber);
     if (this.subscriberBySite.get(subscriber.site) === subscriber) this.subscriberBySite.delete(subscriber.site);
   }
 
   /** `settled` is called once the push is decided and durable, or refused as a whole. Outcomes go by the stream. */
-  push(subscriber: Subscriber, push: Push, sender: Sender, settled: (refusal: RockpoolError | null) => void): void {
-    const known = this.subscriptions.get(subscriber)?.cursor ?? 0;
+  push(subscriber: Subscriber, push: Push, author: Pick<Sender, 'principal' | 'receivedMs'>, settled: (refusal: RockpoolError | null) => void): void {
+    const isForeign = this.foreigners.has(subscriber);
+    const known = isForeign ? Infinity : (this.subscriptions.get(subscriber)?.cursor ?? 0);
     const ahead = push.changesets.find((changeset) => baseInEpoch(push, changeset, this.file.epoch.startedAt) > known);
     if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered: known }));
-    this.queue.push({ site: subscriber.site, push, sender }, settled);
+    this.queue.push({ site: subscriber.site, push, sender: { ...author, isForeign } }, settled);
   }
 
   /** Throws `frame-unexpected` for a confirmation of what was never sent. */

@@ -96,7 +96,7 @@ describe('a hello that is ahead of the log, of one who may only read', () => {
     const site = await known();
     const other = await tested.server.open();
     const connection = await tested.server.connect(site);
-    connection.hello(await tested.server.token('read'), DATABASE, { cursor: 3 });
+    connection.hello(await tested.server.token('viewer'), DATABASE, { cursor: 3 });
     expect(await connection.next('welcome')).toMatchObject({ reload: true, epoch: site.epoch });
     expect(await connection.delivery()).toMatchObject({ whole: true, to: 2 });
     await other.roundTrip();

@@ -1,5 +1,7 @@
 import { FIRST_PREVIOUS_HASH, RockpoolError, type Hello } from '@rockpool/shared';
-import { admittedWatermarkUpTo } from '../log/outcomes.ts';
+import type { Principal } from '../auth/principal.ts';
+import { admittedWatermarkUpTo, decidedHash } from '../log/outcomes.ts';
+import type { SiteState } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
 
@@ -18,17 +20,20 @@ export interface StartingPoint {
   readonly reload: boolean;
   /** The client has seen or confirmed, in this epoch, more than the log holds: its file was replaced by an older copy. */
   readonly logLostSomething: boolean;
+  /** The site was last pushed as by somebody else, and nothing shows yet that this is the same file. See push/foreign-site.ts. */
+  readonly isForeign: boolean;
 }
 
 /**
  * Fits what a client says of itself to the log. Throws `frame-invalid` for the server's own site id.
  * A client that is a copy finds out by `decidedUpTo` and `decidedHash`, and asks by a push which of its changesets are its own.
  */
-export function startingPoint(file: DatabaseFile, site: string, hello: Hello): StartingPoint {
+export function startingPoint(file: DatabaseFile, site: string, hello: Hello, principal: Pick<Principal, 'id' | 'formerly'>): StartingPoint {
   const { log, sql, sites, epoch, tombstones } = file;
   if (site === SERVER_SITE) throw new RockpoolError('frame-invalid', { problem: 'reserved site id' });
   const state = sites.get(site);
   const decidedUpTo = state?.lastSequence ?? 0;
+  const isForeign = state !== undefined && !isOwnSite(file, state, hello, principal);
   const isAhead = hello.cursor > log.watermark || hello.decidedUpTo > decidedUpTo;
   const isOfThisEpoch = hello.epoch !== null && Buffer.compare(hello.epoch, epoch.id) === 0;
   // Whoever has neither been told of a row nor written one has none to forget.
@@ -37,11 +42,23 @@ export function startingPoint(file: DatabaseFile, site: string, hello: Hello): S
   return {
     siteNumber: state?.number ?? null,
     decidedUpTo,
-    decidedHash: state?.lastHash ?? FIRST_PREVIOUS_HASH,
+    decidedHash: state === undefined || isForeign ? FIRST_PREVIOUS_HASH : state.lastHash,
     // Confirmed outcomes are forgotten. A client that asks for them is a copy, and sees by the gap that they are not its own.
     toldUpTo: Math.min(decidedUpTo, Math.max(hello.decidedUpTo, state?.confirmedSequence ?? 0)),
     ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.decidedUpTo),
     reload: isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),
-    logLostSomething: isAhead && isOfThisEpoch,
+    // Somebody else's word about this site is worth nothing yet.
+    logLostSomething: isAhead && isOfThisEpoch && !isForeign,
+    isForeign,
   };
+}
+
+/**
+ * A site belongs to the principal that it pushed as last. Somebody else goes on with it who had that name before, or who has its file, which they
+ * show by the hash of a changeset that is decided: other members of the database see site ids, but no hashes.
+ */
+function isOwnSite({ sql }: DatabaseFile, site: SiteState, hello: Pick<Hello, 'decidedUpTo' | 'decidedHash'>, { id, formerly = [] }: Pick<Principal, 'id' | 'formerly'>): boolean {
+  if (site.lastSequence === 0 || site.principal === id || formerly.includes(site.principal)) return true;
+  const known = hello.decidedUpTo === 0 ? null : decidedHash(sql, site, hello.decidedUpTo);
+  return known !== null && Buffer.compare(known, hello.decidedHash) === 0;
 }

@@ -11,7 +11,7 @@ let nowMs = 0;
 const tested = serverUnderTest({
   now: () => nowMs,
   retention: { conflictsMs: 10 * DAY_MS, maxConflicts: 3 },
-  authenticate: async () => ({ principal: 'ann', databases: [DATABASE], access: 'write', expiresAtMs: Infinity }),
+  authenticate: async () => ({ id: 'ann', databases: [DATABASE], role: 'editor', expiresAtMs: Infinity }),
 });
 
 let a: TestConnection;

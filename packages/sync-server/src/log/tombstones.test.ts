@@ -8,7 +8,7 @@ import { told } from '../testing/told.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let nowMs = 0;
-const tested = serverUnderTest({ now: () => nowMs, retention: { tombstonesMs: 10 * DAY_MS }, authenticate: async () => ({ principal: 'ann', databases: [DATABASE], access: 'write', expiresAtMs: Infinity }) });
+const tested = serverUnderTest({ now: () => nowMs, retention: { tombstonesMs: 10 * DAY_MS }, authenticate: async () => ({ id: 'ann', databases: [DATABASE], role: 'editor', expiresAtMs: Infinity }) });
 
 let a: TestConnection;
 beforeEach(async () => {

@@ -68,7 +68,7 @@ describe('a counter', () => {
     b.cut();
     await tested.restart();
     const again = await tested.server.connect(site);
-    again.hello(await tested.server.token('write', 'ben'), 'household');
+    again.hello(await tested.server.token('editor', 'ben'), 'household');
     again.push(1, 2);
     await again.next('welcome');
     const first = await again.delivery();
@@ -121,7 +121,7 @@ describe('a row that an update brings back', () => {
     c.push();
     await c.decided(1);
     const again = await tested.server.connect(b.site);
-    const { first } = await again.open(await tested.server.token('write', 'ben'), 'household');
+    const { first } = await again.open(await tested.server.token('editor', 'ben'), 'household');
     expect(told(first, 'notes')).toEqual([whole]);
     const fresh = await tested.server.connect();
     expect(told((await fresh.open(await tested.server.token(), 'household')).first, 'notes')).toEqual([whole]);

@@ -20,6 +20,8 @@ import { readChangeset } from './read-changeset.ts';
 export interface Sender {
   readonly principal: string;
   readonly receivedMs: number;
+  /** It has not been shown yet that the site is theirs. */
+  readonly isForeign: boolean;
 }
 
 export interface ChangesetToDecide extends LinkedChangeset {

@@ -6,6 +6,7 @@ import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { admitChangeset, type Sender } from './admit-changeset.ts';
 import { undecidedChangesets } from './chain.ts';
+import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch } from './older-epoch.ts';
 
 /** A push that waits for its turn. */
@@ -64,6 +65,10 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
 function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, sender }: WaitingPush): RockpoolError | null {
   let state = file.sites.getOrCreate(site, sender.principal);
   try {
+    if (sender.isForeign && state.principal !== sender.principal) {
+      const foreign = state;
+      judgeForeignPush(foreign, push, (sequence) => decidedHash(file.sql, foreign, sequence), () => file.sites.save({ ...foreign, principal: sender.principal }));
+    }
     const seen = (changeset: PushedChangeset): number => baseInEpoch(push, changeset, file.epoch.startedAt);
     const ahead = push.changesets.find((changeset) => seen(changeset) > file.log.watermark);
     if (ahead !== undefined) throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
@@ -82,4 +87,4 @@ function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, s
 }
 
 // Thrown before the first changeset of the push is touched.
-const REFUSALS: ReadonlySet<string> = new Set(['changeset-chain-broken', 'cursor-ahead', 'site-copied']);
+const REFUSALS: ReadonlySet<string> = new Set(['auth-site-confirmed', 'auth-site-refused', 'changeset-chain-broken', 'cursor-ahead', 'site-copied']);

@@ -49,7 +49,7 @@ function pushOf(site: number, name = `account ${site}`): WaitingPush {
   return {
     site: site.toString(16).padStart(32, '0'),
     push: { type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: withAges(changesets, 1000) },
-    sender: { principal: 'ann', receivedMs: 1000 },
+    sender: { principal: 'ann', receivedMs: 1000, isForeign: false },
   };
 }
 

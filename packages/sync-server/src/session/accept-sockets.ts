@@ -58,9 +58,14 @@ export class Sockets {
   async close(): Promise<void> {
     for (const detach of this.detach) detach();
     clearInterval(this.sweep);
-    for (const session of [...this.sessions]) session.goAway();
+    for (const session of [...this.sessions]) session.goAway('server stops');
     const open = [...this.webSockets.clients];
     await Promise.all(open.map((webSocket) => new Promise<void>((resolve) => (webSocket.readyState === WebSocket.CLOSED ? resolve() : webSocket.once('close', () => resolve())))));
+  }
+
+  /** Rights have changed: whoever has lost theirs is sent away now, not at the next look. */
+  reauthorize(): void {
+    for (const session of [...this.sessions]) session.reauthorizeNow();
   }
 
   private start(webSocket: WebSocket): void {

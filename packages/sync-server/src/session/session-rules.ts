@@ -1,4 +1,5 @@
 import { HELLO_DEADLINE_MS, SILENCE_LIMIT_MS, type ClientMessage, type ErrorCode } from '@rockpool/shared';
+import type { Operation } from '../auth/role.ts';
 
 /*
  *   awaiting-hello ──hello──► authenticating ──token, database, log fit──► open ──► closed
@@ -22,13 +23,24 @@ export interface SessionLimits {
 
 export const SESSION_LIMITS: SessionLimits = { helloDeadlineMs: HELLO_DEADLINE_MS, silenceLimitMs: SILENCE_LIMIT_MS };
 
-/** What is wrong with a message in this phase, or null. `held`: it waits until the hello is answered. */
-export function messageProblem(phase: SessionPhase, type: ClientMessage['type'], canWrite: boolean): ErrorCode | 'held' | null {
+/** What a message asks to be allowed. Every one is asked about anew, not once for the connection. */
+export const OPERATION_OF_MESSAGE: Readonly<Record<ClientMessage['type'], Operation>> = {
+  hello: 'read',
+  push: 'write',
+  confirm: 'read',
+  audit: 'read',
+  'renew-token': 'read',
+  ping: 'read',
+};
+
+/** A session that only listens is asked about this often: what is taken away is gone within 5 s. */
+export const REAUTHORIZE_INTERVAL_MS = 2_000;
+
+/** What is wrong with a message in this phase, or null. `held`: it waits until the one before it is dealt with. */
+export function messageProblem(phase: SessionPhase, type: ClientMessage['type']): ErrorCode | 'held' | null {
   if (phase === 'awaiting-hello') return type === 'hello' ? null : 'frame-unexpected';
   if (type === 'hello') return 'frame-unexpected';
-  if (phase === 'authenticating') return 'held';
-  if (type === 'push' && !canWrite) return 'auth-forbidden';
-  return null;
+  return phase === 'authenticating' ? 'held' : null;
 }
 
 /** Whose time is up: the failure to end the session with, `silent` for a connection that is as good as dead, or null. */

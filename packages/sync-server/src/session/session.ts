@@ -13,12 +13,12 @@ import {
   type Hello,
   type Push,
 } from '@rockpool/shared';
-import { requireDatabase } from '../auth/database-id.ts';
-import type { Authenticate, Grant } from '../auth/grant.ts';
+import { refusalOf, type Gate } from '../auth/gate.ts';
+import type { Principal } from '../auth/principal.ts';
 import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
 import { errorFields, type Log } from '../observe/log-line.ts';
 import { SendQueue } from './send-queue.ts';
-import { messageProblem, overdue, type SessionLimits, type SessionPhase } from './session-rules.ts';
+import { messageProblem, OPERATION_OF_MESSAGE, overdue, REAUTHORIZE_INTERVAL_MS, type SessionLimits, type SessionPhase } from './session-rules.ts';
 import type { SessionSocket } from './session-socket.ts';
 
 /** WebSocket close code after a failure message. The reason repeats the error code, for a client that missed the message. */
@@ -27,12 +27,17 @@ export const CLOSE_FAILURE = 4000;
 /** Pushes of one session that wait for their commit: more, and its socket is not read until they are through. */
 const MAX_WAITING_PUSH_BYTES = 8 * 1024 * 1024;
 
-/** Messages that may wait for the answer to the hello: what fits into one read of the socket. */
+/** Messages that may wait for the answer to the one before them: what fits into one read of the socket. */
 const MAX_HELD_MESSAGES = 1_000;
+
+interface HeldMessage {
+  readonly message: ClientMessage;
+  readonly receivedMs: number;
+}
 
 export interface SessionContext {
   readonly schemaHash: string;
-  readonly authenticate: Authenticate;
+  readonly gate: Gate;
   /** Throws where the database cannot be opened. */
   readonly openDatabase: (databaseId: string) => LiveDatabase;
   readonly now: () => number;
@@ -56,8 +61,12 @@ export class Session implements Subscriber {
   private lastHeardMs: number;
   private databaseId = '';
   private database: LiveDatabase | null = null;
-  private grant: Grant | null = null;
-  private held: ClientMessage[] = [];
+  private principal: Principal | null = null;
+  private canWrite = false;
+  private authorizedMs: number;
+  // While a host looks up whether a message is allowed, those behind it wait.
+  private isAsking = false;
+  private held: HeldMessage[] = [];
   private waitingPushBytes = 0;
 
   constructor(socket: SessionSocket, context: SessionContext) {
@@ -66,6 +75,7 @@ export class Session implements Subscriber {
     this.queue = new SendQueue(socket);
     this.openedAtMs = context.now();
     this.lastHeardMs = this.openedAtMs;
+    this.authorizedMs = this.openedAtMs;
   }
 
   receive(frame: Uint8Array): void {
@@ -73,7 +83,7 @@ export class Session implements Subscriber {
     this.lastHeardMs = this.context.now();
     try {
       const message = this.assembler.add(frame);
-      if (message !== null) this.accept(decodeClientMessage(message));
+      if (message !== null) this.accept(decodeClientMessage(message), this.lastHeardMs);
     } catch (error) {
       this.fail(toRockpoolError(error));
     }
@@ -106,43 +116,72 @@ export class Session implements Subscriber {
     this.end();
   }
 
-  /** The server stops: the client shall connect again, to it or another. */
-  goAway(): void {
+  /** The client shall connect again, to this server or another. */
+  goAway(reason: string): void {
     if (this.phase === 'closed') return;
     this.end();
-    this.socket.close(1001, 'server stops');
+    this.socket.close(1001, reason);
   }
 
   /** Called every second or so. */
   checkDeadlines(nowMs: number): void {
     const problem = this.overdue(nowMs);
-    if (problem === null) return;
+    if (problem === null) return this.reauthorize(nowMs);
     if (problem !== 'silent') return this.fail(new RockpoolError(problem));
     this.context.log('session-silent', { database: this.databaseId, site: this.site, phase: this.phase });
     this.end();
     this.socket.terminate();
   }
 
-  private overdue(nowMs: number): ReturnType<typeof overdue> {
-    const { phase, openedAtMs, lastHeardMs } = this;
-    return overdue({ phase, openedAtMs, lastHeardMs, expiresAtMs: this.grant?.expiresAtMs ?? Infinity }, this.context.limits, nowMs);
+  /** Somebody's rights have changed: looks at once whether they are this session's. */
+  reauthorizeNow(): void {
+    this.reauthorize(Infinity);
   }
 
-  private accept(message: ClientMessage): void {
-    const problem = messageProblem(this.phase, message.type, this.grant?.access === 'write');
+  private overdue(nowMs: number): ReturnType<typeof overdue> {
+    const { phase, openedAtMs, lastHeardMs } = this;
+    return overdue({ phase, openedAtMs, lastHeardMs, expiresAtMs: this.principal?.expiresAtMs ?? Infinity }, this.context.limits, nowMs);
+  }
+
+  private accept(message: ClientMessage, receivedMs: number): void {
+    const problem = this.isAsking ? 'held' : messageProblem(this.phase, message.type);
     if (problem === 'held') {
-      if (this.held.length >= MAX_HELD_MESSAGES) throw new RockpoolError('frame-unexpected', { problem: 'too much before the welcome' });
-      this.held.push(message);
+      if (this.held.length >= MAX_HELD_MESSAGES) throw new RockpoolError('frame-unexpected', { problem: 'too much before the answer' });
+      this.held.push({ message, receivedMs });
       return;
     }
     if (problem !== null) throw new RockpoolError(problem, { message: message.type });
+    if (message.type === 'hello') return this.greet(message);
     // The timer looks once a second; nothing is done for a token in between.
     if (this.overdue(this.lastHeardMs) === 'auth-token-expired') throw new RockpoolError('auth-token-expired');
+    const { principal, databaseId } = this;
+    if (principal === null) return;
+    const operation = OPERATION_OF_MESSAGE[message.type];
+    const allowed = this.context.gate.allows(principal, databaseId, operation);
+    if (typeof allowed === 'boolean') return this.perform(message, receivedMs, allowed);
+    this.isAsking = true;
+    this.socket.pause();
+    this.settle(async () => {
+      const answer = await allowed;
+      this.isAsking = false;
+      if (!this.isOpen()) return;
+      this.perform(message, receivedMs, answer);
+      this.resume();
+      this.acceptHeld();
+    });
+  }
+
+  private acceptHeld(): void {
+    const held = this.held;
+    this.held = [];
+    for (const { message, receivedMs } of held) if (this.isOpen()) this.accept(message, receivedMs);
+  }
+
+  private perform(message: Exclude<ClientMessage, Hello>, receivedMs: number, allowed: boolean): void {
+    if (!allowed) throw new RockpoolError(refusalOf(OPERATION_OF_MESSAGE[message.type]));
     switch (message.type) {
-      case 'hello':
-        return this.greet(message);
       case 'push':
-        return this.push(message);
+        return this.push(message, receivedMs);
       case 'confirm':
         return this.database?.confirm(this, message.cursor, message.decidedUpTo);
       case 'audit':
@@ -155,70 +194,82 @@ export class Session implements Subscriber {
   }
 
   private greet(hello: Hello): void {
-    const { protocolVersion, schemaHash } = hello;
+    const { protocolVersion, schemaHash, databaseId } = hello;
     if (protocolVersion < PROTOCOL_FLOOR || protocolVersion > PROTOCOL_VERSION) {
       throw new RockpoolError('protocol-version', { received: protocolVersion, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION });
     }
+    const { gate } = this.context;
     this.phase = 'authenticating';
     this.socket.pause();
     this.settle(async () => {
-      const grant = await this.authenticate(hello.token);
+      const principal = await gate.authenticate(hello.token);
+      await gate.require(principal, databaseId, 'read');
+      const canWrite = await gate.allows(principal, databaseId, 'write');
       if (this.phase !== 'authenticating') return;
-      requireDatabase(grant, hello.databaseId);
       if (schemaHash !== this.context.schemaHash) throw new RockpoolError('schema-mismatch');
-      this.open(hello, grant);
+      this.open(hello, principal, canWrite);
     });
   }
 
-  private open(hello: Hello, grant: Grant): void {
+  private open(hello: Hello, principal: Principal, canWrite: boolean): void {
     this.site = Buffer.from(hello.siteId).toString('hex');
     this.databaseId = hello.databaseId;
-    this.grant = grant;
+    this.principal = principal;
+    this.canWrite = canWrite;
+    this.authorizedMs = this.context.now();
     this.phase = 'open';
     this.assembler.setMaxMessageBytes(MAX_MESSAGE_BYTES);
     this.database = this.context.openDatabase(hello.databaseId);
-    this.context.log('session-opened', { database: this.databaseId, site: this.site, access: grant.access });
-    this.database.join(this, hello, { canWrite: grant.access === 'write', nowMs: this.context.now() });
+    this.context.log('session-opened', { database: this.databaseId, site: this.site, canWrite });
+    this.database.join(this, hello, { principal, canWrite, nowMs: this.context.now() });
     this.socket.resume();
-    const held = this.held;
-    this.held = [];
-    for (const message of held) if (this.isOpen()) this.accept(message);
+    this.acceptHeld();
   }
 
-  private push(push: Push): void {
-    const { grant, database } = this;
-    if (grant === null || database === null) return;
+  private push(push: Push, receivedMs: number): void {
+    const { principal, database } = this;
+    if (principal === null || database === null) return;
     let sizeBytes = 0;
     for (const { body } of push.changesets) sizeBytes += body.length;
     this.waitingPushBytes += sizeBytes;
     if (this.waitingPushBytes > MAX_WAITING_PUSH_BYTES) this.socket.pause();
-    database.push(this, push, { principal: grant.principal, receivedMs: this.lastHeardMs }, (refusal) => {
+    database.push(this, push, { principal: principal.id, receivedMs }, (refusal) => {
       this.waitingPushBytes -= sizeBytes;
       if (refusal !== null) this.fail(refusal);
-      else if (this.isOpen() && this.waitingPushBytes <= MAX_WAITING_PUSH_BYTES) this.socket.resume();
+      else this.resume();
     });
+  }
+
+  /** Reads on, where nothing speaks against it. */
+  private resume(): void {
+    if (this.isOpen() && !this.isAsking && this.waitingPushBytes <= MAX_WAITING_PUSH_BYTES) this.socket.resume();
   }
 
   /** The new token must be of the same principal and open the same database. */
   private renew(token: string): void {
+    const { gate } = this.context;
     this.settle(async () => {
-      const grant = await this.authenticate(token);
+      const principal = await gate.authenticate(token);
+      await gate.require(principal, this.databaseId, 'read');
       if (!this.isOpen()) return;
-      requireDatabase(grant, this.databaseId);
-      if (grant.principal !== this.grant?.principal) throw new RockpoolError('auth-token-invalid', { problem: 'another principal' });
-      this.grant = grant;
+      if (principal.id !== this.principal?.id) throw new RockpoolError('auth-token-invalid', { problem: 'another principal' });
+      this.principal = principal;
       this.context.log('token-renewed', { database: this.databaseId, site: this.site });
     });
   }
 
-  private async authenticate(token: string): Promise<Grant> {
-    try {
-      return await this.context.authenticate(token);
-    } catch (error) {
-      if (error instanceof RockpoolError) throw error;
-      this.context.log('authenticate-error', errorFields(error));
-      throw new RockpoolError('auth-token-invalid');
-    }
+  /** Nobody listens on after they were sent away, and nobody believes for long to be allowed what they no longer are. */
+  private reauthorize(nowMs: number): void {
+    const { principal, databaseId } = this;
+    if (principal === null || !this.isOpen() || nowMs - this.authorizedMs < REAUTHORIZE_INTERVAL_MS) return;
+    this.authorizedMs = this.context.now();
+    const { gate } = this.context;
+    this.settle(async () => {
+      await gate.require(principal, databaseId, 'read');
+      const canWrite = await gate.allows(principal, databaseId, 'write');
+      // The client was told otherwise in its welcome: it connects again, and is told anew.
+      if (this.isOpen() && canWrite !== this.canWrite) this.goAway('rights changed');
+    });
   }
 
   private settle(work: () => Promise<void>): void {

@@ -14,11 +14,11 @@ export class DirectSession implements Subscriber {
   constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
     this.database = database;
     this.replica = replica;
-    const { siteId, epoch, cursor, decidedUpTo, changelog } = replica.site;
+    const { siteId, epoch, cursor, decidedUpTo, changelog, hashes } = replica.site;
     database.join(
       this,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, lastSequence: changelog.length },
-      { canWrite: true, nowMs },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length },
+      { principal: { id: this.site.slice(0, 4) }, canWrite: true, nowMs },
     );
   }
 

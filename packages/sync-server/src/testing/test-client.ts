@@ -34,7 +34,7 @@ export interface WriteOptions {
 
 /** A site as it lives on: its changelog and position, over any number of connections. */
 export class TestSite {
-  readonly siteId: Uint8Array = randomBytes(16);
+  readonly siteId: Uint8Array;
   readonly changelog: Changeset[] = [];
   readonly hashes: Uint8Array[] = [FIRST_PREVIOUS_HASH];
   epoch: Uint8Array | null = null;
@@ -42,6 +42,10 @@ export class TestSite {
   decidedUpTo = 0;
   /** How far the site's clock is ahead of the true one. */
   clockAheadMs = 0;
+
+  constructor(siteId: Uint8Array = randomBytes(16)) {
+    this.siteId = siteId;
+  }
 
   nowMs(): number {
     return Date.now() + this.clockAheadMs;
@@ -102,7 +106,7 @@ export class TestConnection {
   }
 
   hello(token: string, databaseId: string, changes: Partial<Hello> = {}): void {
-    const { siteId, epoch, cursor, decidedUpTo, changelog } = this.site;
+    const { siteId, epoch, cursor, decidedUpTo, changelog, hashes } = this.site;
     this.send({
       type: 'hello',
       protocolVersion: PROTOCOL_VERSION,
@@ -113,6 +117,7 @@ export class TestConnection {
       epoch,
       cursor,
       decidedUpTo,
+      decidedHash: hashes[decidedUpTo] ?? FIRST_PREVIOUS_HASH,
       lastSequence: changelog.length,
       ...changes,
     });

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createAdaptorServer } from '@hono/node-server';
 import type { CellValue } from '@rockpool/shared';
+import type { Role } from '../auth/role.ts';
 import { createSyncServer, type SyncServer, type SyncServerOptions } from '../create-sync-server.ts';
 import { databaseFileName } from '../fanout/database-cache.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
@@ -36,7 +38,7 @@ export class TestServer {
     const events: TestServer['events'] = [];
     const log: SyncServerOptions['log'] = (event, fields) => void events.push({ event, fields });
     const sync = createSyncServer({ dataDir, schema: TEST_SCHEMA, secret: TEST_SECRET, log, ...options });
-    const http = createServer();
+    const http = createAdaptorServer({ fetch: sync.app.fetch }) as Server;
     sync.attach(http);
     await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
     return new TestServer(dataDir, sync, http, events);
@@ -46,19 +48,24 @@ export class TestServer {
     return `127.0.0.1:${(this.http.address() as AddressInfo).port}`;
   }
 
-  token(access: 'read' | 'write' = 'write', principal = 'ann', databaseId: string = DATABASE): Promise<string> {
-    return this.sync.issueToken({ principal, databases: [databaseId], access, ttlMs: 60_000 });
+  token(role: Role = 'editor', principal = 'ann', databaseId: string = DATABASE): Promise<string> {
+    return this.sync.issueToken({ principal, databases: [databaseId], role, ttlMs: 60_000 });
   }
 
   connect(site?: TestSite, headers?: Record<string, string>): Promise<TestConnection> {
     return TestConnection.connect(`ws://${this.host}/sync`, site, headers);
   }
 
+  /** A request over plain HTTP. */
+  ask(method: string, path: string, { token, body, headers = {} }: { token?: string; body?: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> } = {}): Promise<Response> {
+    return fetch(`http://${this.host}${path}`, { method, headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, ...(body !== undefined && { body }) });
+  }
+
   /** Connected, welcomed and caught up. */
-  async open(site?: TestSite, options: { principal?: string; databaseId?: string; access?: 'read' | 'write' } = {}): Promise<TestConnection> {
-    const { principal = 'ann', databaseId = DATABASE, access = 'write' } = options;
+  async open(site?: TestSite, options: { principal?: string; databaseId?: string; role?: Role } = {}): Promise<TestConnection> {
+    const { principal = 'ann', databaseId = DATABASE, role = 'editor' } = options;
     const connection = await this.connect(site);
-    await connection.open(await this.token(access, principal, databaseId), databaseId);
+    await connection.open(await this.token(role, principal, databaseId), databaseId);
     return connection;
   }
 

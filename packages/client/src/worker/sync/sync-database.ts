@@ -1,4 +1,4 @@
-import { ageOfStampUs, cellValuesEqual, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
+import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
 import { applyDelivery } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
@@ -58,7 +58,10 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return meta.siteId;
     },
     schemaHash: database.schema.hash,
-    position: () => ({ epoch: meta.logEpoch, cursor: meta.cursor, decidedUpTo: outbox.decidedUpTo(), lastSequence: changelog.head().sequence }),
+    position() {
+      const decidedUpTo = outbox.decidedUpTo();
+      return { epoch: meta.logEpoch, cursor: meta.cursor, decidedUpTo, decidedHash: changelog.findHash(decidedUpTo) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence };
+    },
     noteServerTime,
     greet(welcome: Welcome): WelcomeVerdict {
       noteServerTime(welcome.serverNowMs);

@@ -13,6 +13,8 @@ export interface SyncPosition {
   readonly cursor: number;
   /** The last of its changesets whose outcome is applied. */
   readonly decidedUpTo: number;
+  /** The hash of that one; zeros for none. */
+  readonly decidedHash: Uint8Array;
   readonly lastSequence: number;
 }
 

@@ -1,0 +1,203 @@
+import { FIRST_PREVIOUS_HASH, MESSAGE_CODES, type ClientMessage } from '@rockpool/shared';
+import { SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ROUTES } from '../app.ts';
+import type { Route } from '../routes/route.ts';
+import { OPERATION_OF_MESSAGE } from '../session/session-rules.ts';
+import { insert, toChangeset, withAges } from '../testing/changeset.ts';
+import { testKeys, type TestKeys } from '../testing/keys.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import type { TestConnection } from '../testing/test-client.ts';
+import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
+import { roleAllows, ROLES, type Operation, type Role } from './role.ts';
+
+/*
+ * Every route and every message, with every token that must not open it. Both sides of the product come from the tables that the server itself runs
+ * by, so what is added there without a row here fails.
+ */
+
+let provider: TestKeys;
+beforeAll(async () => {
+  provider = await testKeys('ES256', 'k1');
+});
+const tested = serverUnderTest({
+  get keySet() {
+    return provider.keySet;
+  },
+});
+
+const secret = new TextEncoder().encode(TEST_SECRET);
+const nowS = (): number => Math.floor(Date.now() / 1000);
+const claims = (changes: JWTPayload = {}): JWTPayload => ({ sub: 'ann', iss: 'rockpool-server', aud: 'rockpool', nbf: nowS() - 1, exp: nowS() + 60, databases: [DATABASE], role: 'owner', ...changes });
+const sign = (payload: JWTPayload, header: Record<string, string> = {}): Promise<string> => new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(secret);
+
+/** Tokens that nobody may come in with, and what they are told. */
+const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string> | string; readonly code: string }>> = {
+  missing: { token: () => '', code: 'auth-token-invalid' },
+  noise: { token: () => 'x.y.z', code: 'auth-token-invalid' },
+  expired: { token: () => sign(claims({ exp: nowS() - 1 })), code: 'auth-token-expired' },
+  'not yet valid': { token: () => sign(claims({ nbf: nowS() + 60 })), code: 'auth-token-invalid' },
+  'for another audience': { token: () => sign(claims({ aud: 'elsewhere' })), code: 'auth-token-invalid' },
+  'by another issuer': { token: () => sign(claims({ iss: 'elsewhere' })), code: 'auth-token-invalid' },
+  unsigned: { token: () => new UnsecuredJWT(claims()).encode(), code: 'auth-token-invalid' },
+  'signed with a public key': {
+    token: () => new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(new TextEncoder().encode(JSON.stringify(provider.keySet.keys[0]))),
+    code: 'auth-token-invalid',
+  },
+  'by an unknown key': { token: () => provider.sign(claims(), { kid: 'k2' }), code: 'auth-token-invalid' },
+  'without an expiry': { token: () => sign(Object.fromEntries(Object.entries(claims()).filter(([name]) => name !== 'exp'))), code: 'auth-token-invalid' },
+};
+
+/** In order, but of somebody whom this database is closed to. */
+const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
+  'of another tenant': () => sign(claims({ sub: 'tom', databases: ['elsewhere'] })),
+  'of nobody in particular': () => sign(claims({ sub: 'nil', databases: [] })),
+  'of somebody revoked': () => {
+    tested.server.sync.members.setRole(DATABASE, 'rex', null);
+    return sign(claims({ sub: 'rex' }));
+  },
+};
+
+interface RouteRow {
+  readonly path: string;
+  readonly body?: unknown;
+  /** What an owner gets. */
+  readonly status: number;
+}
+
+const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
+  'GET /health': { path: '/health', status: 200 },
+  'GET /databases/:databaseId/members': { path: `/databases/${DATABASE}/members`, status: 200 },
+  'PUT /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, body: { role: 'viewer' }, status: 204 },
+  'DELETE /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, status: 204 },
+  'POST /databases/:databaseId/invitations': { path: `/databases/${DATABASE}/invitations`, body: { role: 'viewer' }, status: 201 },
+  'POST /invitations/accept': { path: '/invitations/accept', body: { code: 'none' }, status: 400 },
+};
+
+const MESSAGE_ROWS: Readonly<Record<Exclude<ClientMessage['type'], 'hello'>, () => Promise<ClientMessage> | ClientMessage>> = {
+  push: () => ({ type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: withAges([toChangeset(1, Date.now() * 1000, 0, [insert('accounts', 'x', { name: 'x' })])], Date.now()) }),
+  confirm: () => ({ type: 'confirm', cursor: 0, decidedUpTo: 0 }),
+  audit: () => ({ type: 'audit', cursor: 0, tables: [] }),
+  'renew-token': async () => ({ type: 'renew-token', token: await sign(claims()) }),
+  ping: () => ({ type: 'ping' }),
+};
+
+const nameOf = ({ method, path }: Route): string => `${method} ${path}`;
+const guarded = ROUTES.filter(({ access }) => access !== 'public');
+const inDatabase = guarded.filter(({ access }) => access !== 'principal');
+
+async function ask(route: Route, token: string): Promise<{ status: number; code: unknown }> {
+  const { path, body } = ROUTE_ROWS[nameOf(route)] as RouteRow;
+  const response = await tested.server.ask(route.method, path, { ...(token !== '' && { token }), ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  return { status: response.status, code: response.ok || text === '' ? null : (JSON.parse(text) as { code: unknown }).code };
+}
+
+function nothingWasDone(): void {
+  expect(tested.server.query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM rockpool_site) - 1')).toEqual([[0n, 0n]]);
+}
+
+/** Somebody in order has the database made first, so that it can be looked into. */
+async function opened(token: string | Promise<string> = sign(claims())): Promise<TestConnection> {
+  const connection = await tested.server.connect();
+  await connection.open(await token, DATABASE);
+  return connection;
+}
+
+describe('the matrix', () => {
+  it('has a row for every route and every message', () => {
+    expect(Object.keys(ROUTE_ROWS).sort()).toEqual(ROUTES.map(nameOf).sort());
+    const toServer = Object.entries(MESSAGE_CODES).filter(([, code]) => code < 65).map(([type]) => type);
+    expect(Object.keys(OPERATION_OF_MESSAGE).sort()).toEqual([...toServer].sort());
+    expect(['hello', ...Object.keys(MESSAGE_ROWS)].sort()).toEqual([...toServer].sort());
+  });
+});
+
+describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, code }) => {
+  it.each(guarded.map((route) => [nameOf(route), route] as const))('is refused at %s', async (_name, route) => {
+    expect(await ask(route, await token())).toEqual({ status: 401, code });
+  });
+
+  it.each(['hello', ...Object.keys(MESSAGE_ROWS)])('is refused with a %s behind it', async (type) => {
+    await opened();
+    const connection = await tested.server.connect();
+    connection.hello(await token(), DATABASE);
+    if (type !== 'hello') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
+    expect(await connection.failure()).toEqual({ type: 'failure', code, fields: {} });
+    expect(await connection.closes()).toMatchObject({ reason: code });
+    nothingWasDone();
+  });
+
+  it('ends a session that wanted to renew with it', async () => {
+    const connection = await opened();
+    connection.send({ type: 'renew-token', token: await token() });
+    expect(await connection.failure()).toMatchObject({ code });
+  });
+});
+
+describe.each(Object.entries(STRANGERS))('a token %s', (_, token) => {
+  it.each(inDatabase.map((route) => [nameOf(route), route] as const))('is refused at %s', async (_name, route) => {
+    expect(await ask(route, await token())).toEqual({ status: 403, code: 'auth-database-forbidden' });
+  });
+
+  it.each(['hello', ...Object.keys(MESSAGE_ROWS)])('is refused with a %s behind it', async (type) => {
+    await opened();
+    const connection = await tested.server.connect();
+    connection.hello(await token(), DATABASE);
+    if (type !== 'hello') connection.send(await MESSAGE_ROWS[type as keyof typeof MESSAGE_ROWS]());
+    expect(await connection.failure()).toEqual({ type: 'failure', code: 'auth-database-forbidden', fields: {} });
+    nothingWasDone();
+  });
+});
+
+describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (role: Role) => {
+  const token = (): Promise<string> => sign(claims({ sub: `the-${role}`, role }));
+
+  it.each(inDatabase.map((route) => [nameOf(route), route] as const))('may do what it may at %s', async (name, route) => {
+    const { status, code } = await ask(route, await token());
+    const may = roleAllows(role, route.access as Operation);
+    expect({ status, code }).toEqual(may ? { status: (ROUTE_ROWS[name] as RouteRow).status, code: null } : { status: 403, code: 'auth-forbidden' });
+  });
+
+  it.each(Object.entries(MESSAGE_ROWS))('may do what it may by a %s', async (type, message) => {
+    const connection = await opened(token());
+    const sent = await message();
+    connection.send(sent.type === 'renew-token' ? { ...sent, token: await token() } : sent);
+    if (roleAllows(role, OPERATION_OF_MESSAGE[type as ClientMessage['type']])) {
+      await connection.roundTrip();
+      expect(connection.closed).toBeNull();
+    } else {
+      expect(await connection.failure()).toEqual({ type: 'failure', code: 'auth-forbidden', fields: {} });
+      nothingWasDone();
+    }
+  });
+});
+
+describe('somebody who is revoked while connected', () => {
+  it.each(Object.entries(MESSAGE_ROWS))('gets nothing done by a %s that is under way', async (_, message) => {
+    const connection = await opened();
+    // What the client sends crosses with the revocation.
+    const sent = await message();
+    tested.server.sync.members.setRole(DATABASE, 'ann', null);
+    connection.send(sent);
+    expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    nothingWasDone();
+  });
+});
+
+describe('a public route', () => {
+  it.each(ROUTES.filter(({ access }) => access === 'public').map((route) => [nameOf(route), route] as const))('%s asks for no token', async (name, route) => {
+    expect(await ask(route, '')).toMatchObject({ status: (ROUTE_ROWS[name] as RouteRow).status });
+  });
+});
+
+describe('a page of another origin', () => {
+  it.each(ROUTES.map((route) => [nameOf(route), route] as const))('is refused at %s, whatever its token', async (_, route) => {
+    const { path } = ROUTE_ROWS[nameOf(route)] as RouteRow;
+    for (const origin of ['https://evil.test', 'null', `http://${tested.server.host}.evil.test`]) {
+      const response = await tested.server.ask(route.method, path, { token: await sign(claims()), headers: { origin } });
+      expect(response.status).toBe(403);
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+});

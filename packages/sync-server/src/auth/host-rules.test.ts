@@ -1,0 +1,58 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { DATABASE } from '../testing/test-server.ts';
+import type { Operation } from './role.ts';
+
+let allowed: readonly Operation[] = ['read', 'write'];
+let asked: Operation[] = [];
+const tested = serverUnderTest({
+  authorize: async (principal, databaseId, operation) => {
+    asked.push(operation);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    if (principal.id === 'broken') throw new Error('the host’s own database is away');
+    return databaseId === DATABASE && allowed.includes(operation);
+  },
+});
+afterEach(() => {
+  allowed = ['read', 'write'];
+  asked = [];
+});
+
+describe('a host that decides by itself', () => {
+  it('is asked for every message, and messages keep their order meanwhile', async () => {
+    const connection = await tested.server.open();
+    asked = [];
+    for (let i = 1; i <= 20; i++) {
+      connection.site.write([insert('accounts', `a${i}`, { name: `a${i}` })]);
+      connection.push(i, i);
+    }
+    connection.send({ type: 'ping' });
+    expect((await connection.decided(20)).decidedUpTo).toBe(20);
+    await connection.roundTrip();
+    expect(asked.filter((operation) => operation === 'write')).toHaveLength(20);
+  });
+
+  it('stops a push that is under way', async () => {
+    const connection = await tested.server.open();
+    allowed = ['read'];
+    connection.site.write([insert('accounts', 'x', { name: 'x' })]);
+    connection.push();
+    expect(await connection.failure()).toMatchObject({ code: 'auth-forbidden' });
+    expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[0n]]);
+  });
+
+  it('ends a session that only listens, soon after it takes the right to', async () => {
+    const connection = await tested.server.open();
+    allowed = [];
+    expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+  });
+
+  it('says no where it fails', async () => {
+    const connection = await tested.server.connect();
+    connection.hello(await tested.server.token('owner', 'broken'), DATABASE);
+    expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    expect(tested.server.events.some(({ event }) => event === 'authorize-error')).toBe(true);
+    expect(JSON.stringify(tested.server.events)).not.toContain('own database is away');
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { DATABASE } from '../testing/test-server.ts';
+
+let aheadMs = 0;
+const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
+const owner = (): Promise<string> => tested.server.token('owner', 'olga');
+const stranger = (principal: string): Promise<string> => tested.server.sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
+
+async function ask(method: string, path: string, token: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+  const response = await tested.server.ask(method, path, { token, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text) };
+}
+
+describe('a member', () => {
+  it('is let in by an owner, without a new token', async () => {
+    const token = await stranger('mia');
+    const refused = await tested.server.connect();
+    refused.hello(token, DATABASE);
+    expect(await refused.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    expect(await ask('PUT', `/databases/${DATABASE}/members/mia`, await owner(), { role: 'viewer' })).toMatchObject({ status: 204 });
+    const connection = await tested.server.connect();
+    expect((await connection.open(token, DATABASE)).welcome.canWrite).toBe(false);
+    expect(await ask('GET', `/databases/${DATABASE}/members`, await owner())).toEqual({ status: 200, body: [{ principal: 'mia', role: 'viewer' }] });
+  });
+
+  it('who may write from now on, or no longer, is asked to connect again', async () => {
+    const connection = await tested.server.open();
+    await ask('PUT', `/databases/${DATABASE}/members/ann`, await owner(), { role: 'viewer' });
+    expect(await connection.closes()).toMatchObject({ code: 1001 });
+    const again = await tested.server.connect();
+    // The token still says editor: what stands here is above it.
+    expect((await again.open(await tested.server.token('editor'), DATABASE)).welcome.canWrite).toBe(false);
+  });
+
+  it('who was revoked is sent away at once, and stays out whatever the token says', async () => {
+    const connection = await tested.server.open();
+    const other = await tested.server.open(undefined, { principal: 'ben' });
+    expect(await ask('DELETE', `/databases/${DATABASE}/members/ann`, await owner())).toMatchObject({ status: 204 });
+    expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    await other.commit([insert('accounts', 'x', { name: 'x' })]);
+    const again = await tested.server.connect();
+    again.hello(await tested.server.token('owner'), DATABASE);
+    expect(await again.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    await tested.restart();
+    const later = await tested.server.connect();
+    later.hello(await tested.server.token('owner'), DATABASE);
+    expect(await later.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+  });
+
+  it('cannot be made by those who may not manage', async () => {
+    expect(await ask('PUT', `/databases/${DATABASE}/members/eve`, await tested.server.token('editor', 'eve'), { role: 'owner' })).toMatchObject({ status: 403, body: { code: 'auth-forbidden' } });
+    expect(await ask('PUT', `/databases/${DATABASE}/members/eve`, await stranger('eve'), { role: 'owner' })).toMatchObject({ status: 403, body: { code: 'auth-database-forbidden' } });
+    expect(await ask('PUT', `/databases/${DATABASE}/members/eve`, await owner(), { role: 'king' })).toMatchObject({ status: 400, body: { code: 'request-invalid' } });
+    expect(tested.server.sync.members.list(DATABASE)).toEqual([]);
+  });
+});
+
+describe('an invitation', () => {
+  const invite = async (role = 'editor', ttlMs?: number): Promise<string> => {
+    const { status, body } = await ask('POST', `/databases/${DATABASE}/invitations`, await owner(), { role, ttlMs });
+    expect(status).toBe(201);
+    return (body as { code: string }).code;
+  };
+
+  it('makes whoever brings it a member, once', async () => {
+    const code = await invite();
+    const token = await stranger('mia');
+    expect(await ask('POST', '/invitations/accept', token, { code })).toEqual({ status: 200, body: { databaseId: DATABASE, role: 'editor' } });
+    const connection = await tested.server.connect();
+    expect((await connection.open(token, DATABASE)).welcome.canWrite).toBe(true);
+    expect(await ask('POST', '/invitations/accept', await stranger('eve'), { code })).toMatchObject({ status: 400, body: { code: 'invitation-invalid' } });
+    expect(await ask('POST', '/invitations/accept', await stranger('eve'), { code: 'guessed' })).toMatchObject({ body: { code: 'invitation-invalid' } });
+  });
+
+  it('takes nothing away from a member, and brings nobody back who was revoked', async () => {
+    tested.server.sync.members.setRole(DATABASE, 'mia', 'owner');
+    expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code: await invite('viewer') })).toMatchObject({ body: { role: 'owner' } });
+    tested.server.sync.members.setRole(DATABASE, 'ben', null);
+    expect(await ask('POST', '/invitations/accept', await stranger('ben'), { code: await invite() })).toMatchObject({ status: 403, body: { code: 'auth-forbidden' } });
+  });
+
+  it('expires', async () => {
+    const code = await invite('editor', 1_000);
+    aheadMs = 2_000;
+    try {
+      expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code })).toMatchObject({ body: { code: 'invitation-invalid' } });
+    } finally {
+      aheadMs = 0;
+    }
+    const { status } = await ask('POST', `/databases/${DATABASE}/invitations`, await owner(), { role: 'editor', ttlMs: 1e12 });
+    expect(status).toBe(400);
+  });
+});

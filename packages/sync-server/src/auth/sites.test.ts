@@ -1,0 +1,98 @@
+import { FIRST_PREVIOUS_HASH } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { insert, update } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { DATABASE } from '../testing/test-server.ts';
+
+const tested = serverUnderTest();
+
+/** A site of ann's that has pushed, with its connection still open. */
+async function pushed(): Promise<{ site: TestSite; connection: TestConnection }> {
+  const site = new TestSite();
+  const connection = await tested.server.open(site);
+  await connection.commit([insert('products', 'x', { stock: 1n })]);
+  return { site, connection };
+}
+
+async function hello(site: TestSite, principal: string, formerly: readonly string[] = []): Promise<TestConnection> {
+  const connection = await tested.server.connect(site);
+  connection.hello(await tested.server.sync.issueToken({ principal, databases: [DATABASE], formerly, ttlMs: 60_000 }), DATABASE);
+  return connection;
+}
+
+describe('a site', () => {
+  it('is not given to another member who knows its id, nor is its session ended for them', async () => {
+    const { site, connection } = await pushed();
+    for (const decidedUpTo of [0, 1, 7]) {
+      const thief = new TestSite(site.siteId);
+      thief.decidedUpTo = decidedUpTo;
+      const stolen = await hello(thief, 'eve');
+      // No hash is told: it would be the proof.
+      expect(await stolen.next('welcome')).toMatchObject({ decidedUpTo: 1, decidedHash: FIRST_PREVIOUS_HASH });
+      thief.write([update('products', 'x', { stock: 100n })]);
+      stolen.send({ type: 'confirm', cursor: 1, decidedUpTo: 1 });
+      stolen.push(1);
+      expect(await stolen.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
+    }
+    const gap = new TestSite(site.siteId);
+    const last = await hello(gap, 'eve');
+    await last.next('welcome');
+    gap.write([insert('labels', ['x', 1n], {})]);
+    gap.write([update('products', 'x', { stock: 100n })]);
+    last.push(2);
+    expect(await last.failure()).toMatchObject({ code: 'site-copied' });
+    expect(await connection.commit([update('products', 'x', { stock: 1n })])).toMatchObject({ kind: 'admitted' });
+    expect(tested.server.query('SELECT stock FROM products')).toEqual([[2n]]);
+  });
+
+  it('that started anonymously goes on after the sign-in, and nothing counts twice', async () => {
+    const site = await anonymousSite();
+    const first = await tested.server.connect(site);
+    await first.open(await tested.server.token('editor', 'anonymous-7'), DATABASE);
+    // The answer to this one is lost.
+    site.write([update('products', 'x', { stock: 1n })]);
+    first.push(2);
+    await first.roundTrip();
+    await first.close();
+    const signedIn = await hello(site, 'ann');
+    expect(await signedIn.next('welcome')).toMatchObject({ decidedUpTo: 2, decidedHash: site.hashes[2] });
+    expect((await signedIn.delivery()).outcomes).toMatchObject([{ kind: 'admitted', sequence: 2 }]);
+    await signedIn.commit([update('products', 'x', { stock: 1n })]);
+    expect(tested.server.query('SELECT stock FROM products')).toEqual([[3n]]);
+    // From now on it is ann's.
+    expect(tested.server.query('SELECT principal FROM rockpool_site WHERE number > 0')).toEqual([['ann']]);
+  });
+
+  it('goes on for whoever had the name before, even with no answer heard', async () => {
+    const site = await anonymousSite();
+    expect(await (await hello(site, 'ann', ['anonymous-7'])).next('welcome')).toMatchObject({ decidedUpTo: 1, decidedHash: site.hashes[1] });
+  });
+
+  it('goes on for whoever has its file, even with no answer heard', async () => {
+    const site = await anonymousSite();
+    const signedIn = await hello(site, 'ann');
+    expect(await signedIn.next('welcome')).toMatchObject({ decidedHash: FIRST_PREVIOUS_HASH });
+    site.write([update('products', 'x', { stock: 1n })]);
+    signedIn.push(1);
+    expect(await signedIn.failure()).toMatchObject({ code: 'auth-site-confirmed' });
+    const again = await hello(site, 'ann');
+    expect(await again.next('welcome')).toMatchObject({ decidedUpTo: 1, decidedHash: site.hashes[1] });
+    expect((await again.delivery()).outcomes).toHaveLength(1);
+    again.push();
+    await again.decided(2);
+    expect(tested.server.query('SELECT stock FROM products')).toEqual([[2n]]);
+  });
+});
+
+/** Has pushed as anonymous-7, and its connection ended before it heard of it. */
+async function anonymousSite(): Promise<TestSite> {
+  const site = new TestSite();
+  const connection = await tested.server.connect(site);
+  await connection.open(await tested.server.token('editor', 'anonymous-7'), DATABASE);
+  site.write([insert('products', 'x', { stock: 1n })]);
+  connection.push();
+  await connection.roundTrip();
+  await connection.close();
+  return site;
+}

@@ -1,0 +1,21 @@
+import { toRockpoolError, type ErrorCode } from '@rockpool/shared';
+
+const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
+  'auth-database-forbidden': 403,
+  'auth-forbidden': 403,
+  'auth-origin-refused': 403,
+  'auth-site-refused': 403,
+  'auth-token-expired': 401,
+  'auth-token-invalid': 401,
+  'auth-unavailable': 503,
+  'database-unavailable': 503,
+  'frame-too-large': 413,
+  internal: 500,
+  'rate-limited': 429,
+};
+
+/** An error as HTTP tells it: `{ code, fields, recovery, message }`, never cached. */
+export function errorResponse(thrown: unknown): Response {
+  const error = toRockpoolError(thrown);
+  return Response.json(error.toData(), { status: STATUS_OF_CODE[error.code] ?? 400, headers: { 'cache-control': 'no-store' } });
+}

@@ -1,0 +1,36 @@
+import { RockpoolError } from '@rockpool/shared';
+import { requireRole } from './members.ts';
+import { readJsonObject } from './read-body.ts';
+import type { Route } from './route.ts';
+
+/** An invitation that nobody takes up is a key under the mat. */
+const DEFAULT_TTL_MS = 7 * 24 * 3600 * 1000;
+const LONGEST_TTL_MS = 30 * 24 * 3600 * 1000;
+
+/** Body `{ role, ttlMs? }`, 7 days by default, 30 at most. Answers `{ code, expiresAtMs }`; the code works once. */
+export const invite: Route = {
+  method: 'POST',
+  path: '/databases/:databaseId/invitations',
+  access: 'manage',
+  answer: async ({ services, databaseId, request }) => {
+    const { role, ttlMs = DEFAULT_TTL_MS } = await readJsonObject(request);
+    if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS)) throw new RockpoolError('request-invalid', { problem: 'ttlMs is at most 30 days' });
+    const expiresAtMs = Math.ceil(services.now() + ttlMs);
+    const code = services.members.invite({ databaseId, role: requireRole(role), expiresAtMs });
+    return Response.json({ code, expiresAtMs }, { status: 201, headers: { 'cache-control': 'no-store' } });
+  },
+};
+
+/** Body `{ code }`, by whoever is invited, with a token of their own. Answers `{ databaseId, role }`. */
+export const acceptInvitation: Route = {
+  method: 'POST',
+  path: '/invitations/accept',
+  access: 'principal',
+  answer: async ({ services, principal, request }) => {
+    const { code } = await readJsonObject(request);
+    if (typeof code !== 'string') throw new RockpoolError('request-invalid', { problem: 'code is a text' });
+    const accepted = services.members.accept(code, principal, services.now());
+    services.rightsChanged();
+    return Response.json(accepted);
+  },
+};

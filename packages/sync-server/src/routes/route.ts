@@ -1,0 +1,34 @@
+import type { Members } from '../auth/members.ts';
+import type { Principal } from '../auth/principal.ts';
+import type { Operation } from '../auth/role.ts';
+
+/** What routes work with. */
+export interface Services {
+  readonly members: Members;
+  /** Somebody's rights have changed: their sessions are looked at now. */
+  readonly rightsChanged: () => void;
+  readonly now: () => number;
+}
+
+/** A request that may be answered: whoever asks was let in, as the route's `access` says. */
+export interface Asked {
+  readonly services: Services;
+  /** Nobody in particular on public routes. */
+  readonly principal: Principal;
+  /** Of the path; empty where it names none. */
+  readonly databaseId: string;
+  param(name: string): string;
+  readonly request: Request;
+}
+
+/** One thing that the server answers over plain HTTP. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `:databaseId` names the database that `access` is about. */
+  readonly path: string;
+  /** `public`: anybody. `principal`: anybody with a token that is in order. Else what they must be allowed to do in the database of the path. */
+  readonly access: 'public' | 'principal' | Operation;
+  readonly answer: (asked: Asked) => Response | Promise<Response>;
+}
+
+export const NOBODY: Principal = { id: '', expiresAtMs: 0 };
