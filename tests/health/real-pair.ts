@@ -1,4 +1,5 @@
 import { encodeMessage, type ClientMessage, type RockpoolError, type ServerMessage } from '../../packages/shared/src/index.ts';
+import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
@@ -52,7 +53,7 @@ export class Device {
     this.engine.start();
   }
 
-  write(sql: string, ...params: readonly string[]): void {
+  write(sql: string, ...params: readonly SqlParam[]): void {
     this.requests++;
     this.database.write({ id: `r${this.requests}`, statements: [{ sql, params }] });
     this.engine.committed();

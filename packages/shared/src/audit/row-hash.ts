@@ -25,7 +25,7 @@ const real = new DataView(new ArrayBuffer(8));
 
 /**
  * Hashes a row into `hash`. `cells` are its values outside the key, in the order of `columnIds`, which both sides sort by id. Values are told
- * apart as SQLite does: `1` is not `1.0`.
+ * apart as SQLite does: `1` is not `1.0`, and `-0.0` is `0.0`.
  */
 export function hashRow(hash: RowHash, key: readonly CellValue[], columnIds: readonly number[], cells: readonly CellValue[]): void {
   hash.low = SEED_LOW;
@@ -52,7 +52,7 @@ function addValue(hash: RowHash, value: CellValue): void {
     addWord(hash, Number(BigInt.asUintN(32, value >> 32n)));
   } else if (typeof value === 'number') {
     addWord(hash, REAL);
-    real.setFloat64(0, value);
+    real.setFloat64(0, value + 0); // -0.0 equals 0.0, in SQLite too
     addWord(hash, real.getUint32(0));
     addWord(hash, real.getUint32(4));
   } else {

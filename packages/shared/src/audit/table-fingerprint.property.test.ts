@@ -44,6 +44,7 @@ describe('a fingerprint', () => {
     const of = (...cells: CellValue[]): number[] => [...fingerprint([{ key: ['a'], cells }], 1).sums];
     const alike: CellValue[][] = [[1n, null], [1, null], ['1', null], [Uint8Array.of(49), null], [null, 1n], [null, null], ['', null], [0n, null], [2n ** 32n + 1n, null], [-1n, null], ['ab', 'c'], ['a', 'bc']];
     expect(new Set(alike.map((cells) => of(...cells).join())).size).toBe(alike.length);
+    expect(of(-0, null)).toEqual(of(0, null));
   });
 
   it('loses a row as if it had never been added', () => {

@@ -12,7 +12,8 @@ const schema = testTable('t', { id: 'text not null', a: 'blob', b: 'blob' });
 
 const edges = [31n, 32n, 53n, 63n].flatMap((bits) => [-1n, 0n, 1n].flatMap((by) => [2n ** bits + by, -(2n ** bits) + by]));
 const integer = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.constantFrom(...edges.map((edge) => BigInt.asIntN(64, edge))));
-const real = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(-0));
+// -0.0 is bound as 0.0.
+const real = fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0);
 const text = fc.oneof(fc.string({ maxLength: 50 }), fc.string({ unit: 'binary', maxLength: 50 }), fc.constant('\uFEFFmark')).filter((value) => !value.includes('\u0000'));
 const cell: fc.Arbitrary<CellValue> = fc.oneof(fc.constant(null), integer, real, text, fc.uint8Array({ maxLength: 300 }));
 

@@ -83,7 +83,7 @@ export class Statement {
   bindParam(index: number, value: SqlParam): void {
     if (typeof value === 'string') this.bindText(index, value);
     else if (typeof value === 'number') {
-      if (Number.isSafeInteger(value) && (value !== 0 || !Object.is(value, -0))) this.bindInteger(index, value);
+      if (Number.isSafeInteger(value) && !Object.is(value, -0)) this.bindInteger(index, value);
       else this.bindReal(index, value);
     } else if (value === null) this.check(this.hot._sqlite3_bind_null(this.handle, index));
     else if (typeof value === 'boolean') this.bindInteger(index, value ? 1 : 0);
@@ -117,7 +117,8 @@ export class Statement {
   private bindReal(index: number, value: number): void {
     // SQLite would silently store NULL.
     if (Number.isNaN(value)) throw new RockpoolError('value-invalid', { problem: 'not-a-number', parameter: index });
-    this.check(this.hot._sqlite3_bind_double(this.handle, index, value));
+    // -0.0 as 0.0: SQLite's sessions take a change of the sign alone for none, so that it would stay on this device.
+    this.check(this.hot._sqlite3_bind_double(this.handle, index, value + 0));
   }
 
   private bindText(index: number, value: string): void {
