@@ -9,8 +9,9 @@ import { report } from './report/report.ts';
 import { Samples } from './report/samples.ts';
 import { FULL_SIZES, QUICK_SIZES } from './storage/dataset.ts';
 import { StorageRun } from './storage/run.ts';
-import { FILE_SUBJECTS, slugOf } from './storage/subjects.ts';
+import { FILE_SUBJECTS, INDEXEDDB_SUBJECTS, slugOf } from './storage/subjects.ts';
 import { TARGETS } from './storage/targets.ts';
+import { FILE_PLAN, INDEXEDDB_PLAN } from './storage/workloads.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -24,7 +25,6 @@ const { values: flags } = parseArgs({
 });
 
 const wanted = flags.subjects?.split(',');
-const subjects = FILE_SUBJECTS.filter((subject) => wanted?.includes(slugOf(subject)) ?? true);
 const isWhole = !flags.quick && wanted === undefined && flags.workloads === undefined;
 
 await installPeers(join(import.meta.dirname, 'storage'));
@@ -33,17 +33,23 @@ const pages = await servePages();
 const folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-'));
 const samples = new Samples();
 try {
-  await new StorageRun(
-    {
-      subjects,
-      sizes: flags.quick ? QUICK_SIZES : FULL_SIZES,
-      rounds: Number(flags.rounds ?? (flags.quick ? 1 : 3)),
-      workloads: flags.workloads === undefined ? undefined : new Set(flags.workloads.split(',')),
-      folder,
-      urlOf: pages.urlOf,
-    },
-    samples,
-  ).run();
+  for (const { plan, subjects } of [
+    { plan: FILE_PLAN, subjects: FILE_SUBJECTS },
+    { plan: INDEXEDDB_PLAN, subjects: INDEXEDDB_SUBJECTS },
+  ]) {
+    await new StorageRun(
+      {
+        plan,
+        subjects: subjects.filter((subject) => wanted?.includes(slugOf(subject)) ?? true),
+        sizes: flags.quick ? QUICK_SIZES : FULL_SIZES,
+        rounds: Number(flags.rounds ?? (flags.quick ? 1 : 3)),
+        workloads: flags.workloads === undefined ? undefined : new Set(flags.workloads.split(',')),
+        folder: join(folder, plan.prefix === '' ? 'files' : 'indexeddb'),
+        urlOf: pages.urlOf,
+      },
+      samples,
+    ).run();
+  }
 } finally {
   pages.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -22,7 +22,7 @@ export interface BenchTab {
 /** `timeoutMs` bounds each call. */
 export async function openTab(context: BrowserContext, url: string, timeoutMs: number): Promise<BenchTab> {
   const page = await context.newPage();
-  page.on('pageerror', (error) => console.error(`  on the page: ${error.message}`));
+  page.on('pageerror', (error) => console.error(`  on ${new URL(url).hostname}: ${error.message}`));
   await page.goto(url);
   await page.waitForFunction(() => window.bench !== undefined);
   const bench = new Proxy({} as Asynchronous<BenchPage>, {

@@ -2,7 +2,7 @@ import { batches, document, entry, keyValue, person, type Sizes } from './datase
 import type { Operations } from './operations.ts';
 
 /** What a database holds before a workload meets it. */
-export type Dataset = 'empty' | 'main' | 'people' | 'shared';
+export type Dataset = 'empty' | 'values' | 'main' | 'people' | 'shared';
 
 const BATCH = 50_000;
 /** 2 KB each. */
@@ -15,8 +15,11 @@ export async function fill(operations: Operations, dataset: Dataset, sizes: Size
   switch (dataset) {
     case 'empty':
       return;
-    case 'main':
+    case 'values':
       for (const rows of batches(sizes.keyValues, sizes.keyValues, keyValue)) await operations.insertKeyValues(rows);
+      return;
+    case 'main':
+      await fill(operations, 'values', sizes, lacks);
       for (const rows of batches(sizes.documents, DOCUMENT_BATCH, document)) await operations.insertDocuments(rows);
       return;
     case 'people':

@@ -32,6 +32,8 @@ export interface Operations {
 
   countKeyValues(): MaybePromise<number>;
   sumValues(): MaybePromise<number>;
+  /** Takes out every row, key and value, and counts them. */
+  readKeyValues(): MaybePromise<number>;
   readValue(key: string): MaybePromise<number>;
   /** Adds 1 to the value of each key, in one transaction. */
   incrementValues(keys: readonly string[]): MaybePromise<void>;

@@ -8,7 +8,7 @@ import type { Sizes } from './dataset.ts';
 import type { Dataset } from './fill.ts';
 import { runs, slugOf, type Subject } from './subjects.ts';
 import type { Unit, Workload } from './workload.ts';
-import { HUGE, ON_EMPTY_DATABASE, ON_MAIN_DATABASE, ON_PEOPLE_DATABASE } from './workloads.ts';
+import type { FilledPart, Plan } from './workloads.ts';
 
 /** A single call of a subject that takes longer is broken, or not worth its place. */
 const CALL_TIMEOUT_MS = 120_000;
@@ -16,6 +16,7 @@ const CALL_TIMEOUT_MS = 120_000;
 const LOOP_STARTS_AFTER_MS = 300;
 
 export interface RunOptions {
+  readonly plan: Plan;
   readonly subjects: readonly Subject[];
   readonly sizes: Sizes;
   /** How often everything is repeated. Subjects take turns within a round, each time with another one first, so that what else the machine does hits all alike. */
@@ -34,7 +35,7 @@ interface DatabaseSession {
   readonly dataset?: Dataset;
 }
 
-/** Runs the whole group. What fails is said and left out; the rest goes on. */
+/** Runs one plan. What fails is said and left out; the rest goes on. */
 export class StorageRun {
   readonly #options: RunOptions;
   readonly #samples: Samples;
@@ -49,12 +50,12 @@ export class StorageRun {
 
   async run(): Promise<void> {
     try {
+      const { plan, rounds } = this.#options;
       await this.#restartBrowser();
-      for (const workloads of ON_EMPTY_DATABASE) await this.#emptyDatabases(workloads, this.#options.rounds);
-      await this.#filledDatabases('main', ON_MAIN_DATABASE, 'L1');
-      await this.#filledDatabases('people', ON_PEOPLE_DATABASE, undefined);
-      await this.#twoTabs();
-      await this.#emptyDatabases([HUGE], 1);
+      for (const workloads of plan.onEmpty) await this.#emptyDatabases(workloads, rounds);
+      for (const part of plan.onFilled) await this.#filledDatabases(part);
+      if (plan.withTwoTabs) await this.#twoTabs();
+      await this.#emptyDatabases(plan.once, 1);
     } finally {
       await this.#context?.close();
     }
@@ -72,7 +73,7 @@ export class StorageRun {
   }
 
   /** One database for each subject, filled once. Each round starts with a new browser, so what comes first meets cold caches. */
-  async #filledDatabases(dataset: Dataset, workloads: readonly Workload[], coldOpenId: string | undefined): Promise<void> {
+  async #filledDatabases({ dataset, workloads, coldOpenId }: FilledPart): Promise<void> {
     const wanted = workloads.filter(({ id }) => this.#isWanted(id));
     const isColdOpenWanted = coldOpenId !== undefined && this.#isWanted(coldOpenId);
     if (wanted.length === 0 && !isColdOpenWanted) return;
@@ -122,7 +123,7 @@ export class StorageRun {
     const tab = await this.#openTab(subject);
     try {
       // The first read is of a table that an empty database does not have.
-      const openMs = await tab.bench.open({ adapter, settings, database: name, role }, name === 'main' && dataset === undefined);
+      const openMs = await tab.bench.open({ adapter, settings, database: name, role }, (name === 'main' || name === 'values') && dataset === undefined);
       if (dataset !== undefined) await tab.bench.fill(dataset, this.#options.sizes, Object.keys(subject.lacks ?? {}));
       await body(tab, openMs);
       await tab.bench.close();
@@ -151,12 +152,13 @@ export class StorageRun {
   }
 
   #add(workload: string, subject: Subject, unit: Unit, value: number): void {
-    this.#samples.add({ workload, subject: subject.name, variant: subject.variant, unit, better: 'lower' }, value);
-    console.log(`  ${workload} ${slugOf(subject)}: ${Number(value.toPrecision(3))} ${unit}`);
+    const id = this.#options.plan.prefix + workload;
+    this.#samples.add({ workload: id, subject: subject.name, variant: subject.variant, unit, better: 'lower' }, value);
+    console.log(`  ${id} ${slugOf(subject)}: ${Number(value.toPrecision(3))} ${unit}`);
   }
 
   #isWanted(workloadId: string): boolean {
-    return this.#options.workloads?.has(workloadId) ?? true;
+    return this.#options.workloads?.has(this.#options.plan.prefix + workloadId) ?? true;
   }
 
   /** Subjects that run any of the workloads (all, if none is named), each round beginning with another one. */

@@ -66,6 +66,7 @@ export function sqlOperations(database: SqlDatabase, dialect: Dialect = SQLITE):
 
     countKeyValues: () => count('SELECT count(*) AS n FROM kv'),
     sumValues: () => count('SELECT sum(value) AS n FROM kv'),
+    readKeyValues: () => then(database.rows('SELECT key, value FROM kv'), (rows) => rows.length),
     readValue: (key) => then(database.rows('SELECT value FROM kv WHERE key = ?', [key]), (rows) => rows[0]?.['value'] as number),
     incrementValues: (keys) => database.runMany('UPDATE kv SET value = value + 1 WHERE key = ?', keys.map((key) => [key])),
     incrementValue: (key) => database.run('UPDATE kv SET value = value + 1 WHERE key = ?', [key]),

@@ -53,6 +53,14 @@ export const FILE_SUBJECTS: readonly Subject[] = [
     manyTabs: true,
     only: ['L2', 'L2m', 'L8w', 'L8r'],
   },
+  {
+    name: 'rockpool',
+    variant: '4 KB pages',
+    adapter: 'rockpool',
+    settings: { medium: 'opfs', pageSizeBytes: 4096 },
+    medium: 'files',
+    manyTabs: true,
+  },
   { name: 'sahpool', variant: '', adapter: 'sqlite-wasm', settings: {}, medium: 'files', manyTabs: false },
   { name: 'sahpool-wal', variant: '', adapter: 'sqlite-wasm', settings: { pragmas: EXCLUSIVE_WAL }, medium: 'files', manyTabs: false },
   {
@@ -133,6 +141,60 @@ export const FILE_SUBJECTS: readonly Subject[] = [
     manyTabs: false,
   },
 ];
+
+/** IDBBatchAtomicVFS loses its atomic batches, and 40 s, when a transaction does not fit into the cache. */
+const CACHE_64M = 'PRAGMA cache_size = -65536';
+
+/** Of ours the default comes first; the others differ in one thing each. */
+export const INDEXEDDB_SUBJECTS: readonly Subject[] = [
+  ours('', {}),
+  ours('strict', { durability: 'strict' }),
+  ours('lazy', { isLazy: true }),
+  { name: 'raw IndexedDB', variant: '', adapter: 'raw-indexeddb', settings: {}, medium: 'indexeddb', manyTabs: true },
+  { name: 'raw IndexedDB', variant: 'strict', adapter: 'raw-indexeddb', settings: { durability: 'strict' }, medium: 'indexeddb', manyTabs: true, lacks: lacksMillion('as without strict') },
+  {
+    name: 'absurd-sql',
+    variant: '',
+    adapter: 'absurd-sql',
+    settings: { pageSizeBytes: 8192 },
+    medium: 'indexeddb',
+    manyTabs: true,
+  },
+  {
+    name: 'IDBBatchAtomicVFS',
+    variant: '',
+    adapter: 'wa-sqlite',
+    settings: { vfs: 'IDBBatchAtomicVFS', pragmas: CACHE_64M },
+    medium: 'indexeddb',
+    manyTabs: true,
+    lacks: lacksMillion('its cache cannot hold the transaction'),
+  },
+  {
+    name: 'IDBBatchAtomicVFS',
+    variant: 'relaxed',
+    adapter: 'wa-sqlite',
+    settings: { vfs: 'IDBBatchAtomicVFS', pragmas: `${CACHE_64M}; PRAGMA synchronous = normal` },
+    medium: 'indexeddb',
+    manyTabs: true,
+    lacks: lacksMillion('its cache cannot hold the transaction'),
+  },
+  {
+    name: 'IDBMirrorVFS',
+    variant: '',
+    adapter: 'wa-sqlite',
+    settings: { vfs: 'IDBMirrorVFS', pragmas: PAGE_8K_CACHE_16M },
+    medium: 'indexeddb',
+    manyTabs: true,
+  },
+];
+
+function lacksMillion(reason: string): Lacks {
+  return { L3b: reason, L3bSelect1: reason, L3bSelect2: reason };
+}
+
+function ours(variant: string, settings: Settings): Subject {
+  return { name: 'rockpool', variant, adapter: 'rockpool', settings: { medium: 'indexeddb', ...settings }, medium: 'indexeddb', manyTabs: false };
+}
 
 /** Whether a subject has something to say about a workload. */
 export function runs(subject: Subject, workloadId: string): boolean {

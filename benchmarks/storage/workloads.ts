@@ -1,3 +1,4 @@
+import type { Dataset } from './fill.ts';
 import type { Workload } from './workload.ts';
 import { autocommitInsert, autocommitInsertFromPage } from './workloads/autocommit-insert.ts';
 import { bulkInsert, hugeInsert } from './workloads/bulk-insert.ts';
@@ -6,17 +7,53 @@ import { jsonBinaryFilter, jsonTextFilter } from './workloads/json-filter.ts';
 import { pointRead, pointReadFromPage } from './workloads/point-read.ts';
 import { randomUpdate } from './workloads/random-update.ts';
 import { rowsToPage } from './workloads/rows-to-page.ts';
+import { selectAll, selectAllAgain } from './workloads/select-all.ts';
 import { sumScanCold, sumScanWarm } from './workloads/sum-scan.ts';
 import { fullTextMatch, likeScan } from './workloads/text-search.ts';
 
-/** Each on a database of its own. */
-export const ON_EMPTY_DATABASE: readonly (readonly Workload[])[] = [[bulkInsert], [autocommitInsert, autocommitInsertFromPage]];
-/** Once, since it takes long. */
-export const HUGE: Workload = hugeInsert;
-/** In this order in one session after a cold open. */
-export const ON_MAIN_DATABASE: readonly Workload[] = [sumScanCold, sumScanWarm, pointRead, pointReadFromPage, randomUpdate, jsonTextFilter];
-export const ON_PEOPLE_DATABASE: readonly Workload[] = [rowsToPage, likeScan, fullTextMatch, groupByMonth, jsonBinaryFilter];
+/** What is measured on which database, in which order. */
+export interface Plan {
+  /** Stands before the ids of the workloads, where several plans share them. */
+  readonly prefix: string;
+  /** Each list on a new, empty database in every round. */
+  readonly onEmpty: readonly (readonly Workload[])[];
+  /** Each on a database that is filled once, and then opened in a new browser in every round. */
+  readonly onFilled: readonly FilledPart[];
+  /** Whether L8w and L8r belong to it: one tab writes, another reads. */
+  readonly withTwoTabs: boolean;
+  /** One list on a new, empty database, once, because it takes long. */
+  readonly once: readonly Workload[];
+}
+
+export interface FilledPart {
+  readonly dataset: Dataset;
+  readonly workloads: readonly Workload[];
+  /** Under which id the time of opening it, up to the first row, is kept. */
+  readonly coldOpenId?: string;
+}
+
+export const FILE_PLAN: Plan = {
+  prefix: '',
+  onEmpty: [[bulkInsert], [autocommitInsert, autocommitInsertFromPage]],
+  onFilled: [
+    { dataset: 'main', workloads: [sumScanCold, sumScanWarm, pointRead, pointReadFromPage, randomUpdate, jsonTextFilter], coldOpenId: 'L1' },
+    { dataset: 'people', workloads: [rowsToPage, likeScan, fullTextMatch, groupByMonth, jsonBinaryFilter] },
+  ],
+  withTwoTabs: true,
+  once: [hugeInsert],
+};
+
+/** The workloads of the articles on SQLite over IndexedDB: inserts, a sum over a key-value table, a million rows inserted and selected twice. */
+export const INDEXEDDB_PLAN: Plan = {
+  prefix: 'LI-',
+  onEmpty: [[bulkInsert], [autocommitInsert]],
+  onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm] }],
+  withTwoTabs: false,
+  once: [hugeInsert, selectAll, selectAllAgain],
+};
 
 export const WORKLOADS: ReadonlyMap<string, Workload> = new Map(
-  [...ON_EMPTY_DATABASE.flat(), HUGE, ...ON_MAIN_DATABASE, ...ON_PEOPLE_DATABASE].map((workload) => [workload.id, workload]),
+  [FILE_PLAN, INDEXEDDB_PLAN]
+    .flatMap(({ onEmpty, onFilled, once }) => [...onEmpty.flat(), ...onFilled.flatMap(({ workloads }) => workloads), ...once])
+    .map((workload) => [workload.id, workload]),
 );

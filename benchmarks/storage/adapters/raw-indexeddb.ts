@@ -71,6 +71,11 @@ function rawOperations(database: IDBDatabase, durability: IDBTransactionDurabili
       const values: number[] = await result(reading('kv').getAll());
       return values.reduce((sum, value) => sum + value, 0);
     },
+    async readKeyValues() {
+      const store = reading('kv');
+      const [keys, values] = await Promise.all([result(store.getAllKeys()), result(store.getAll())]);
+      return Math.min(keys.length, values.length);
+    },
     readValue: (key) => result<number>(reading('kv').get(key)),
     incrementValues(keys) {
       // Two requests for one key would both read the old value.

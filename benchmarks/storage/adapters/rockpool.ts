@@ -12,14 +12,20 @@ import type { OpenedDatabase, Role } from './adapter.ts';
 export async function open(database: string, settings: Settings, role: Role): Promise<OpenedDatabase> {
   const medium: Medium = settings['medium'] === 'indexeddb' ? indexedDbMedium() : opfsSharedMedium();
   const [storage, runtime] = await Promise.all([
-    openStorage({ name: database, medium, role, durability: settings['durability'] === 'strict' ? 'strict' : 'relaxed' }),
+    openStorage({
+      name: database,
+      medium,
+      role,
+      durability: settings['durability'] === 'strict' ? 'strict' : 'relaxed',
+      ...(typeof settings['pageSizeBytes'] === 'number' ? { pageSizeBytes: settings['pageSizeBytes'] } : {}),
+    }),
     loadSqlite(),
   ]);
   storage.register(runtime.module as unknown as SqliteModule);
   const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: role === 'reader' });
   connection.exec('PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY');
   return {
-    operations: sqlOperations(new RockpoolDatabase(connection, storage)),
+    operations: sqlOperations(new RockpoolDatabase(connection, storage, settings['isLazy'] === true)),
     packPeople(count) {
       const statement = connection.prepare(SELECT_PEOPLE);
       statement.bindParams([count]);
@@ -33,10 +39,13 @@ export async function open(database: string, settings: Settings, role: Role): Pr
 class RockpoolDatabase implements SqlDatabase {
   readonly #connection: Connection;
   readonly #storage: Storage;
+  readonly #acknowledgesInCommit: boolean;
 
-  constructor(connection: Connection, storage: Storage) {
+  /** `isLazy`: on IndexedDB, nobody waits for a commit to be stored; closing does. */
+  constructor(connection: Connection, storage: Storage, isLazy: boolean) {
     this.#connection = connection;
     this.#storage = storage;
+    this.#acknowledgesInCommit = isLazy || storage.persistence !== 'indexeddb';
   }
 
   exec(sql: string): MaybePromise<void> {
@@ -78,8 +87,7 @@ class RockpoolDatabase implements SqlDatabase {
     await this.#storage.close();
   }
 
-  /** On files COMMIT itself acknowledges. */
   #acknowledged(): MaybePromise<void> {
-    return this.#storage.persistence === 'indexeddb' ? this.#storage.committed() : undefined;
+    return this.#acknowledgesInCommit ? undefined : this.#storage.committed();
   }
 }
