@@ -30,6 +30,9 @@ export function expandContent(value: CellValue, rule: DocumentRule): CellValue {
   return cell.kind === 'content' ? createDocument(parseJson(cell.json, rule), rule) : value;
 }
 
+/** A Yjs update of no operations and no deletions. */
+const NO_OPERATIONS: Uint8Array = new Uint8Array([0, 0]);
+
 export interface Author {
   readonly site: string;
   /** See clientIdOf. */
@@ -41,16 +44,15 @@ export interface DocumentEdit {
   readonly state: Uint8Array<ArrayBuffer>;
 }
 
-/** Makes a document hold other content; null when it does already. */
-export function editDocument(state: CellValue, content: JsonValue, rule: DocumentRule, author: Author): DocumentEdit | null {
+/** Makes a document hold other content. An edit of nothing where it does already. */
+export function editDocument(state: CellValue, content: JsonValue, rule: DocumentRule, author: Author): DocumentEdit {
   const { documentId, doc } = openState(state);
   doc.clientID = clientIdOf(author.site, author.generation);
-  let update: Uint8Array | null = null;
+  let update: Uint8Array = NO_OPERATIONS;
   doc.on('update', (bytes: Uint8Array) => {
     update = bytes;
   });
   doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
-  if (update === null) return null;
   return {
     edit: encodeDocumentCell({ kind: 'edit', documentId, generation: author.generation, update }),
     state: encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) }),
@@ -87,6 +89,11 @@ export function mergeNews(state: CellValue, delivered: CellValue): CellValue {
   });
   if (hasGap(doc)) throw new RockpoolError('document-gap');
   return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
+}
+
+/** Whether two states are of one document. */
+export function isSameDocument(a: CellValue, b: CellValue): boolean {
+  return sameBytes(expectKind(a, 'state').documentId, expectKind(b, 'state').documentId);
 }
 
 export function isEditOf(state: CellValue, edit: CellValue): boolean {

@@ -1,5 +1,6 @@
-import { auditSliceSql, auditedColumnIds, differingRanges, RockpoolError, TableFingerprint, type Audit, type AuditAnswer, type CellValue, type ChangeGroup, type DifferingTable } from '@rockpool/shared';
+import { auditSliceSql, auditedColumnIds, differingRanges, encodeKey, RockpoolError, TableFingerprint, type Audit, type AuditAnswer, type CellValue, type ChangeGroup, type DifferingTable } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
+import { readRowValues } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 
 /** What one answer carries, in cells, unless one range has more: a megabyte or a few. What differs beyond is found by the next audit. */
@@ -67,7 +68,7 @@ export class TableAudits {
     const fingerprint = new TableFingerprint(table.schema, rangeCount);
     const columnIds = auditedColumnIds(table.schema);
     const rowsByRange = new Map<number, { readonly key: readonly CellValue[]; readonly cells: readonly CellValue[] }[]>(ranges.map((range) => [range, []]));
-    const whole = await this.forEachRow(table, cursor, (key, cells) => void rowsByRange.get(fingerprint.rangeOfKey(key))?.push({ key, cells }));
+    const whole = await this.forEachRow(table, cursor, (key, cells) => void rowsByRange.get(fingerprint.rangeOfKey(key))?.push({ key, cells: this.withStates(table, columnIds, key, cells) }));
     if (!whole) return null;
     const carried: number[] = [];
     const group = { tableId: table.schema.id, kind: 'insert' as const, rowCount: 0, keys: table.keys.map((): CellValue[] => []), columnIds, values: columnIds.map((): CellValue[] => []) };
@@ -81,6 +82,13 @@ export class TableAudits {
       }
     }
     return { ranges: carried, group };
+  }
+
+  /** A client that repairs a document needs its state, not the JSON. */
+  private withStates(table: StoredTable, columnIds: readonly number[], key: readonly CellValue[], cells: readonly CellValue[]): readonly CellValue[] {
+    if (table.documents.size === 0) return cells;
+    const values = readRowValues(this.file, table, key, encodeKey(key));
+    return columnIds.map((columnId) => values.get(columnId) ?? null);
   }
 
   /** False: the log has moved on, and not all rows were read. */

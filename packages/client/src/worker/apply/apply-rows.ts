@@ -101,7 +101,7 @@ class DeliveredRows {
     const { decisions, pending } = this.input;
     const rules: RebaseRules = { decisions, withheldBefore: pending.withheld, withheldAfter };
     const hidden = new Map([...row.hidden].map(([columnId, { value }]) => [columnId, value]));
-    return rebaseRow({ visible: row.before, hidden, pending: pending.changesOf(row.ref), counters: row.writer.counters }, row.delivered, rules);
+    return rebaseRow({ visible: row.before, hidden, pending: pending.changesOf(row.ref), columns: row.writer.columns }, row.delivered, rules);
   }
 
   private rowsOf(sequences: readonly number[]): TouchedRow[] {
@@ -131,7 +131,7 @@ function rebase(rows: DeliveredRows, base: BaseTable, write: (writes: readonly R
   const writes: RowWrite[] = [];
   for (const row of rows.changing()) {
     const after = rows.after(row, new Set());
-    base.write(row.ref, row.hidden, after.hidden, after.shown);
+    base.write(row.ref, row.hidden, after.hidden, after.shown, row.writer.columns);
     writes.push({ writer: row.writer, key: row.ref.key, before: row.before, after: after.visible });
   }
   write(writes);
@@ -154,7 +154,7 @@ function refit({ connection, pending, decisions }: ApplyRowsInput, rows: Deliver
   const withheldAfter = new Set(withheld.keys());
   for (const row of touchedRows) {
     const after = rows.after(row, withheldAfter);
-    base.write(row.ref, row.hidden, after.hidden, after.shown);
+    base.write(row.ref, row.hidden, after.hidden, after.shown, row.writer.columns);
   }
   return { touched: new Set(touchedRows.map(({ writer }) => writer.table.name)), withheld };
 }

@@ -1,7 +1,7 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { RowRef } from './pending-index.ts';
-import type { PendingRowChange } from './row-state.ts';
+import type { ColumnRules, PendingRowChange } from './row-state.ts';
 
 export interface HiddenCell {
   readonly value: CellValue;
@@ -9,7 +9,12 @@ export interface HiddenCell {
   readonly base: number;
 }
 
-/** rockpool_base: server values that pending writes cover. Empty most of the time. */
+/**
+ * Of a document everything delivered is in what the author sees, whatever is pending: no watermark is too new for it.
+ */
+export const SEEN_ALL: number = Number.MAX_SAFE_INTEGER;
+
+/** rockpool_base: server values that pending writes cover, of documents their states. Empty most of the time. */
 export class BaseTable {
   private readonly connection: Connection;
 
@@ -35,14 +40,14 @@ export class BaseTable {
   }
 
   /** Replaces what is kept for one row. */
-  write(row: RowRef, before: ReadonlyMap<number, HiddenCell>, hidden: ReadonlyMap<number, CellValue>, pending: readonly PendingRowChange[]): void {
+  write(row: RowRef, before: ReadonlyMap<number, HiddenCell>, hidden: ReadonlyMap<number, CellValue>, pending: readonly PendingRowChange[], { documents }: ColumnRules): void {
     const key = encodeKey(row.key);
     if (before.size > 0) this.connection.run('DELETE FROM rockpool_base WHERE table_id = ? AND key = ?', row.tableId, key);
     if (hidden.size === 0) return;
     const statement = this.connection.prepare('INSERT INTO rockpool_base (table_id, key, column_id, value, base) VALUES (?, ?, ?, ?, ?)');
     try {
       for (const [columnId, value] of hidden) {
-        const base = before.get(columnId)?.base ?? coveringBase(columnId, pending);
+        const base = documents.has(columnId) ? SEEN_ALL : (before.get(columnId)?.base ?? coveringBase(columnId, pending));
         statement.runCells(BigInt(row.tableId), key, BigInt(columnId), value, BigInt(base));
       }
     } finally {

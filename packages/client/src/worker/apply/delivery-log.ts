@@ -1,5 +1,6 @@
 import { cellValuesEqual, RockpoolError, type ErrorCode, type ErrorFields } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { beginGeneration } from '../documents/generation.ts';
 import type { DeliveryLog } from './apply-delivery.ts';
 import type { PendingChangeset } from './pending-index.ts';
 
@@ -24,10 +25,14 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
     // What is decided and not parked was admitted.
     admitted: (sequence) => parked.unpark(sequence),
     rejected(sequence: number, code: ErrorCode, fields: ErrorFields): void {
+      beginGeneration(meta);
       parked.unpark(sequence); // the server's reason is the one that counts
       parked.park(sequence, new RockpoolError(code, fields).toData(), nowMs());
     },
-    withheld: (sequence, reason) => parked.park(sequence, reason.toData(), nowMs()),
+    withheld(sequence, reason): void {
+      beginGeneration(meta);
+      parked.park(sequence, reason.toData(), nowMs());
+    },
     shown: (sequence) => parked.unpark(sequence),
     advance(cursor: number, decidedUpTo: number): void {
       meta.set('cursor', cursor);
@@ -40,6 +45,7 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
         meta.set('log_epoch', epoch);
         if (known !== null) meta.set('older_epoch_up_to', changelog.head().sequence);
       }
+      beginGeneration(meta);
       meta.set('cursor', cursor);
       outbox.markUndecidedAfter(decidedUpTo, nowMs());
     },

@@ -22,7 +22,7 @@ export function putBack(
         const writer = writers.of(ref.tableId);
         const before = current.get(rowId(ref)) as RowState;
         const change = pending.changesOf(ref).find((candidate) => candidate.sequence === sequence);
-        return { ref, writer, key: ref.key, before, after: change === undefined ? before : withChange(before, change, writer.counters) };
+        return { ref, writer, key: ref.key, before, after: change === undefined ? before : withChange(before, change, writer.columns) };
       });
       writeAfterRemovingAll(writes);
       return writes;

@@ -2,11 +2,11 @@ import type { CellValue } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rebaseRow } from './rebase-row.ts';
-import { NO_ROW, type DeliveredRow, type PendingRowChange, type RowState } from './row-state.ts';
+import { type ColumnRules, NO_ROW, type DeliveredRow, type PendingRowChange, type RowState } from './row-state.ts';
 
 const COUNTER = 3;
 const COLUMNS = [1, 2, COUNTER];
-const counters: ReadonlySet<number> = new Set([COUNTER]);
+const columns: ColumnRules = { counters: new Set([COUNTER]), documents: new Map() };
 const small = fc.bigInt({ min: 0n, max: 4n });
 
 type Step =
@@ -74,7 +74,7 @@ describe('rebasing one row', () => {
             for (const change of delivered) modelBase = edited(modelBase, change, 'server');
             const left = pending.slice(current.decide);
             const withheldAfter = new Set(left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number));
-            const after = rebaseRow({ visible, hidden, pending, counters }, delivered, { decisions, withheldBefore: withheld, withheldAfter });
+            const after = rebaseRow({ visible, hidden, pending, columns }, delivered, { decisions, withheldBefore: withheld, withheldAfter });
             ({ visible, hidden } = after);
             pending = left;
             withheld = withheldAfter;

@@ -1,5 +1,5 @@
 import type { CellValue } from '@rockpool/shared';
-import { baseRow, fold, hiddenValues, withAdmitted, withDelivered, type Counters, type DeliveredRow, type HiddenValues, type PendingRowChange, type RowState } from './row-state.ts';
+import { baseRow, fold, hiddenValues, withAdmitted, withDelivered, type ColumnRules, type DeliveredRow, type HiddenValues, type PendingRowChange, type RowState } from './row-state.ts';
 
 /** What became of pending changesets, by number. What is not in it is still pending. */
 export type Decisions = ReadonlyMap<number, 'admitted' | 'rejected'>;
@@ -9,7 +9,7 @@ export interface RowBefore {
   readonly hidden: HiddenValues;
   /** Every changeset without an outcome before this delivery that touches the row, in order. */
   readonly pending: readonly PendingRowChange[];
-  readonly counters: Counters;
+  readonly columns: ColumnRules;
 }
 
 export interface RowAfter {
@@ -33,17 +33,17 @@ export interface RebaseRules {
  * Takes one row through one delivery, in the order of the stream: first what the server decided about my own changesets,
  * then what it says about the row; what is still pending goes on top again.
  *
- * Throws `value-invalid` when a counter that is still pending no longer fits.
+ * Throws as withChange does, for what is still pending.
  *
  * An admitted change becomes part of the server's row as I sent it, whether or not it was shown. Where it came out otherwise, the delivery says so.
  */
 export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
   const { decisions, withheldBefore, withheldAfter } = rules;
   const shownBefore = row.pending.filter(({ sequence }) => !withheldBefore.has(sequence));
-  let base = baseRow(row.visible, shownBefore, row.hidden);
-  for (const change of row.pending) if (decisions.get(change.sequence) === 'admitted') base = withAdmitted(base, change, row.counters);
-  for (const change of delivered) base = withDelivered(base, change);
+  let base = baseRow(row.visible, shownBefore, row.hidden, row.columns);
+  for (const change of row.pending) if (decisions.get(change.sequence) === 'admitted') base = withAdmitted(base, change, row.columns);
+  for (const change of delivered) base = withDelivered(base, change, row.columns);
   const shown = row.pending.filter(({ sequence }) => !decisions.has(sequence) && !withheldAfter.has(sequence));
-  const visible = fold(base, shown, row.counters);
-  return { base, visible, hidden: hiddenValues(base, visible, shown), shown };
+  const visible = fold(base, shown, row.columns);
+  return { base, visible, hidden: hiddenValues(base, visible, shown, row.columns), shown };
 }

@@ -22,7 +22,7 @@ export function replaceRows({ connection, tablesById, pending, groups }: Replace
   const writers = new RowWriters(connection, tablesById);
   try {
     for (const { name } of tablesById.values()) connection.exec(`DELETE FROM main.${quoteName(name)}`);
-    connection.exec('DELETE FROM rockpool_base');
+    connection.exec('DELETE FROM rockpool_base; DELETE FROM rockpool_document');
     writeGroups(writers, groups);
 
     const refs = new Map<string, RowRef>();
@@ -34,7 +34,8 @@ export function replaceRows({ connection, tablesById, pending, groups }: Replace
     const base = new BaseTable(connection);
     for (const [id, ref] of refs) {
       const shown = pending.changesOf(ref).filter(({ sequence }) => !withheld.has(sequence));
-      base.write(ref, new Map(), hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown), shown);
+      const { columns } = writers.of(ref.tableId);
+      base.write(ref, new Map(), hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns), shown, columns);
     }
     return withheld;
   } finally {

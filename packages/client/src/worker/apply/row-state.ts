@@ -1,6 +1,7 @@
-import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, type CellValue, type ChangeKind } from '@rockpool/shared';
+import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, type CellValue, type ChangeKind, type DocumentRule } from '@rockpool/shared';
+import { expandContent, isDocumentEdit, mergeEdit, mergeNews } from '@rockpool/shared/document';
 
-/** One row as one side sees it. `values` are the columns outside the key, by id; a row that is not there has none. */
+/** One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that is not there has none. */
 export interface RowState {
   readonly exists: boolean;
   readonly values: ReadonlyMap<number, CellValue>;
@@ -14,7 +15,7 @@ export interface PendingRowChange {
   /** The watermark that its author had seen. */
   readonly base: number;
   readonly kind: ChangeKind;
-  /** Of counters an update holds what it adds. */
+  /** Of counters an update holds what it adds, of documents what it edits; of new documents their content. */
   readonly values: ReadonlyMap<number, CellValue>;
   /** update: old values of the same columns; delete: the whole row; insert: none. */
   readonly before: ReadonlyMap<number, CellValue>;
@@ -29,71 +30,88 @@ export interface DeliveredRow {
   readonly values: ReadonlyMap<number, CellValue>;
 }
 
-/** The counter columns of the row's table, by id. */
-export type Counters = ReadonlySet<number>;
+/** The columns of the row's table that do not simply take the value that is written, by id. */
+export interface ColumnRules {
+  readonly counters: ReadonlySet<number>;
+  readonly documents: ReadonlyMap<number, DocumentRule>;
+}
 
 /** What a changeset does to one row. */
 export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
 
-/** Writes what a delivery says over a row: values as they are, counters too. An update of a row that is not there does nothing. */
-export function withDelivered(row: RowState, change: DeliveredRow): RowState {
-  return withEdit(row, change, (_columnId, _before, value) => value);
+/** Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of a row that is not there does nothing. */
+export function withDelivered(row: RowState, change: DeliveredRow, { documents }: ColumnRules): RowState {
+  return withEdit(row, change, (columnId, before, value) => (documents.has(columnId) ? mergeNews(before, value) : value));
 }
 
 /**
- * Puts a change of my own on top of a row: counters add up. An update of a row that is not there does nothing.
- * Throws `value-invalid` where a counter would leave 64 bits.
+ * Puts a change of my own on top of a row: counters add up, edits go into documents. An update of a row that is not there does nothing.
+ * Throws `value-invalid` where a counter would leave 64 bits, and `document-gap` where an edit builds on another one that is not in the document.
  */
-export function withChange(row: RowState, change: RowEdit, counters: Counters): RowState {
-  return withEdit(row, change, (columnId, before, value) => (counters.has(columnId) ? addToCounter(before, value) : value));
+export function withChange(row: RowState, change: RowEdit, { counters, documents }: ColumnRules): RowState {
+  return withEdit(row, change, (columnId, before, value) => {
+    if (counters.has(columnId)) return change.kind === 'insert' ? value : addToCounter(before, value);
+    return withWrittenDocument(documents.get(columnId), before, value);
+  });
+}
+
+function withWrittenDocument(rule: DocumentRule | undefined, before: CellValue, value: CellValue): CellValue {
+  if (rule === undefined) return value;
+  return isDocumentEdit(value) ? mergeEdit(before, value) : expandContent(value, rule);
 }
 
 /**
  * The same for a change that the server has admitted. It fitted there, in whatever order; what it adds up to here on the way does not
  * matter, because a value that came out otherwise is delivered.
  */
-export function withAdmitted(row: RowState, change: RowEdit, counters: Counters): RowState {
+export function withAdmitted(row: RowState, change: RowEdit, { counters, documents }: ColumnRules): RowState {
   return withEdit(row, change, (columnId, before, value) => {
-    if (!counters.has(columnId) || typeof before !== 'bigint' || typeof value !== 'bigint') return value;
+    if (!counters.has(columnId)) return withWrittenDocument(documents.get(columnId), before, value);
+    if (change.kind === 'insert' || typeof before !== 'bigint' || typeof value !== 'bigint') return value;
     return BigInt.asIntN(64, before + value);
   });
 }
 
 function withEdit(row: RowState, { kind, values: written }: RowEdit, valueOf: (columnId: number, before: CellValue, value: CellValue) => CellValue): RowState {
   if (kind === 'delete') return NO_ROW;
-  if (kind === 'insert') return { exists: true, values: written };
-  if (!row.exists) return row;
-  const values = new Map(row.values);
+  if (kind === 'update' && !row.exists) return row;
+  const values = new Map(kind === 'insert' ? [] : row.values);
   for (const [columnId, value] of written) values.set(columnId, valueOf(columnId, values.get(columnId) ?? null, value));
   return { exists: true, values };
 }
 
 /** The visible row: the server's, with the pending changes on top, in order. Throws like withChange. */
-export function fold(base: RowState, pending: readonly RowEdit[], counters: Counters): RowState {
-  return pending.reduce<RowState>((row, change) => withChange(row, change, counters), base);
+export function fold(base: RowState, pending: readonly RowEdit[], rules: ColumnRules): RowState {
+  return pending.reduce<RowState>((row, change) => withChange(row, change, rules), base);
 }
 
 /**
  * The server's row under the visible one: hidden values where there are any, else what stood there before the first
- * pending change that touched it, else what is visible.
+ * pending change that touched it, else what is visible. Of a document that a pending update touches there is always a hidden value: the
+ * old values of updates say what was changed in it, not what it was.
  */
-export function baseRow(visible: RowState, pending: readonly PendingRowChange[], hidden: HiddenValues): RowState {
+export function baseRow(visible: RowState, pending: readonly PendingRowChange[], hidden: HiddenValues, { documents }: ColumnRules): RowState {
   const first = pending[0];
   const hiddenExistence = hidden.get(EXISTENCE_COLUMN_ID);
   const exists = hiddenExistence === undefined ? (first === undefined ? visible.exists : first.kind !== 'insert') : hiddenExistence === 1n;
   if (!exists) return NO_ROW;
   const values = new Map(visible.values);
   // Backwards, so that the oldest old value stays.
-  for (const change of pending.toReversed()) for (const [columnId, value] of change.before) values.set(columnId, value);
+  for (const change of pending.toReversed()) {
+    for (const [columnId, value] of change.before) {
+      if (change.kind === 'update' && documents.has(columnId)) values.delete(columnId);
+      else values.set(columnId, value);
+    }
+  }
   for (const [columnId, value] of hidden) if (columnId !== EXISTENCE_COLUMN_ID) values.set(columnId, value);
   return { exists: true, values };
 }
 
 /** The hidden values that must be kept so that baseRow finds `base` again under the changes that are still pending. */
-export function hiddenValues(base: RowState, visible: RowState, pending: readonly PendingRowChange[]): Map<number, CellValue> {
+export function hiddenValues(base: RowState, visible: RowState, pending: readonly PendingRowChange[], rules: ColumnRules): Map<number, CellValue> {
   const hidden = new Map<number, CellValue>();
   if (pending.length === 0) return hidden;
-  const derived = baseRow(visible, pending, new Map());
+  const derived = baseRow(visible, pending, new Map(), rules);
   if (derived.exists !== base.exists) hidden.set(EXISTENCE_COLUMN_ID, base.exists ? 1n : 0n);
   if (!base.exists) return hidden;
   for (const [columnId, value] of base.values) {

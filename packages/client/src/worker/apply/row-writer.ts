@@ -1,12 +1,15 @@
-import { counterColumnIds, keyColumns, quoteName, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { counterColumnIds, documentColumns, keyColumns, quoteName, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { mergeNews } from '@rockpool/shared/document';
+import { DocumentTable } from '../documents/document-table.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Statement } from '../sqlite/statement.ts';
-import { NO_ROW, type RowState } from './row-state.ts';
+import { NO_ROW, type ColumnRules, type RowState } from './row-state.ts';
 
-/** Reads and writes rows of one table by exact values. Hold one for one delivery, then `release` it. */
+/** Reads and writes rows of one table by exact values, documents as their states. Hold one for one delivery, then `release` it. */
 export class RowWriter {
   readonly table: TableSchema;
-  readonly counters: ReadonlySet<number>;
+  readonly columns: ColumnRules;
+  private readonly documentTable: DocumentTable;
   private readonly connection: Connection;
   private readonly valueIds: readonly number[];
   private readonly nameOfId: ReadonlyMap<number, string>;
@@ -16,7 +19,8 @@ export class RowWriter {
   constructor(connection: Connection, table: TableSchema) {
     this.connection = connection;
     this.table = table;
-    this.counters = counterColumnIds(table);
+    this.columns = { counters: counterColumnIds(table), documents: documentColumns(table) };
+    this.documentTable = new DocumentTable(connection, table.id, this.columns.documents);
     const columns = valueColumns(table);
     this.valueIds = columns.map(({ id }) => id);
     this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));
@@ -33,7 +37,8 @@ export class RowWriter {
     bind(statement, key, 0);
     try {
       if (!statement.step()) return NO_ROW;
-      return { exists: true, values: new Map(this.valueIds.map((id, index) => [id, statement.readCell(index)])) };
+      const values = new Map(this.valueIds.map((id, index) => [id, statement.readCell(index)]));
+      return { exists: true, values: this.documentTable.withStates(key, values) };
     } finally {
       statement.reset();
     }
@@ -41,14 +46,14 @@ export class RowWriter {
 
   /** Writes the whole row, whether or not it is there. Columns that are not given get their defaults. */
   put(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
-    this.runPut(this.putStatement(columnIds), key, values);
+    this.runPut(this.putStatement(columnIds), key, this.documentTable.store(key, columnIds, values));
   }
 
   /** Writes some columns of a row; does nothing when the row is not there. */
   patch(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
     if (columnIds.length === 0) return;
     const statement = this.patchStatement(columnIds);
-    bind(statement, values, 0);
+    bind(statement, this.documentTable.store(key, columnIds, values), 0);
     bind(statement, key, values.length);
     run(statement);
   }
@@ -57,12 +62,14 @@ export class RowWriter {
     const statement = this.statement(`DELETE FROM ${this.from()} WHERE ${this.keyMatch()}`);
     bind(statement, key, 0);
     run(statement);
+    this.documentTable.remove(key);
   }
 
   /** All rows of a group, straight from its columns. */
   writeGroup(group: ChangeGroup): void {
     const { keys, values, rowCount, columnIds, kind } = group;
     if (kind === 'update' && columnIds.length === 0) return;
+    if (this.columns.documents.size > 0) return this.writeRowByRow(group);
     const statement =
       kind === 'insert' ? this.putStatement(columnIds) : kind === 'update' ? this.patchStatement(columnIds) : this.statement(`DELETE FROM ${this.from()} WHERE ${this.keyMatch()}`);
     const [first, second] = kind === 'update' ? [values, keys] : [keys, values];
@@ -71,6 +78,29 @@ export class RowWriter {
       for (const column of first) statement.bindCell(++parameter, column[row] as CellValue);
       for (const column of second) statement.bindCell(++parameter, column[row] as CellValue);
       run(statement);
+    }
+  }
+
+  private writeRowByRow({ keys, values, rowCount, columnIds, kind }: ChangeGroup): void {
+    for (let row = 0; row < rowCount; row++) {
+      const key = keys.map((part) => part[row] as CellValue);
+      const cells = columnIds.map((columnId, index) => {
+        const value = values[index]?.[row] ?? null;
+        return this.columns.documents.has(columnId) ? mergeNews(this.documentTable.read(key, columnId, () => this.text(key, columnId)), value) : value;
+      });
+      if (kind === 'delete') this.remove(key);
+      else if (kind === 'insert') this.put(key, columnIds, cells);
+      else this.patch(key, columnIds, cells);
+    }
+  }
+
+  private text(key: readonly CellValue[], columnId: number): CellValue {
+    const statement = this.statement(`SELECT ${this.nameOf(columnId)} FROM ${this.from()} WHERE ${this.keyMatch()}`);
+    bind(statement, key, 0);
+    try {
+      return statement.step() ? statement.readCell(0) : null;
+    } finally {
+      statement.reset();
     }
   }
 

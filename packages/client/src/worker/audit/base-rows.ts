@@ -3,12 +3,13 @@ import { BaseTable } from '../apply/base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from '../apply/pending-index.ts';
 import { baseRow } from '../apply/row-state.ts';
 import { RowWriter } from '../apply/row-writer.ts';
+import { toColumnValue } from '../documents/document-table.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A row as the server has it: what is pending is not in it. */
 export interface BaseRow {
   readonly key: readonly CellValue[];
-  /** In the order of `auditedColumnIds`. */
+  /** In the order of `auditedColumnIds`, of documents their JSON. */
   readonly cells: readonly CellValue[];
 }
 
@@ -61,8 +62,8 @@ function underPending(connection: Connection, table: TableSchema, pending: Pendi
     return refs.flatMap((ref) => {
       const hidden = new Map([...hiddenCells.read(ref)].map(([columnId, { value }]) => [columnId, value]));
       const shown = pending.changesOf(ref).filter(({ sequence }) => !pending.withheld.has(sequence));
-      const { exists, values } = baseRow(writer.read(ref.key), shown, hidden);
-      return exists ? [{ key: ref.key, cells: columnIds.map((columnId) => values.get(columnId) ?? null) }] : [];
+      const { exists, values } = baseRow(writer.read(ref.key), shown, hidden, writer.columns);
+      return exists ? [{ key: ref.key, cells: columnIds.map((columnId) => toColumnValue(writer.columns, columnId, values.get(columnId) ?? null)) }] : [];
     });
   } finally {
     writer.release();

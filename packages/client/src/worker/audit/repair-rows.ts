@@ -1,8 +1,9 @@
-import { auditedColumnIds, cellValuesEqual, keyToString, TableFingerprint, type CellValue, type ChangeGroup, type DifferingTable, type TableSchema } from '@rockpool/shared';
+import { auditedColumnIds, cellValuesEqual, documentColumns, keyToString, TableFingerprint, type CellValue, type ChangeGroup, type DifferingTable, type TableSchema } from '@rockpool/shared';
 import { recordWithheld, type DeliveryLog } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { quietTransaction } from '../apply/quiet-transaction.ts';
+import { toColumnValue } from '../documents/document-table.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { baseRowSlices, type BaseRow } from './base-rows.ts';
 
@@ -32,6 +33,8 @@ export function repairRows(parts: RepairParts, table: TableSchema, rangeCount: n
 
 function compare({ connection, pending }: RepairParts, table: TableSchema, rangeCount: number, ranges: ReadonlySet<number>, theirs: ReadonlyMap<string, BaseRow>): { wrong: BaseRow[]; extra: BaseRow[] } {
   const fingerprint = new TableFingerprint(table, rangeCount);
+  const columns = { documents: documentColumns(table) };
+  const columnIds = auditedColumnIds(table);
   const wrong = new Map(theirs);
   const extra: BaseRow[] = [];
   for (const slice of baseRowSlices(connection, table, pending)) {
@@ -40,12 +43,13 @@ function compare({ connection, pending }: RepairParts, table: TableSchema, range
       const name = keyToString(mine.key);
       const other = theirs.get(name);
       if (other === undefined) extra.push(mine);
-      else if (other.cells.every((cell, index) => cellValuesEqual(cell, mine.cells[index] ?? null))) wrong.delete(name);
+      else if (other.cells.every((cell, index) => cellValuesEqual(toColumnValue(columns, columnIds[index] as number, cell), mine.cells[index] ?? null))) wrong.delete(name);
     }
   }
   return { wrong: [...wrong.values()], extra };
 }
 
+/** Of documents the answer has states. */
 function rowsOf(table: TableSchema, group: ChangeGroup | undefined): Map<string, BaseRow> {
   const rows = new Map<string, BaseRow>();
   if (group === undefined) return rows;

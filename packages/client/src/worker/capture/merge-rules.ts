@@ -1,4 +1,6 @@
 import { columnGroups, counterColumnIds, counterDelta, keyColumns, quoteName, RockpoolError, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import type { Author } from '@rockpool/shared/document';
+import { captureDocuments } from '../documents/capture-documents.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { CapturedChanges } from './captured-changes.ts';
 
@@ -7,14 +9,15 @@ interface TableRules {
   readonly table: TableSchema;
   readonly counters: ReadonlySet<number>;
   readonly groups: readonly (readonly number[])[];
+  readonly hasDocuments: boolean;
 }
 
-/** The tables that have counters or groups of columns, by id. */
+/** The tables that have counters, groups of columns or documents, by id. */
 export type RulesByTable = ReadonlyMap<number, TableRules>;
 
 export function rulesByTable(tables: readonly TableSchema[]): RulesByTable {
-  const rules = tables.map((table): TableRules => ({ table, counters: counterColumnIds(table), groups: columnGroups(table) }));
-  return new Map(rules.filter(({ counters, groups }) => counters.size > 0 || groups.length > 0).map((entry) => [entry.table.id, entry]));
+  const rules = tables.map((table): TableRules => ({ table, counters: counterColumnIds(table), groups: columnGroups(table), hasDocuments: table.merge.documents.length > 0 }));
+  return new Map(rules.filter(({ counters, groups, hasDocuments }) => counters.size > 0 || groups.length > 0 || hasDocuments).map((entry) => [entry.table.id, entry]));
 }
 
 /**
@@ -22,8 +25,10 @@ export function rulesByTable(tables: readonly TableSchema[]): RulesByTable {
  *
  * - An update of a counter says what it adds; its old value stays as it was. Throws `value-invalid` for a counter that is not an integer.
  * - An update of one column of a group says them all, so that they win or lose together.
+ * - An update of a document says what it edits (documents/capture-documents.ts).
  */
-export function applyMergeRules(connection: Connection, rules: RulesByTable, changes: CapturedChanges): CapturedChanges {
+export function applyMergeRules(connection: Connection, rules: RulesByTable, author: () => Author, captured: CapturedChanges): CapturedChanges {
+  const changes = withDocuments(connection, rules, author, captured);
   if (rules.size === 0 || !changes.groups.some(({ tableId }) => rules.has(tableId))) return changes;
   const pairs = changes.groups.map((group, index) => {
     const before = changes.before[index] as BeforeGroup;
@@ -32,6 +37,16 @@ export function applyMergeRules(connection: Connection, rules: RulesByTable, cha
     if (group.kind === 'update') return addRestOfGroups(connection, tableRules, addUpCounters(tableRules, group, before), before);
     requireIntegers(tableRules, group);
     return { group, before };
+  });
+  return { groups: pairs.map(({ group }) => group), before: pairs.map(({ before }) => before) };
+}
+
+function withDocuments(connection: Connection, rules: RulesByTable, author: () => Author, changes: CapturedChanges): CapturedChanges {
+  if (!changes.groups.some(({ tableId }) => rules.get(tableId)?.hasDocuments === true)) return changes;
+  const pairs = changes.groups.map((group, index) => {
+    const pair = { group, before: changes.before[index] as BeforeGroup };
+    const tableRules = rules.get(group.tableId);
+    return tableRules?.hasDocuments === true ? captureDocuments(connection, tableRules.table, author(), pair) : pair;
   });
   return { groups: pairs.map(({ group }) => group), before: pairs.map(({ before }) => before) };
 }

@@ -1,12 +1,22 @@
 import { SYSTEM_TABLES, tableToDdl } from '@rockpool/shared';
 
+// States of documents (shared/document), as the visible rows show them. Without a line here: the one that follows from the JSON alone.
+const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
+    table_id INTEGER NOT NULL,
+    key BLOB NOT NULL,                     -- encoded key of the row
+    column_id INTEGER NOT NULL,
+    state BLOB NOT NULL,
+    PRIMARY KEY (table_id, key, column_id)
+  ) WITHOUT ROWID`;
+
 /**
  * What the tables below mean. Another number than this in the file: it was written by another version of Rockpool.
  *
  * 1: first version.
  * 2: changesets know how the clock was set since; parked ones that are done with stay until their changeset goes.
+ * 3: documents.
  */
-export const STORAGE_FORMAT = 2;
+export const STORAGE_FORMAT = 3;
 
 /** How to get from an older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
@@ -14,6 +24,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
     'ALTER TABLE rockpool_changelog ADD COLUMN shift_us INTEGER NOT NULL DEFAULT 0',
     'ALTER TABLE rockpool_parked ADD COLUMN closed INTEGER NOT NULL DEFAULT 0',
   ],
+  2: [DOCUMENT_DDL],
 };
 
 /** The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the app. */
@@ -54,6 +65,8 @@ const INTERNAL_DDL: readonly string[] = [
     base INTEGER NOT NULL,                 -- the watermark that the author of the covering write had seen of this cell
     PRIMARY KEY (table_id, key, column_id)
   ) WITHOUT ROWID`,
+
+  DOCUMENT_DDL,
 
   // Requests that were carried out, so that a tab which got no answer can safely ask again.
   `CREATE TABLE rockpool_request (

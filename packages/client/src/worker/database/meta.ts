@@ -11,6 +11,7 @@ export type MetaKey =
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
+  | 'document_generation' // integer, see documents/generation.ts; absent for 1
   | 'clock_contact_json'; // {localUs, serverMs} of a contact at which nothing was pending; absent before the first
 
 /** Reads and writes rockpool_meta; nothing is kept in memory, so that a rolled back transaction takes everything back. */
@@ -44,6 +45,10 @@ export class Meta {
 
   get olderEpochUpTo(): number {
     return (this.get('older_epoch_up_to') ?? 0) as number;
+  }
+
+  get documentGeneration(): number {
+    return (this.get('document_generation') ?? 1) as number;
   }
 
   /** Null before the first contact. */

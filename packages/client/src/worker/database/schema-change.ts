@@ -35,12 +35,14 @@ function changeTable(before: TableSchema, after: TableSchema): SchemaStep[] {
   return [...after.columns.flatMap((column) => changeColumn(after, before, column)), ...changeIndexes(before, after)];
 }
 
-function changeColumn({ name: table, merge: { counters } }: TableSchema, before: TableSchema, column: ColumnSchema): SchemaStep[] {
+function changeColumn({ name: table, merge: { counters, documents } }: TableSchema, before: TableSchema, column: ColumnSchema): SchemaStep[] {
   const known = before.columns.find(({ name }) => name === column.name);
   if (known !== undefined) {
     if (!same(known, column)) throw incompatible(table, column.name, 'the column has another type, default or rule');
     // Changesets that wait say what they add, or what they set.
     if (before.merge.counters.includes(column.name) !== counters.includes(column.name)) throw incompatible(table, column.name, 'the column has become a counter, or is none any more');
+    const ruleOf = (documents: TableSchema['merge']['documents']): unknown => documents.find((rule) => rule.column === column.name) ?? null;
+    if (!same(ruleOf(before.merge.documents), ruleOf(documents))) throw incompatible(table, column.name, 'how the document is merged changed');
     return [];
   }
   if (column.generated?.mode === 'stored') throw incompatible(table, column.name, 'a stored generated column cannot be added; a virtual one can');

@@ -4,6 +4,8 @@ import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { quietTransaction } from '../apply/quiet-transaction.ts';
 import { renumber } from '../changelog/renumber.ts';
+import { rewriteEdits } from '../documents/edits-of-new-site.ts';
+import { documentAuthor } from '../documents/generation.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /**
@@ -22,8 +24,9 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
       const leaving = new Map(pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]));
       const { touched, withheld } = applyRows({ connection, tablesById, pending, decisions: leaving, groups: [] });
       recordWithheld(log, pending, withheld, leaving);
-      meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
       meta.set('site_id', database.randomBytes(ID_BYTES));
+      rewriteEdits(connection, tablesById, documentAuthor(meta), firstOwn);
+      meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
       return touched;
     });
   } finally {

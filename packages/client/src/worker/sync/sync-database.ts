@@ -4,6 +4,7 @@ import { deliveryLog } from '../apply/delivery-log.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
+import { makeDependentEditsAnew } from '../documents/dependent-edits.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
 import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
@@ -87,7 +88,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
     applyDelivery(delivery: Delivery): void {
-      applied(applyDelivery({ connection, tablesById, pending, log, delivery, epoch: epochThere }));
+      applied(new Set([...applyDelivery({ connection, tablesById, pending, log, delivery, epoch: epochThere }), ...makeDependentEditsAnew(database)]));
     },
     counts: () => ({ pendingCount: outbox.pendingCount(), parkedCount: parked.count() }),
     flush: () => database.flush(),

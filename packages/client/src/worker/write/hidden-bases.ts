@@ -1,4 +1,5 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue, type ChangeGroup, type HiddenBase } from '@rockpool/shared';
+import { SEEN_ALL } from '../apply/base-table.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
@@ -11,7 +12,7 @@ export function findHiddenBases(connection: Connection, groups: readonly ChangeG
   for (const group of groups) {
     for (let row = 0; row < group.rowCount; row++) {
       const key = group.keys.map((part) => part[row] as CellValue);
-      const hidden = connection.rows('SELECT column_id, base FROM rockpool_base WHERE table_id = ? AND key = ?', group.tableId, encodeKey(key)) as [number, number][];
+      const hidden = connection.rows('SELECT column_id, base FROM rockpool_base WHERE table_id = ? AND key = ? AND base <> ?', group.tableId, encodeKey(key), SEEN_ALL) as [number, number][];
       if (hidden.length === 0) continue;
       if (group.kind === 'delete') {
         hiddenBases.push({ tableId: group.tableId, key, columnId: EXISTENCE_COLUMN_ID, base: Math.min(...hidden.map(([, base]) => base)) });

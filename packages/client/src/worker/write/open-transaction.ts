@@ -83,7 +83,7 @@ export class OpenTransaction {
     return this.during(() => {
       const { capture, connection, requests, nowMs } = this.writer.parts;
       try {
-        const captured = capture.take();
+        const captured = this.writer.takeCanonical();
         capture.end();
         const outcome = this.writer.log({ results: [], tablesWritten: this.tablesWritten, atomic: this.atomic }, captured);
         requests.record(requestId, outcome, nowMs());

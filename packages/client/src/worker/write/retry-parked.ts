@@ -1,4 +1,4 @@
-import { RockpoolError, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import { withChange } from '../apply/row-state.ts';
 import { RowWriters } from '../apply/row-writers.ts';
 import { writeAfterRemovingAll, writeInPlace, type RowWrite } from '../apply/write-rows.ts';
@@ -6,6 +6,7 @@ import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { Parked } from '../changelog/parked.ts';
 import type { WriteOutcome } from '../database/local-database.ts';
+import { documentsAsText } from '../documents/write-again.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
@@ -42,10 +43,10 @@ export function retryParked(parts: ParkedParts, sequence: number, requestId: str
 
 function retry({ connection, parked, outbox, transaction, tablesById }: ParkedParts, sequence: number, requestId: string | null, write: (writes: readonly RowWrite[]) => void): WriteOutcome {
   return transaction.runInternal(() => {
-    const { groups, atomic } = requireDecided(parked, outbox, sequence);
-    const writers = new RowWriters(connection, tablesById);
+    const { groups, before, atomic } = requireDecided(parked, outbox, sequence);
+    const writers = new RowWriters(connection, withoutDocuments(tablesById));
     try {
-      write(groups.flatMap((group) => writesOf(writers, group)));
+      write(groups.flatMap((group, index) => writesOf(writers, group, before[index] ?? { columnIds: [], values: [] }, tablesById)));
     } finally {
       writers.release();
     }
@@ -65,13 +66,20 @@ function brokenForeignKeys(connection: Connection): number {
   return connection.value('SELECT count(*) FROM pragma_foreign_key_check') as number;
 }
 
-function writesOf(writers: RowWriters, group: ChangeGroup): RowWrite[] {
-  const writer = writers.ofGroup(group);
+/** Of documents the JSON is written, like any other text, and captured as the edit that it is now. */
+function withoutDocuments(tablesById: ReadonlyMap<number, TableSchema>): ReadonlyMap<number, TableSchema> {
+  return new Map([...tablesById].map(([id, table]) => [id, { ...table, merge: { ...table.merge, documents: [] } }]));
+}
+
+function writesOf(writers: RowWriters, captured: ChangeGroup, old: BeforeGroup, tablesById: ReadonlyMap<number, TableSchema>): RowWrite[] {
+  const writer = writers.ofGroup(captured);
+  const textOf = (key: readonly CellValue[], columnId: number): CellValue => writer.read(key).values.get(columnId) ?? null;
+  const group = documentsAsText(tablesById.get(captured.tableId) ?? writer.table, captured, old, textOf);
   return Array.from({ length: group.rowCount }, (_, row) => {
     const key = group.keys.map((part) => part[row] as CellValue);
     const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
     const before = writer.read(key);
-    return { writer, key, before, after: withChange(before, { kind: group.kind, values }, writer.counters) };
+    return { writer, key, before, after: withChange(before, { kind: group.kind, values }, writer.columns) };
   });
 }
 

@@ -8,6 +8,8 @@ import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import type { Meta } from '../database/meta.ts';
+import { documentTables, makeDocumentsCanonical, type DocumentTables } from '../documents/canonical-documents.ts';
+import { documentAuthor } from '../documents/generation.ts';
 import type { SqlPolicy } from '../sqlite/authorizer.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
@@ -28,6 +30,9 @@ export interface WriteParts {
   /** What changesets are stamped with. */
   readonly localTime: LocalTime;
 }
+
+/** A trigger of the app may write what is then not canonical; it seldom does so again and again. */
+const MAX_ROUNDS = 3;
 
 /** What the body of a transaction did, beyond what capture sees. */
 export interface BodyResult {
@@ -52,6 +57,7 @@ export class WriteTransaction {
   private readonly nameOfTable: ReadonlyMap<number, string>;
   private readonly syncedNames: ReadonlySet<string>;
   private readonly rules: RulesByTable;
+  private readonly documents: DocumentTables;
 
   constructor(parts: WriteParts) {
     this.parts = parts;
@@ -59,6 +65,7 @@ export class WriteTransaction {
     this.nameOfTable = new Map(parts.schema.tables.map(({ id, name }) => [id, name]));
     this.syncedNames = new Set(syncedTables(parts.schema).map(({ name }) => name));
     this.rules = rulesByTable(syncedTables(parts.schema));
+    this.documents = documentTables(syncedTables(parts.schema));
   }
 
   /** Carries out the statements of a request, once. */
@@ -135,7 +142,7 @@ export class WriteTransaction {
     let done: BodyResult;
     try {
       done = body();
-      captured = capture.take();
+      captured = this.takeCanonical();
     } finally {
       capture.end();
     }
@@ -145,7 +152,7 @@ export class WriteTransaction {
   /** Puts what was captured into the changelog, as one changeset. The last step before COMMIT. */
   log(done: BodyResult, captured: CapturedChanges): WriteOutcome {
     const { changelog, connection, meta, localTime } = this.parts;
-    const changes = applyMergeRules(connection, this.rules, captured);
+    const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);
     const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
     for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);
     let sequence: number | null = null;
@@ -154,6 +161,16 @@ export class WriteTransaction {
       sequence = changelog.append({ ...changes, atomic: done.atomic, hiddenBases, base: meta.cursor }, localTime);
     }
     return { results: done.results, touchedTables: [...touched], sequence, repeated: false };
+  }
+
+  /** What was changed, documents in their canonical form. Call it while capture is on. */
+  takeCanonical(): CapturedChanges {
+    const { capture, connection } = this.parts;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const captured = capture.take();
+      if (this.documents.size === 0 || !makeDocumentsCanonical(connection, this.documents, captured.groups)) return captured;
+    }
+    throw new RockpoolError('document-invalid', { problem: 'a trigger undoes the canonical form' });
   }
 
   private inTransaction<T>(body: () => T): T {

@@ -1,0 +1,59 @@
+import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { canonicalJson, parseJson } from '@rockpool/shared/document';
+import type { Connection } from '../sqlite/connection.ts';
+
+/** Tables with document columns, by id. */
+export type DocumentTables = ReadonlyMap<number, TableSchema>;
+
+export function documentTables(tables: readonly TableSchema[]): DocumentTables {
+  return new Map(tables.filter(({ merge }) => merge.documents.length > 0).map((table) => [table.id, table]));
+}
+
+/**
+ * Writes the documents that a transaction has left in another form (blanks, the order of keys) in the canonical one: what is merged ends there, and equal
+ * documents have to be equal bytes. Returns whether there were any; then the transaction has changed, and is to be captured anew.
+ * Throws `document-invalid` for what is no JSON or not within the column's rule.
+ */
+export function makeDocumentsCanonical(connection: Connection, tables: DocumentTables, groups: readonly ChangeGroup[]): boolean {
+  let rewritten = false;
+  for (const group of groups) {
+    const table = tables.get(group.tableId);
+    if (table === undefined) continue;
+    for (const [columnId, rule] of documentColumns(table)) {
+      const values = group.values[group.columnIds.indexOf(columnId)];
+      values?.forEach((value, row) => {
+        const canonical = canonicalText(value, rule, table, columnId);
+        if (canonical === value) return;
+        update(connection, table, columnId, group.keys.map((part) => part[row] as CellValue), canonical);
+        rewritten = true;
+      });
+    }
+  }
+  return rewritten;
+}
+
+function canonicalText(value: CellValue, rule: DocumentRule, table: TableSchema, columnId: number): string | null {
+  if (value === null) return null;
+  const column = columnName(table, columnId);
+  if (typeof value !== 'string') throw new RockpoolError('document-invalid', { table: table.name, column, problem: 'type' });
+  try {
+    return canonicalJson(parseJson(value, rule));
+  } catch (error) {
+    if (!(error instanceof RockpoolError)) throw error;
+    throw new RockpoolError(error.code, { ...error.fields, table: table.name, column }, { cause: error });
+  }
+}
+
+function update(connection: Connection, table: TableSchema, columnId: number, key: readonly CellValue[], text: string | null): void {
+  const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
+  const statement = connection.prepare(`UPDATE main.${quoteName(table.name)} SET ${quoteName(columnName(table, columnId))} = ? WHERE ${match}`);
+  try {
+    statement.runCells(text, ...key);
+  } finally {
+    statement.release();
+  }
+}
+
+function columnName(table: TableSchema, columnId: number): string {
+  return table.columns.find(({ id }) => id === columnId)?.name ?? '';
+}

@@ -1,0 +1,73 @@
+import { documentColumns, encodeKey, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { createDocument, diffJson, editDocument, encodeDocumentCell, parseJson, PathRule, type Author } from '@rockpool/shared/document';
+import { SEEN_ALL } from '../apply/base-table.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { DocumentTable } from './document-table.ts';
+
+interface Captured {
+  readonly group: ChangeGroup;
+  readonly before: BeforeGroup;
+}
+
+/**
+ * Brings what a transaction did to documents into the form in which it merges, and stores their new states.
+ *
+ * - An insert, or an update from or to NULL, says the content.
+ * - Any other update says the edit. Its old value is the change of the JSON, which weighs what the edit weighs.
+ * - A delete keeps states as old values, so that the row can come back as it was.
+ *
+ * The first pending update of a document leaves the server's state in rockpool_base: what is merged cannot be taken apart again.
+ */
+export function captureDocuments(connection: Connection, table: TableSchema, author: Author, { group, before }: Captured): Captured {
+  const documents = documentColumns(table);
+  const states = new DocumentTable(connection, table.id, documents);
+  const keyOf = (row: number): CellValue[] => group.keys.map((part) => part[row] as CellValue);
+  if (group.kind === 'insert') return { group: { ...group, values: mapDocuments(group, documents, (value) => toContent(value)) }, before };
+  if (group.kind === 'delete') {
+    const values = mapDocuments(before, documents, (text, columnId, row) => states.read(keyOf(row), columnId, () => text));
+    for (let row = 0; row < group.rowCount; row++) states.remove(keyOf(row));
+    return { group, before: { ...before, values } };
+  }
+  const changes = before.values.map((column) => [...column]);
+  const values = mapDocuments(group, documents, (text, columnId, row, index) => {
+    const rule = documents.get(columnId) as DocumentRule;
+    const old = before.values[index]?.[row] ?? null;
+    const key = keyOf(row);
+    const state = states.read(key, columnId, () => old);
+    keepBase(connection, table, key, columnId, state);
+    if (typeof text !== 'string' || typeof old !== 'string') {
+      states.write(key, columnId, typeof text === 'string' ? createDocument(parseJson(text, rule), rule) : null);
+      return toContent(text);
+    }
+    const [from, to] = [parseJson(old, rule), parseJson(text, rule)];
+    (changes[index] as CellValue[])[row] = JSON.stringify(diffJson(from, to, PathRule.root(rule)));
+    const edited = editDocument(state, to, rule, author);
+    states.write(key, columnId, edited.state);
+    return edited.edit;
+  });
+  return { group: { ...group, values }, before: { ...before, values: changes } };
+}
+
+type Mapping = (value: CellValue, columnId: number, row: number, index: number) => CellValue;
+
+function mapDocuments({ columnIds, values }: BeforeGroup, documents: ReadonlyMap<number, DocumentRule>, mapping: Mapping): (readonly CellValue[])[] {
+  return values.map((column, index) => {
+    const columnId = columnIds[index] as number;
+    return documents.has(columnId) ? column.map((value, row) => mapping(value, columnId, row, index)) : column;
+  });
+}
+
+function toContent(text: CellValue): CellValue {
+  return typeof text === 'string' ? encodeDocumentCell({ kind: 'content', json: text }) : null;
+}
+
+function keepBase(connection: Connection, table: TableSchema, key: readonly CellValue[], columnId: number, state: CellValue): void {
+  connection.run(
+    'INSERT OR IGNORE INTO rockpool_base (table_id, key, column_id, value, base) VALUES (?, ?, ?, ?, ?)',
+    table.id,
+    encodeKey(key),
+    columnId,
+    state as Uint8Array | null,
+    SEEN_ALL,
+  );
+}

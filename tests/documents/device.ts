@@ -1,0 +1,66 @@
+import { decodeServerMessage, PROTOCOL_VERSION, type RockpoolError, type Schema, type ServerMessage } from '../../packages/shared/src/index.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
+import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
+import type { LiveDatabase, Subscriber } from '../../packages/sync-server/src/fanout/live-database.ts';
+
+const NOW_MS = 1_700_000_000_000;
+
+/** A client's database that meets a server's when it is told to, without a network in between. */
+export class Device {
+  readonly database: OpenDatabase;
+  private readonly sync: SyncDatabase;
+  private readonly server: LiveDatabase;
+  private requests = 0;
+
+  constructor(server: LiveDatabase, schema: Schema, siteId: Uint8Array) {
+    this.server = server;
+    this.database = openInMemory({ schema, randomBytes: () => siteId });
+    this.sync = toSyncDatabase({ database: this.database, nowMs: () => NOW_MS, onApplied: () => undefined });
+  }
+
+  /** One transaction. Throws what the database throws. */
+  write(...statements: readonly (readonly [sql: string, ...params: (string | number | null)[]])[]): void {
+    this.database.write({ id: `${this.requests++}`, statements: statements.map(([sql, ...params]) => ({ sql, params })) });
+  }
+
+  rows(sql: string): readonly (readonly unknown[])[] {
+    return this.database.connection.rows(sql);
+  }
+
+  /** Connects, sends everything, takes everything, and leaves. */
+  async meet(): Promise<void> {
+    const inbox: ServerMessage[] = [];
+    let failure: RockpoolError | null = null;
+    const { server, sync } = this;
+    const subscriber: Subscriber = {
+      site: Buffer.from(sync.siteId).toString('hex'),
+      send: (message) => void inbox.push(decodeServerMessage(message)),
+      fail: (error) => (failure = error),
+    };
+    const { epoch, cursor, decidedUpTo, lastSequence } = sync.position();
+    server.join(
+      subscriber,
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, epoch, cursor, decidedUpTo, lastSequence },
+      { canWrite: true, nowMs: NOW_MS },
+    );
+    this.takeAll(inbox);
+    for (let sent = decidedUpTo, batch = sync.nextPush(sent, 256 * 1024); batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
+      sent = batch.changesets.at(-1)?.sequence ?? sent;
+      server.push(subscriber, { type: 'push', ...batch }, { principal: subscriber.site, receivedMs: NOW_MS }, (refusal) => (failure = refusal));
+    }
+    // The server decides at the end of its tick.
+    for (let tick = 0; tick < 3; tick++) await new Promise((resolve) => setImmediate(resolve));
+    this.takeAll(inbox);
+    server.leave(subscriber);
+    if (failure !== null) throw failure as RockpoolError;
+  }
+
+  private takeAll(inbox: ServerMessage[]): void {
+    for (const message of inbox.splice(0)) {
+      if (message.type === 'welcome') this.sync.greet(message);
+      else if (message.type === 'delivery') this.sync.applyDelivery(message);
+    }
+  }
+}
