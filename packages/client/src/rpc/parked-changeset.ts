@@ -8,6 +8,8 @@ export interface ParkedValue {
   readonly before?: SqlValue;
   /** What was written; absent for a row that was deleted. */
   readonly after?: SqlValue;
+  /** Instead of both, of an edited document: what was changed in it, as JSON (JsonChange of @rockpool/shared/document). */
+  readonly change?: string;
 }
 
 /** What a changeset did to one row. */

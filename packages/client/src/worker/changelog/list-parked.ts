@@ -1,4 +1,5 @@
-import { counterColumnIds, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { counterColumnIds, documentColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { decodeDocumentCell, documentText, isDocumentEdit } from '@rockpool/shared/document';
 import type { ParkedChange, ParkedChangeset, ParkedValue } from '../../rpc/parked-changeset.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Outbox } from './outbox.ts';
@@ -23,6 +24,7 @@ export function listParked(parked: Parked, outbox: Outbox, tablesById: ReadonlyM
 
 function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup): ParkedChange[] {
   const counters = counterColumnIds(table);
+  const documents = documentColumns(table);
   const columnIds = group.kind === 'delete' ? before.columnIds : group.columnIds;
   return Array.from({ length: group.rowCount }, (_, row) => ({
     table: table.name,
@@ -32,14 +34,23 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
       const column = table.columns.find(({ id }) => id === columnId)?.name;
       if (column === undefined) return [];
       const old = before.values[index]?.[row] ?? null;
-      if (group.kind === 'delete') return [{ column, before: toValue(old) }];
+      const toColumn = (cell: CellValue): SqlValue => (documents.has(columnId) ? documentValue(cell) : toValue(cell));
+      if (group.kind === 'delete') return [{ column, before: toColumn(old) }];
       const written = group.values[index]?.[row] ?? null;
-      if (group.kind === 'insert') return [{ column, after: toValue(written) }];
+      if (documents.has(columnId) && isDocumentEdit(written)) return [{ column, change: String(old) }];
+      if (group.kind === 'insert') return [{ column, after: toColumn(written) }];
       // An update of a counter says what it added.
       const after = counters.has(columnId) && typeof old === 'bigint' && typeof written === 'bigint' ? old + written : written;
-      return [{ column, before: toValue(old), after: toValue(after) }];
+      return [{ column, before: toColumn(old), after: toColumn(after) }];
     }),
   }));
+}
+
+/** The JSON of a document; a changeset holds it as its state, as what a new one contains, or as it stood there. */
+function documentValue(cell: CellValue): SqlValue {
+  if (!(cell instanceof Uint8Array)) return toValue(cell);
+  const decoded = decodeDocumentCell(cell);
+  return decoded.kind === 'content' ? decoded.json : documentText(cell);
 }
 
 /** As queries give values: integers as numbers where they are exact. */
