@@ -17,7 +17,7 @@ export class Device {
   constructor(server: LiveDatabase, schema: Schema, siteId: Uint8Array) {
     this.server = server;
     this.database = openInMemory({ schema, randomBytes: () => siteId });
-    this.sync = toSyncDatabase({ database: this.database, nowMs: () => NOW_MS, onApplied: () => undefined });
+    this.sync = toSyncDatabase({ database: this.database, elapsedMs: () => 0, onApplied: () => undefined });
   }
 
   /** One transaction. Throws what the database throws. */
@@ -39,14 +39,14 @@ export class Device {
       send: (message) => void inbox.push(decodeServerMessage(message)),
       fail: (error) => (failure = error),
     };
-    const { epoch, cursor, decidedUpTo, lastSequence } = sync.position();
+    const position = sync.position();
     server.join(
       subscriber,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, epoch, cursor, decidedUpTo, lastSequence },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position },
       { canWrite: true, nowMs: NOW_MS },
     );
     this.takeAll(inbox);
-    for (let sent = decidedUpTo, batch = sync.nextPush(sent, 256 * 1024); batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
+    for (let sent = position.decidedUpTo, batch = sync.nextPush(sent, 256 * 1024); batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
       sent = batch.changesets.at(-1)?.sequence ?? sent;
       server.push(subscriber, { type: 'push', ...batch }, { principal: subscriber.site, receivedMs: NOW_MS }, (refusal) => (failure = refusal));
     }
