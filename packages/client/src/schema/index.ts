@@ -2,4 +2,5 @@
 export { decodeSchema, encodeSchema, type Schema } from '@rockpool/shared';
 export { newId } from '../new-id.ts';
 export { defineSchema, type DefineSchemaOptions } from './define-schema.ts';
-export type { TableMergeRules } from './merge-rules.ts';
+export { documentPath } from './document-path.ts';
+export type { DocumentDeclaration, TableMergeRules } from './merge-rules.ts';
