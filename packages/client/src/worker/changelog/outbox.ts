@@ -1,6 +1,6 @@
 import type { Changeset } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
-import type { Changelog, DecodedChangeset } from './changelog.ts';
+import type { Changelog } from './changelog.ts';
 
 /** Admitted changesets are kept this long, so that a server restored from a backup can be given back what it lost. */
 export const ADMITTED_RETENTION_MS: number = 7 * 24 * 60 * 60 * 1000;
@@ -55,14 +55,6 @@ export class Outbox {
       statement.release();
     }
     return changesets.length === 0 ? null : { previousHash: this.changelog.hashOf(sequence), changesets };
-  }
-
-  /** What is pending and counts: decoded, in order, without the parked ones. `after` skips those already known. */
-  *pending(after = 0): Generator<DecodedChangeset> {
-    const parked = new Set(this.connection.rows('SELECT sequence FROM rockpool_parked').map(([sequence]) => sequence));
-    for (const changeset of this.changelog.readAfter(Math.max(after, this.decidedUpTo()))) {
-      if (!parked.has(changeset.sequence)) yield changeset;
-    }
   }
 
   /** Call in the transaction that applies the outcomes. What was decided before stays so. */

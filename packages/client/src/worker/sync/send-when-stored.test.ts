@@ -1,10 +1,10 @@
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { sendWhenStored } from './send-when-stored.ts';
-import type { Connection } from './web-socket.ts';
+import type { ServerConnection } from './web-socket.ts';
 
 interface World {
-  readonly connection: Connection;
+  readonly connection: ServerConnection;
   readonly sent: string[];
   readonly failed: ErrorData[];
   /** One for each message, in order. */

@@ -4,7 +4,7 @@ import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory } from '../testing/test-database.ts';
 import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
 import { createSyncEngine, type SyncEngine } from './sync-engine.ts';
-import type { ConnectionEvents } from './web-socket.ts';
+import type { ServerConnectionEvents } from './web-socket.ts';
 
 let requests = 0;
 
@@ -15,7 +15,7 @@ function write(database: OpenDatabase, sql: string): void {
 /** A server's end of each connection, one after the other. */
 interface Line {
   readonly sent: ClientMessage[];
-  readonly events: ConnectionEvents;
+  readonly events: ServerConnectionEvents;
   closed: boolean;
   say(message: ServerMessage): void;
 }

@@ -4,7 +4,7 @@ import { createSteadyClock, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, R
 import type { WelcomeVerdict } from './judge-welcome.ts';
 import { INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
-import type { Connect, Connection } from './web-socket.ts';
+import type { Connect, ServerConnection } from './web-socket.ts';
 
 /** How far this database is, durably. */
 export interface SyncPosition {
@@ -91,7 +91,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   const steadyMs = createSteadyClock(nowMs, () => performance.now());
   const random = options.random ?? Math.random;
   let state: MachineState = INITIAL_STATE;
-  let connection: Connection | null = null;
+  let connection: ServerConnection | null = null;
   let wakeTimer: ReturnType<typeof setTimeout> | undefined;
   let confirmTimer: ReturnType<typeof setTimeout> | undefined;
   // Sizes of sent changesets that are not decided, by number.

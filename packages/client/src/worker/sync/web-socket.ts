@@ -1,21 +1,21 @@
 import { decodeServerMessage, encodeMessage, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, RockpoolError, toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
 
 /** One connection to a server, in messages. After `onFailed` nothing more comes. */
-export interface Connection {
+export interface ServerConnection {
   send(message: ClientMessage): void;
   /** Bytes given to `send` that have not left yet. */
   readonly bufferedBytes: number;
   close(): void;
 }
 
-export interface ConnectionEvents {
+export interface ServerConnectionEvents {
   onOpen(): void;
   onMessage(message: ServerMessage): void;
   onFailed(error: ErrorData): void;
 }
 
 /** Opens a connection; a fake one takes its place in simulations. */
-export type Connect = (url: string, events: ConnectionEvents) => Connection;
+export type Connect = (url: string, events: ServerConnectionEvents) => ServerConnection;
 
 // The whole surface of WebSocket that is used here, so that this file needs no DOM.
 interface Socket {
