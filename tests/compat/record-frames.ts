@@ -36,8 +36,8 @@ const groups: ChangeGroup[] = [
 const body = encodeChangesetBody({ atomic: true, groups, hiddenBases: [{ tableId: tableIdOf('entry'), key: ['e1'], columnId: 0, base: 300 }] });
 
 const fromClient: ClientMessage[] = [
-  { type: 'hello', protocolVersion: 1, token: 'a.b.c', databaseId: 'budget-1', siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, decidedUpTo: 0, decidedHash: new Uint8Array(16), lastSequence: 0 },
-  { type: 'hello', protocolVersion: 1, token: '', databaseId: 'b', siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, decidedUpTo: 129, decidedHash: id, lastSequence: 130 },
+  { type: 'hello', protocolVersion: 1, token: 'a.b.c', databaseId: 'budget-1', siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, decidedUpTo: 0, decidedHash: new Uint8Array(16), lastSequence: 0, reload: false },
+  { type: 'hello', protocolVersion: 1, token: '', databaseId: 'b', siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, decidedUpTo: 129, decidedHash: id, lastSequence: 130, reload: true },
   { type: 'push', previousHash: id, olderEpochUpTo: 0, changesets: [{ sequence: 130, stampUs: 1_763_683_200_000_123, ageUs: 1500, base: 12, body }] },
   { type: 'confirm', cursor: 13, decidedUpTo: 130 },
   { type: 'renew-token', token: 'd.e.f' },
@@ -61,6 +61,7 @@ const fromServer: ServerMessage[] = [
   { type: 'failure', code: 'auth-token-expired', fields: {} },
   { type: 'pong', serverNowMs: 1_763_683_200_000 },
   { type: 'audit-answer', cursor: 14, compared: true, differing: [{ tableId: tableIdOf('entry'), ranges: [] }, { tableId: tableIdOf('rate'), ranges: [1] }], groups: groups.slice(0, 1) },
+  { type: 'delivery-part', groups },
 ];
 
 function record(side: RecordedFrame['side'], message: ClientMessage | ServerMessage): RecordedFrame {

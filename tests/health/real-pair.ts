@@ -6,6 +6,7 @@ import { createSyncEngine, type SyncEngine } from '../../packages/client/src/wor
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
 import { openInMemory, testSchema } from '../../packages/client/src/worker/testing/test-database.ts';
+import type { SyncServerOptions } from '../../packages/sync-server/src/create-sync-server.ts';
 import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
 
 /** The real database and sync of one device, in this process. */
@@ -14,6 +15,8 @@ export class Device {
   readonly problems: RockpoolError[] = [];
   /** The messages that went and came. */
   readonly sizes: { readonly type: string; readonly sizeBytes: number }[] = [];
+  /** Called before a message is dealt with. */
+  onMessage: (type: string) => void = () => undefined;
   report: SyncReport | null = null;
   /** Read only: what is written waits. */
   role: 'editor' | 'viewer' = 'editor';
@@ -32,6 +35,7 @@ export class Device {
           ...events,
           onMessage: (message) => {
             this.note(message);
+            this.onMessage(message.type);
             events.onMessage(message);
           },
         });
@@ -46,6 +50,7 @@ export class Device {
       onReport: (report) => {
         this.report = report;
       },
+      onStuck: () => undefined,
       onProblem: (error) => void this.problems.push(error),
       // Again and again.
       auditTimes: { quietMs: 0, intervalMs: 20 },
@@ -84,9 +89,9 @@ export class Device {
 }
 
 /** Runs a test with a server of its own, and devices that end with it. */
-export async function withServer(body: (server: TestServer, device: () => Device) => Promise<void>): Promise<void> {
+export async function withServer(body: (server: TestServer, device: () => Device) => Promise<void>, options: Partial<SyncServerOptions> = {}): Promise<void> {
   const folder = temporaryFolder();
-  const server = await TestServer.start(folder.path, { schema: testSchema });
+  const server = await TestServer.start(folder.path, { schema: testSchema, ...options });
   const devices: Device[] = [];
   try {
     await body(server, () => {

@@ -132,6 +132,7 @@ describe('a client', () => {
       pendingCount: 0,
       parkedCount: 0,
       reason: null,
+      stuck: null,
       lastContactMs: null,
       persistence: 'opfs',
       role: 'leader',

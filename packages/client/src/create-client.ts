@@ -46,6 +46,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     pendingCount: 0,
     parkedCount: 0,
     reason: null,
+    stuck: null,
     lastContactMs: null,
     // What `durable` comes to is known when the worker has answered, and nobody sees this before.
     persistence: persistence === 'durable' ? 'opfs' : persistence,

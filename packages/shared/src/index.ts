@@ -34,10 +34,12 @@ export type { Audit, AuditedTable } from './protocol/audit.ts';
 export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';
 export type { Confirm } from './protocol/confirm.ts';
 export type { Delivery, DeliveryHead } from './protocol/delivery.ts';
+export type { DeliveryPart } from './protocol/delivery-part.ts';
 export type { Failure } from './protocol/failure.ts';
 export { FrameAssembler, messageToFrames } from './protocol/frame-codec.ts';
 export { ID_BYTES, type Hello } from './protocol/hello.ts';
 export {
+  DELIVERY_PART_BYTES,
   HELLO_DEADLINE_MS,
   MAX_CHANGESET_BYTES,
   MAX_CHANGESET_CELLS,
@@ -55,6 +57,7 @@ export {
   decodeServerMessage,
   encodeDelivery,
   encodeDeliveryGroups,
+  encodeDeliveryPart,
   encodeMessage,
   MESSAGE_CODES,
   type ClientMessage,

@@ -41,6 +41,8 @@ export interface SyncServerOptions {
   /** Default: JSON lines to stderr. */
   readonly log?: Log;
   readonly limits?: Partial<SessionLimits>;
+  /** A delivery longer than this is sent in parts. Default 256 KiB. */
+  readonly deliveryPartBytes?: number;
   /** How long deletes are remembered for clients that are away, and conflicts for people. */
   readonly retention?: Partial<Retention>;
 }
@@ -65,7 +67,7 @@ export const SYNC_PATH = '/sync';
  * `database-unavailable` when another server uses the directory.
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
-  const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, log = logToStderr, limits, retention } = options;
+  const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, log = logToStderr, limits, retention, deliveryPartBytes } = options;
   const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
   requireValid(options, secret);
   const rules: TokenRules = { ...(secret && { secret }), ...(keySet && { keySet }), ...(issuer && { issuer }), ...(audience && { audience }) };
@@ -78,7 +80,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     now,
     log,
   });
-  const databases = new DatabaseCache({ dataDir, schema, retention: { ...RETENTION, ...retention }, onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
+  const databases = new DatabaseCache({ dataDir, schema, retention: { ...RETENTION, ...retention }, deliveryPartBytes, onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
   const sockets = new Sockets({
     origins,
     context: {

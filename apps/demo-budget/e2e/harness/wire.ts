@@ -77,6 +77,7 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
         decidedUpTo: 0,
         decidedHash: FIRST_PREVIOUS_HASH,
         lastSequence: 0,
+        reload: false,
       });
     },
     push(group) {

@@ -10,8 +10,30 @@ import type { Persistence } from './persistence.ts';
  * - `up-to-date`: connected, nothing waits on either side
  * - `needs-auth`: the server refuses the token; local work goes on and is kept
  * - `blocked`: sync cannot go on by itself; `reason` says why
+ * - `paused`: somebody has paused it; local work goes on, and nothing is sent or fetched until `sync.resume()`
  */
-export type SyncState = 'opening' | 'offline' | 'connecting' | 'pushing' | 'up-to-date' | 'needs-auth' | 'blocked';
+export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushing' | 'up-to-date' | 'needs-auth' | 'blocked';
+
+/**
+ * Where a change can be held up while there is a connection:
+ * - `delivery`: the server does not send what it has
+ * - `outcome`: the server does not say what became of what was sent
+ * - `apply`: what the server sent cannot be written here
+ * - `audit`: rows differ from the server's, and replacing them did not help
+ */
+export type SyncStage = 'delivery' | 'outcome' | 'apply' | 'audit';
+
+/** What is tried next: a new connection, on which everything undecided is sent again; the server's whole state in the place of what is here; a new worker. */
+export type SyncRemedy = 'reconnect' | 'resend' | 'reload' | 'restart';
+
+/** Sync has failed in one place several times in a row. */
+export interface StuckStage {
+  readonly stage: SyncStage;
+  readonly times: number;
+  /** Of the last time. */
+  readonly error: ErrorData;
+  readonly next: SyncRemedy;
+}
 
 /** `leader`: this tab writes and syncs for all tabs. `follower`: it reads locally and sends its writes to the leader. */
 export type TabRole = 'leader' | 'follower';
@@ -24,6 +46,8 @@ export interface SyncStatus {
   /** Changesets that were refused and wait for a decision of the user. */
   readonly parkedCount: number;
   readonly reason: ErrorData | null;
+  /** What does not move although there is a connection, and what is done about it; null as long as everything does. */
+  readonly stuck: StuckStage | null;
   /** Wall time in ms at which bytes last came from the server. */
   readonly lastContactMs: number | null;
   /** Where the database is kept; never changes behind the app's back. */

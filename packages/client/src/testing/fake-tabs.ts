@@ -18,6 +18,7 @@ export const FAKE_STATUS: LeaderStatus = {
   pendingCount: 0,
   parkedCount: 0,
   reason: null,
+  stuck: null,
   lastContactMs: null,
   persistence: 'opfs',
   clockOffsetMs: null,

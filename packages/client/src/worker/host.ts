@@ -39,6 +39,7 @@ export function createHost(): WorkerApi {
         pendingCount: 0,
         parkedCount: 0,
         reason: null,
+        stuck: null,
         lastContactMs: null,
         persistence,
         clockOffsetMs: null,

@@ -27,6 +27,8 @@ export interface Hello {
   readonly decidedHash: Uint8Array;
   /** The number of my last changeset; 0: none yet. */
   readonly lastSequence: number;
+  /** What is here cannot be mended by news: the whole state is asked for. */
+  readonly reload: boolean;
 }
 
 export function writeHello(writer: ByteWriter, hello: Hello): void {
@@ -41,6 +43,7 @@ export function writeHello(writer: ByteWriter, hello: Hello): void {
   writer.varint(hello.decidedUpTo);
   writer.bytes(hello.decidedHash);
   writer.varint(hello.lastSequence);
+  writer.u8(hello.reload ? 1 : 0);
 }
 
 export function readHello(reader: ByteReader): Hello {
@@ -56,5 +59,6 @@ export function readHello(reader: ByteReader): Hello {
     decidedUpTo: reader.varint(),
     decidedHash: reader.bytes(CHANGESET_HASH_BYTES).slice(),
     lastSequence: reader.varint(),
+    reload: reader.flag(),
   };
 }

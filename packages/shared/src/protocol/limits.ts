@@ -30,6 +30,11 @@ export const MAX_VALUE_BYTES: number = 8 * 1024 * 1024;
 /** A push holds changesets up to this size, or a single larger one. */
 export const PUSH_BYTES: number = 256 * 1024;
 
+/**
+ * One message of a delivery, about; a longer delivery comes in parts. At 7 KB a second one gets through before the connection counts as silent.
+ */
+export const DELIVERY_PART_BYTES: number = 256 * 1024;
+
 /** Silence after which a side sends a ping. */
 export const PING_INTERVAL_MS = 15_000;
 

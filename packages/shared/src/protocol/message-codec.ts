@@ -6,6 +6,7 @@ import { readAudit, writeAudit, type Audit } from './audit.ts';
 import { readAuditAnswer, writeAuditAnswer, type AuditAnswer } from './audit-answer.ts';
 import { readConfirm, writeConfirm, type Confirm } from './confirm.ts';
 import { readDelivery, writeDelivery, writeDeliveryHead, type Delivery, type DeliveryHead } from './delivery.ts';
+import { readDeliveryPart, type DeliveryPart } from './delivery-part.ts';
 import { readFailure, writeFailure, type Failure } from './failure.ts';
 import { readHello, writeHello, type Hello } from './hello.ts';
 import { readPong, writePong, type Ping, type Pong } from './ping.ts';
@@ -14,7 +15,7 @@ import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.
 import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
 
 export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping | Audit;
-export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer;
+export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer | DeliveryPart;
 
 /** First byte of every message. A number is never given to another message. */
 export const MESSAGE_CODES = {
@@ -29,6 +30,7 @@ export const MESSAGE_CODES = {
   failure: 67,
   pong: 68,
   'audit-answer': 69,
+  'delivery-part': 70,
 } as const;
 
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array<ArrayBuffer> {
@@ -65,13 +67,16 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
     case 'audit-answer':
       writeAuditAnswer(writer, message);
       break;
+    case 'delivery-part':
+      writeGroups(writer, message.groups);
+      break;
     case 'ping':
       break;
   }
   return writer.finish();
 }
 
-/** The groups of a delivery as bytes, for encodeDelivery. */
+/** The groups of a delivery as bytes, for encodeDelivery and encodeDeliveryPart. */
 export function encodeDeliveryGroups(groups: readonly ChangeGroup[]): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
   writeGroups(writer, groups);
@@ -83,6 +88,14 @@ export function encodeDelivery(head: DeliveryHead, encodedGroups: Uint8Array): U
   const writer = new ByteWriter();
   writer.u8(MESSAGE_CODES.delivery);
   writeDeliveryHead(writer, head);
+  writer.bytes(encodedGroups);
+  return writer.finish();
+}
+
+/** The same bytes as encodeMessage gives for a part with these groups. */
+export function encodeDeliveryPart(encodedGroups: Uint8Array): Uint8Array<ArrayBuffer> {
+  const writer = new ByteWriter();
+  writer.u8(MESSAGE_CODES['delivery-part']);
   writer.bytes(encodedGroups);
   return writer.finish();
 }
@@ -123,6 +136,8 @@ export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
         return readPong(reader);
       case MESSAGE_CODES['audit-answer']:
         return readAuditAnswer(reader);
+      case MESSAGE_CODES['delivery-part']:
+        return readDeliveryPart(reader);
       default:
         return reader.fail('unknown message');
     }

@@ -97,6 +97,7 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
     decidedUpTo: safe,
     decidedHash: id,
     lastSequence: safe,
+    reload: fc.boolean(),
   }),
   changesetRun.chain((changesets) =>
     plain({ type: fc.constant('push' as const), previousHash: id, olderEpochUpTo: safe, changesets: fc.constant(changesets) }),
@@ -134,6 +135,7 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
     ),
   plain({ type: fc.constant('failure' as const), code: fc.constant('auth-token-expired' as const), fields: fc.constant({ seconds: 3 }) }),
   plain({ type: fc.constant('pong' as const), serverNowMs: safe }),
+  plain({ type: fc.constant('delivery-part' as const), groups: fc.array(changeGroup, { maxLength: 3 }) }),
   plain({
     type: fc.constant('audit-answer' as const),
     cursor: safe,

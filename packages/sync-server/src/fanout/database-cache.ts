@@ -13,6 +13,7 @@ export interface DatabaseCacheOptions {
   readonly schema: Schema;
   readonly onFailure: (databaseId: string, error: unknown) => void;
   readonly retention: Retention;
+  readonly deliveryPartBytes?: number | undefined;
   readonly maxIdleFiles?: number;
 }
 
@@ -46,7 +47,8 @@ export class DatabaseCache {
   private openFile(databaseId: string): LiveDatabase {
     try {
       const file = openDatabaseFile(join(this.directory, databaseFileName(databaseId)), this.options.schema);
-      return new LiveDatabase(file, { retention: this.options.retention, onFailure: (error) => this.options.onFailure(databaseId, error) });
+      const { retention, deliveryPartBytes } = this.options;
+      return new LiveDatabase(file, { retention, deliveryPartBytes, onFailure: (error) => this.options.onFailure(databaseId, error) });
     } catch (error) {
       if (error instanceof RockpoolError) throw error;
       throw new RockpoolError('database-unavailable', {}, { cause: error });

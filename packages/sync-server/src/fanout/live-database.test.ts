@@ -28,7 +28,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
   const { siteId, epoch, cursor, decidedUpTo, changelog, hashes } = site;
   live.join(
     subscriber,
-    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length },
+    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
     { principal: { id: 'a' }, canWrite: true, nowMs: NOW_MS },
   );
   return { subscriber, heard };

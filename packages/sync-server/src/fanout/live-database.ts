@@ -1,10 +1,11 @@
-import { encodeDelivery, encodeDeliveryGroups, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type Hello, type Push, type Welcome } from '@rockpool/shared';
+import { DELIVERY_PART_BYTES, encodeDelivery, encodeDeliveryPart, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type Hello, type Push, type Welcome } from '@rockpool/shared';
 import { TableAudits } from '../audit/table-audits.ts';
 import type { Principal } from '../auth/principal.ts';
 import { outcomesAfter } from '../log/outcomes.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
+import { encodeParts } from '../pull/encode-parts.ts';
 import type { Sender } from '../push/admit-changeset.ts';
 import { baseInEpoch } from '../push/older-epoch.ts';
 import { PushQueue } from '../push/push-queue.ts';
@@ -15,7 +16,8 @@ import { startingPoint } from './starting-point.ts';
 export interface Subscriber {
   /** 32 hex digits. */
   readonly site: string;
-  send(message: Uint8Array): void;
+  /** Messages that belong together. */
+  send(...messages: Uint8Array[]): void;
   /** Ends the session with a failure. */
   fail(error: RockpoolError): void;
 }
@@ -41,6 +43,8 @@ export interface LiveDatabaseOptions {
   /** Unexpected failures: a file that cannot be written, a bug. */
   readonly onFailure: (error: unknown) => void;
   readonly retention?: Retention;
+  /** See shared/protocol/limits.ts. */
+  readonly deliveryPartBytes?: number | undefined;
 }
 
 /**
@@ -52,6 +56,7 @@ export interface LiveDatabaseOptions {
  */
 export class LiveDatabase {
   readonly file: DatabaseFile;
+  private readonly partBytes: number;
   private readonly queue: PushQueue;
   private readonly audits: TableAudits;
   private readonly auditing = new Set<Subscriber>();
@@ -60,8 +65,9 @@ export class LiveDatabase {
   // Sessions of sites that are not theirs yet: they may ask by a push, and get nothing of the stream.
   private readonly foreigners = new Set<Subscriber>();
 
-  constructor(file: DatabaseFile, { onFailure, retention = RETENTION }: LiveDatabaseOptions) {
+  constructor(file: DatabaseFile, { onFailure, retention = RETENTION, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
     this.file = file;
+    this.partBytes = deliveryPartBytes;
     this.audits = new TableAudits(file);
     const rules = { checks: foreignKeyChecks(file.tableByName), retention };
     this.queue = new PushQueue({ file, rules, onCommitted: (authors) => this.publish(authors), onFailure });
@@ -164,7 +170,7 @@ export class LiveDatabase {
 
   private publish(authors: ReadonlySet<string>): void {
     // Those who wrote nothing and stand at the same place get the same bytes.
-    const encodedGroups = new Map<string, Uint8Array>();
+    const encodedGroups = new Map<string, readonly Uint8Array[]>();
     for (const subscription of [...this.subscriptions.values()]) {
       try {
         this.deliver(subscription, authors.has(subscription.subscriber.site) ? null : encodedGroups, false);
@@ -175,7 +181,7 @@ export class LiveDatabase {
   }
 
   /** `shared` is null for a reader with outcomes or cells of their own to consider. */
-  private deliver(subscription: Subscription, shared: Map<string, Uint8Array> | null, isFirst: boolean): void {
+  private deliver(subscription: Subscription, shared: Map<string, readonly Uint8Array[]> | null, isFirst: boolean): void {
     const { subscriber, cursor: from } = subscription;
     const to = this.file.log.watermark;
     if (shared !== null) {
@@ -186,7 +192,7 @@ export class LiveDatabase {
     const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.decidedUpTo);
     if (!isFirst && to === from && decided.length === 0) return; // a push that was decided, and answered, before
     const groups = deliveredGroups(this.file, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
-    this.send(subscription, to, decided.map(({ outcome }) => outcome), encodeDeliveryGroups(groups));
+    this.send(subscription, to, decided.map(({ outcome }) => outcome), encodeParts(groups, this.partBytes));
   }
 
   /** Everything there is, as to somebody new, with the outcomes that the site does not know. */
@@ -194,26 +200,29 @@ export class LiveDatabase {
     const { siteNumber, decidedUpTo } = subscription;
     const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, decidedUpTo);
     const groups = deliveredGroups(this.file, { siteNumber: null, from: 0, ownFrom: 0 }, []);
-    this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), encodeDeliveryGroups(groups), true);
+    this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), encodeParts(groups, this.partBytes), true);
   }
 
-  private sharedGroups({ cursor: from, siteNumber, ownFrom }: Subscription, shared: Map<string, Uint8Array>): Uint8Array {
+  private sharedGroups({ cursor: from, siteNumber, ownFrom }: Subscription, shared: Map<string, readonly Uint8Array[]>): readonly Uint8Array[] {
     // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
     const known = shared.get(name);
     if (known !== undefined) return known;
-    const encoded = encodeDeliveryGroups(deliveredGroups(this.file, { siteNumber, from, ownFrom }, []));
+    const encoded = encodeParts(deliveredGroups(this.file, { siteNumber, from, ownFrom }, []), this.partBytes);
     shared.set(name, encoded);
     return encoded;
   }
 
-  private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], groups: Uint8Array, whole: boolean = false): void {
+  private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], parts: readonly Uint8Array[], whole: boolean = false): void {
     const { subscriber, cursor: from } = subscription;
     const decidedUpTo = outcomes.at(-1)?.sequence ?? subscription.decidedUpTo;
-    const message = encodeDelivery({ type: 'delivery', whole, from, to, decidedUpTo, outcomes }, groups);
-    if (message.length > MAX_MESSAGE_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes: message.length, limitBytes: MAX_MESSAGE_BYTES });
+    const head = { type: 'delivery', whole, from, to, decidedUpTo, outcomes } as const;
+    const messages = [...parts.slice(0, -1).map(encodeDeliveryPart), encodeDelivery(head, parts.at(-1) as Uint8Array)];
+    // Only a single row can be that large.
+    const sizeBytes = Math.max(...messages.map(({ length }) => length));
+    if (sizeBytes > MAX_MESSAGE_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_MESSAGE_BYTES });
     subscription.cursor = to;
     subscription.decidedUpTo = decidedUpTo;
-    subscriber.send(message);
+    subscriber.send(...messages);
   }
 }

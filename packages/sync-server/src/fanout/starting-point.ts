@@ -16,7 +16,7 @@ export interface StartingPoint {
   readonly toldUpTo: number;
   /** See Reader in pull/row-delivery.ts. */
   readonly ownFrom: number;
-  /** The client's cursor means nothing here, or deletes above it are forgotten: it gets the whole state. */
+  /** The client's cursor means nothing here, or deletes above it are forgotten, or it asks for it: it gets the whole state. */
   readonly reload: boolean;
   /** The client has seen or confirmed, in this epoch, more than the log holds: its file was replaced by an older copy. */
   readonly logLostSomething: boolean;
@@ -46,7 +46,7 @@ export function startingPoint(file: DatabaseFile, site: string, hello: Hello, pr
     // Confirmed outcomes are forgotten. A client that asks for them is a copy, and sees by the gap that they are not its own.
     toldUpTo: Math.min(decidedUpTo, Math.max(hello.decidedUpTo, state?.confirmedSequence ?? 0)),
     ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.decidedUpTo),
-    reload: isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),
+    reload: hello.reload || isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),
     // Somebody else's word about this site is worth nothing yet.
     logLostSomething: isAhead && isOfThisEpoch && !isForeign,
     isForeign,

@@ -134,6 +134,6 @@ describe('a client that does not read', () => {
     const again = await tested.server.connect(slow.site);
     const { first } = await again.open(await tested.server.token(), DATABASE);
     expect(first).toMatchObject({ from: 0, to: count });
-    expect(first.groups).toMatchObject([{ kind: 'insert', rowCount: count }]);
+    expect(first.groups.reduce((rows, { rowCount }) => rows + rowCount, 0)).toBe(count);
   });
 });

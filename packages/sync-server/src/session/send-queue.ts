@@ -6,7 +6,7 @@ export const MAX_UNREAD_BYTES: number = 4 * 1024 * 1024;
 
 /**
  * Sends messages as frames, as long as the client reads them. Throws `slow-consumer` when more than the limit would lie unread; a
- * single message of any size may go when nothing does, so that a large catch-up gets through.
+ * delivery of any size may go when nothing does, so that a large catch-up gets through.
  */
 export class SendQueue {
   private readonly socket: SessionSocket;
@@ -15,11 +15,12 @@ export class SendQueue {
     this.socket = socket;
   }
 
-  send(message: Uint8Array): void {
+  send(messages: readonly Uint8Array[]): void {
     const unreadBytes = this.socket.unreadBytes();
-    if (unreadBytes > 0 && unreadBytes + message.length > MAX_UNREAD_BYTES) {
+    const sizeBytes = messages.reduce((sum, { length }) => sum + length, 0);
+    if (unreadBytes > 0 && unreadBytes + sizeBytes > MAX_UNREAD_BYTES) {
       throw new RockpoolError('slow-consumer', { unreadBytes, limitBytes: MAX_UNREAD_BYTES });
     }
-    for (const frame of messageToFrames(message)) this.socket.send(frame);
+    for (const message of messages) for (const frame of messageToFrames(message)) this.socket.send(frame);
   }
 }

@@ -89,10 +89,10 @@ export class Session implements Subscriber {
     }
   }
 
-  send(message: Uint8Array): void {
+  send(...messages: Uint8Array[]): void {
     if (this.phase === 'closed') return;
     try {
-      this.queue.send(message);
+      this.queue.send(messages);
     } catch (error) {
       this.fail(toRockpoolError(error));
     }

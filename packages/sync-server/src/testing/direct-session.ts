@@ -17,7 +17,7 @@ export class DirectSession implements Subscriber {
     const { siteId, epoch, cursor, decidedUpTo, changelog, hashes } = replica.site;
     database.join(
       this,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
       { principal: { id: this.site.slice(0, 4) }, canWrite: true, nowMs },
     );
   }

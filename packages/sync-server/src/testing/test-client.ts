@@ -8,6 +8,7 @@ import {
   MAX_MESSAGE_BYTES,
   messageToFrames,
   PROTOCOL_VERSION,
+  type ChangeGroup,
   type Changeset,
   type ClientMessage,
   type Delivery,
@@ -68,6 +69,7 @@ export class TestConnection {
   private readonly socket: WebSocket;
   private readonly assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
   private readonly inbox: ServerMessage[] = [];
+  private readonly parts: ChangeGroup[] = [];
   private waiter: (() => void) | null = null;
   /** Code and reason, once it is closed. */
   closed: { readonly code: number; readonly reason: string } | null = null;
@@ -77,7 +79,7 @@ export class TestConnection {
     this.socket = socket;
     socket.on('message', (data: Buffer) => {
       const message = this.assembler.add(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-      if (message !== null) this.inbox.push(decodeServerMessage(message));
+      if (message !== null) this.receive(decodeServerMessage(message));
       this.wake();
     });
     socket.on('close', (code, reason) => {
@@ -95,6 +97,13 @@ export class TestConnection {
       socket.once('error', reject);
     });
     return connection;
+  }
+
+  /** A delivery that came in parts is one to the tests. */
+  private receive(message: ServerMessage): void {
+    if (message.type === 'delivery-part') this.parts.push(...message.groups);
+    else if (message.type !== 'delivery') this.inbox.push(message);
+    else this.inbox.push({ ...message, groups: [...this.parts.splice(0), ...message.groups] });
   }
 
   get socketForAbuse(): WebSocket {
@@ -119,6 +128,7 @@ export class TestConnection {
       decidedUpTo,
       decidedHash: hashes[decidedUpTo] ?? FIRST_PREVIOUS_HASH,
       lastSequence: changelog.length,
+      reload: false,
       ...changes,
     });
   }

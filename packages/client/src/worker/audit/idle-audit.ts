@@ -31,8 +31,10 @@ export interface IdleAuditOptions {
   readonly send: (message: Audit) => void;
   /** Runs what reads: now, or when the transaction that a tab has open is over. */
   readonly inTurn: (job: () => void) => void;
-  /** Rows were repaired, or could not be: the error says what. */
+  /** Rows were repaired: the error says how many of which table. */
   readonly onDiverged: (error: RockpoolError) => void;
+  /** They differ still, after many repairs. */
+  readonly onUnrepaired: (error: RockpoolError) => void;
   /** A failure of our own side. */
   readonly onFailed: (thrown: unknown) => void;
 }
@@ -47,7 +49,7 @@ export interface IdleAudit {
   stop(): void;
 }
 
-export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverged, onFailed }: IdleAuditOptions): IdleAudit {
+export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverged, onUnrepaired, onFailed }: IdleAuditOptions): IdleAudit {
   let timer: ReturnType<typeof setTimeout> | undefined;
   // Counts what was planned: what waits for its turn may not be wanted any more when that comes.
   let plan = 0;
@@ -116,7 +118,7 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
     repairs++;
     for (const { table, rowCount } of database.repair(answer, rangeCounts)) onDiverged(new RockpoolError('replica-diverged', { table, rowCount, cursor: answer.cursor }));
     // Once more at once: there may be more than one answer carries, and what was repaired is to be seen.
-    if (repairs >= MAX_REPAIRS) return restUntil(nowMs() + times.intervalMs);
+    if (repairs >= MAX_REPAIRS) return onUnrepaired(new RockpoolError('replica-diverged', { repairs, cursor: answer.cursor }));
     asked = null;
     after(0, readAllTables);
   }

@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/shared';
 import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
 import type { Persistence } from '../../rpc/persistence.ts';
 import type { SyncTarget } from '../../rpc/worker-api.ts';
@@ -26,6 +27,7 @@ export function startSync({ target, token, tools, persistence }: StartSyncOption
     inTurn: (job) => tools.inTurn(job),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
     onProblem: (error) => tools.publishProblem(error),
+    onStuck: () => tools.publishProblem(new RockpoolError('worker-stuck')),
     nowMs,
   });
   // From the device itself, or from Chromium, where workers are not told, by way of the page.

@@ -43,6 +43,7 @@ async function connected(database: OpenDatabase): Promise<{ lines: Line[]; next:
     },
     onReport: () => undefined,
     onProblem: () => undefined,
+    onStuck: () => undefined,
     nowMs: () => 1_700_000_000_000,
     random: () => 0,
   });
@@ -173,6 +174,30 @@ describe('the engine of a client that is thrown out by another connection of its
     expect((await next(3)).sent).toMatchObject([{ type: 'hello', cursor: 1, lastSequence: 0, siteId: database.siteId }]);
     expect(database.siteId).not.toEqual(siteId);
     expect(database.connection.rows('SELECT id FROM account')).toEqual([['a']]);
+  });
+});
+
+describe('the engine of a client that cannot write what it is sent', () => {
+  it('asks for the whole state in the end, and goes on with what is pending', async () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id) VALUES ('mine')");
+    const { next, engine } = await connected(database);
+    const unknownTable = { tableId: 4711, kind: 'delete', rowCount: 1, keys: [['x']], columnIds: [], values: [] } as const;
+    for (const count of [1, 2, 3]) {
+      const line = await next(count);
+      expect(line.sent[0]).toMatchObject({ type: 'hello', reload: false });
+      line.say(testWelcome());
+      line.say(testDelivery({ to: 3, groups: [unknownTable] }));
+      expect(line.closed).toBe(true);
+      engine.tryNow();
+    }
+    const line = await next(4);
+    expect(line.sent[0]).toMatchObject({ type: 'hello', reload: true });
+    line.say(testWelcome({ reload: true }));
+    line.say(testDelivery({ whole: true, to: 3 }));
+    expect(database.meta.cursor).toBe(3);
+    expect(database.connection.rows('SELECT id FROM account')).toEqual([['mine']]);
+    expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
   });
 });
 

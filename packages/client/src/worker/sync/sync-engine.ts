@@ -1,8 +1,8 @@
 import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
-import { createSteadyClock, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type Delivery, type PushedChangeset, type Welcome } from '@rockpool/shared';
+import { createSteadyClock, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type ChangeGroup, type Delivery, type PushedChangeset, type Welcome } from '@rockpool/shared';
 import type { WelcomeVerdict } from './judge-welcome.ts';
-import { INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
+import { asksReload, INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, ServerConnection } from './web-socket.ts';
 
@@ -58,6 +58,8 @@ export interface SyncEngineOptions {
   readonly onProblem: (error: RockpoolError) => void;
   /** Runs what uses the database: now, or when the transaction that a tab has open is over. Default: now. */
   readonly inTurn?: (job: () => void) => void;
+  /** Only a new worker can help. */
+  readonly onStuck: () => void;
   /** See idle-audit.ts. */
   readonly auditTimes?: AuditTimes;
   readonly nowMs?: () => number;
@@ -98,6 +100,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   let inFlight = new Map<number, number>();
   // Answers of an earlier attempt to connect must not reach a later one.
   let attempt = 0;
+  // Rows of the delivery that is coming.
+  let staged: ChangeGroup[] = [];
   // How often another connection took the place of this one while it was live.
   let timesReplaced = 0;
 
@@ -108,6 +112,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     send: (message) => connection?.send(message),
     inTurn,
     onDiverged: options.onProblem,
+    onUnrepaired: (error) => dispatch({ type: 'diverged', error: error.toData() }),
     onFailed: (thrown) => dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() }),
   });
 
@@ -136,6 +141,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         connection?.close();
         connection = null;
         inFlight = new Map();
+        staged = [];
         clearTimeout(confirmTimer);
         confirmTimer = undefined;
         audit.stop();
@@ -157,7 +163,13 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         guarded(() => audit.answered(effect.answer));
         break;
       case 'apply':
-        guarded(() => apply(effect.delivery));
+        apply(effect.delivery);
+        break;
+      case 'stage':
+        for (const group of effect.part.groups) staged.push(group);
+        break;
+      case 'restart':
+        options.onStuck();
         break;
       case 'become-new-site':
         guarded(() => changeSite(effect.firstOwn));
@@ -188,7 +200,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       onOpen() {
         if (mine !== attempt) return;
         const position = database.position();
-        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position });
+        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: asksReload(state) });
         dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
       },
       onMessage: (message) => inTurn(() => {
@@ -275,7 +287,14 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   }
 
   function apply(delivery: Delivery): void {
-    database.applyDelivery(delivery);
+    const groups = [...staged, ...delivery.groups];
+    staged = [];
+    try {
+      database.applyDelivery({ ...delivery, groups });
+    } catch (thrown) {
+      return dispatch({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
+    }
+    dispatch({ type: 'applied' });
     audit.start();
     audit.disturb();
     for (const sequence of inFlight.keys()) if (sequence <= delivery.decidedUpTo) inFlight.delete(sequence);

@@ -1,7 +1,7 @@
 import { RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CALM_RETRY_MS, CONNECT_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, retryDelayMs, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
+import { asksReload, CALM_RETRY_MS, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, retryDelayMs, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
 import { syncReport } from './sync-status.ts';
 
 const NOW_MS = 1_700_000_000_000;
@@ -51,7 +51,7 @@ describe('sync machine', () => {
     const pinged = after([...live, PING_INTERVAL_MS, { type: 'wake' }]);
     expect(pinged.effects).toEqual([{ type: 'ping' }]);
     expect(after([...live, PING_INTERVAL_MS, { type: 'wake' }, { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } }]).state.pingSentMs).toBeNull();
-    const silent = after([...live, PING_INTERVAL_MS, { type: 'wake' }, SILENCE_LIMIT_MS, { type: 'wake' }]);
+    const silent = after([...live, { type: 'message', message: delivery(2) }, PING_INTERVAL_MS, { type: 'wake' }, SILENCE_LIMIT_MS, { type: 'wake' }]);
     expect(silent.state).toMatchObject({ phase: 'waiting', trouble: { code: 'network-unreachable', fields: { stage: 'silence' } } });
   });
 
@@ -183,5 +183,65 @@ describe('a clock that is wrong', () => {
     expect(report(NOW_MS, NOW_MS - 60_000)).toMatchObject({ clockOffsetMs: 60_000, clockWrong: true });
     expect(report(NOW_MS, NOW_MS + 60_000)).toMatchObject({ clockOffsetMs: -60_000, clockWrong: true });
     expect(report(NOW_MS, NOW_MS - 59_999)).toMatchObject({ clockWrong: false });
+  });
+});
+
+describe('what fails in one place again and again', () => {
+  const cannotApply: MachineEvent = { type: 'apply-failed', error: new RockpoolError('internal').toData() };
+  const times = (count: number, ...once: readonly MachineEvent[]): Step => {
+    let state = after(live).state;
+    let step: Step = { state, effects: [] };
+    for (let i = 0; i < count; i++) {
+      step = after(once, state);
+      state = after([{ type: 'try-now' }, HELLO, { type: 'message', message: welcome }], step.state).state;
+    }
+    return step;
+  };
+
+  it('is tried again, then named, then mended by a reload, then by a new worker', () => {
+    const next = (count: number): unknown => syncReport(times(count, cannotApply).state, idle).stuck?.next;
+    expect([1, 2, 3, 5, 6].map(next)).toEqual([undefined, 'reconnect', 'reload', 'reload', 'restart']);
+    expect(syncReport(times(2, cannotApply).state, idle).stuck).toMatchObject({ stage: 'apply', times: 2, error: { code: 'internal' } });
+    expect([2, 3].map((count) => asksReload(times(count, cannotApply).state))).toEqual([false, true]);
+    expect(times(5, cannotApply).effects).not.toContainEqual({ type: 'restart' });
+    expect(times(6, cannotApply).effects).toContainEqual({ type: 'restart' });
+  });
+
+  it('is over as soon as a delivery is written', () => {
+    const { state } = after([{ type: 'applied' }], times(4, cannotApply).state);
+    expect(syncReport(state, idle).stuck).toBeNull();
+  });
+
+  it('is a delivery that does not come although the server answers, but not one that comes in parts', () => {
+    const part: MachineEvent = { type: 'message', message: { type: 'delivery-part', groups: [] } };
+    const pong: MachineEvent = { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } };
+    const late = after([...live, DELIVERY_DEADLINE_MS - 1, pong, 1, { type: 'wake' }]);
+    expect(late.state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'delivery' } }, failing: { stage: 'delivery', times: 1 } });
+    expect(after([...live, DELIVERY_DEADLINE_MS - 1, part, 1, { type: 'wake' }]).state.phase).toBe('live');
+    expect(after([...live, part, DELIVERY_DEADLINE_MS, { type: 'wake' }]).state.phase).toBe('waiting');
+  });
+
+  it('is sent again as long as the server does not say what became of it, and no longer', () => {
+    const overdue = after([...live, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }]);
+    const again = after([{ type: 'try-now' }, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }], overdue.state);
+    expect(syncReport(again.state, idle).stuck).toMatchObject({ stage: 'outcome', times: 2, next: 'resend' });
+    expect(asksReload(again.state)).toBe(false);
+    const decided = after([{ type: 'try-now' }, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(3) }], again.state);
+    expect(syncReport(decided.state, idle).stuck).toBeNull();
+  });
+
+  it('is reloaded at once where an audit could not mend it row by row', () => {
+    const { state } = after([...live, { type: 'diverged', error: new RockpoolError('replica-diverged').toData() }]);
+    expect(asksReload(state)).toBe(true);
+    expect(syncReport(state, idle).stuck).toMatchObject({ stage: 'audit', next: 'reload' });
+  });
+});
+
+describe('a pause', () => {
+  it('ends the connection, makes no new one by itself, and is named, until it is over', () => {
+    const paused = after([...live, { type: 'pause' }, { type: 'committed' }, { type: 'try-now' }, 100_000, { type: 'wake' }]);
+    expect(paused.state).toMatchObject({ phase: 'paused', wakeAtMs: null });
+    expect(syncReport(paused.state, { pendingCount: 2, parkedCount: 0 })).toMatchObject({ state: 'paused', pendingCount: 2, clockOffsetMs: 90 });
+    expect(after([{ type: 'resume' }], paused.state).effects).toEqual([{ type: 'connect' }]);
   });
 });

@@ -1,18 +1,23 @@
-import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type ErrorData, type ServerMessage, type Welcome } from '@rockpool/shared';
+import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type DeliveryPart, type ErrorData, type ServerMessage, type Welcome } from '@rockpool/shared';
+import type { SyncStage } from '../../rpc/sync-status.ts';
+import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
 
 /*
  *             start, try-now, wake                hello-sent              welcome
  *   waiting ───────────────────────► connecting ─────────────► greeting ──────────► live
  *      ▲                                 │                         │                  │
- *      └──────── any failure, a deadline, silence, an overdue outcome ────────────────┘
+ *      └──────── any failure, a deadline, silence, an overdue outcome or delivery ────┘
+ *
+ *   stopped ── start ──► connecting       any ── pause ──► paused ── resume ──► connecting       any ── stop ──► stopped
  *
  * Pure: (state, event) → next state and effects. The engine runs the effects and brings the events.
- *  1. In every phase but `stopped` there is a moment at which something happens by itself (`wakeAtMs`): nothing waits for ever.
+ *  1. In every phase but `stopped` and `paused` there is a moment at which something happens by itself (`wakeAtMs`): nothing waits for ever.
  *  2. `trouble` is why the last connection ended. It stays until a connection is live again, for the status to tell.
  *  3. While the server's whole state is awaited nothing is pushed: what is pending is not known before. Nor while outcomes are: if one is missing, this is
  *     a copy, and what it has goes under another name.
  *  4. While a copied file is sorted out no delivery is applied: its outcomes are about changesets of another copy.
- *  5. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
+ *  5. What fails in one place again and again, although there is a connection, is `failing`: stuck-stage.ts says what is tried.
+ *  6. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
  */
 
 /** Getting a token, opening the socket, the welcome: a round trip or two each. More than this is a failure. */
@@ -21,13 +26,16 @@ export const CONNECT_DEADLINE_MS = 15_000;
 /** A push without an outcome for this long makes a new connection: it may have been lost, and sending again is harmless. */
 export const OUTCOME_DEADLINE_MS = 30_000;
 
+/** The server sends the first delivery at once, and its parts one after the other: this long without any of it makes a new connection. */
+export const DELIVERY_DEADLINE_MS = 30_000;
+
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
 /** What another attempt alone will hardly mend, such as a refused token or a schema that does not fit, is still tried, but calmly. */
 export const CALM_RETRY_MS = 60_000;
 
-export type Phase = 'stopped' | 'waiting' | 'connecting' | 'greeting' | 'live';
+export type Phase = 'stopped' | 'paused' | 'waiting' | 'connecting' | 'greeting' | 'live';
 
 export interface MachineState {
   readonly phase: Phase;
@@ -41,6 +49,9 @@ export interface MachineState {
   readonly decidedUpTo: number;
   /** Since when a sent changeset has been waiting for an outcome. */
   readonly waitingSinceMs: number | null;
+  /** Since when the first delivery, or the rest of one, has been awaited. */
+  readonly deliverySinceMs: number | null;
+  readonly failing: Failing | null;
   /** This device's clock minus the server's. */
   readonly clockOffsetMs: number | null;
   readonly canWrite: boolean;
@@ -57,6 +68,8 @@ export interface MachineState {
 export type MachineEvent =
   | { readonly type: 'start' }
   | { readonly type: 'stop' }
+  | { readonly type: 'pause' }
+  | { readonly type: 'resume' }
   /** The device says that it has a network again, or somebody asked to try at once. */
   | { readonly type: 'try-now' }
   | { readonly type: 'wake' }
@@ -65,6 +78,11 @@ export type MachineEvent =
   | { readonly type: 'message'; readonly message: ServerMessage }
   /** Whatever ended the connection or the attempt to make one. */
   | { readonly type: 'failed'; readonly error: ErrorData }
+  /** A delivery could not be written here. */
+  | { readonly type: 'apply-failed'; readonly error: ErrorData }
+  | { readonly type: 'applied' }
+  /** Rows differ from the server's whatever is done row by row. */
+  | { readonly type: 'diverged'; readonly error: ErrorData }
   /** The outbox has something new. */
   | { readonly type: 'committed' }
   | { readonly type: 'pushed'; readonly sentUpTo: number }
@@ -84,9 +102,13 @@ export type Effect =
   /** The server has told its clock's time. */
   | { readonly type: 'note-server-time'; readonly serverNowMs: number }
   | { readonly type: 'audit-answer'; readonly answer: AuditAnswer }
+  /** Keep these rows for the delivery that follows. */
+  | { readonly type: 'stage'; readonly part: DeliveryPart }
   | { readonly type: 'apply'; readonly delivery: Delivery }
   /** Go on as another site, with the changesets from this number on. */
-  | { readonly type: 'become-new-site'; readonly firstOwn: number };
+  | { readonly type: 'become-new-site'; readonly firstOwn: number }
+  /** Nothing else has helped: a new worker. */
+  | { readonly type: 'restart' };
 
 export interface Step {
   readonly state: MachineState;
@@ -112,6 +134,8 @@ export const INITIAL_STATE: MachineState = {
   sentUpTo: 0,
   decidedUpTo: 0,
   waitingSinceMs: null,
+  deliverySinceMs: null,
+  failing: null,
   clockOffsetMs: null,
   canWrite: true,
   caughtUp: false,
@@ -121,10 +145,13 @@ export const INITIAL_STATE: MachineState = {
 };
 
 export function nextStep(state: MachineState, event: MachineEvent, moment: Moment): Step {
-  if (event.type === 'stop') return { state: { ...INITIAL_STATE, lastHeardMs: state.lastHeardMs }, effects: [{ type: 'disconnect' }] };
+  if (event.type === 'stop') return resting(state, 'stopped');
+  if (event.type === 'pause') return resting(state, 'paused');
   if (state.phase === 'stopped') return event.type === 'start' ? connecting(state, moment) : { state, effects: [] };
+  if (state.phase === 'paused') return event.type === 'resume' ? connecting(state, moment) : { state, effects: [] };
   switch (event.type) {
     case 'start':
+    case 'resume':
       return { state, effects: [] };
     case 'try-now':
       return state.phase === 'waiting' ? connecting(state, moment) : { state, effects: [] };
@@ -133,9 +160,16 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'hello-sent':
       return { state: state.phase === 'connecting' ? { ...state, phase: 'greeting', decidedUpTo: event.decidedUpTo } : state, effects: [] };
     case 'message':
-      return receive(state, event.message, moment);
+      // What a connection still says after its end is of no account.
+      return state.phase === 'waiting' ? { state, effects: [] } : receive(state, event.message, moment);
     case 'failed':
       return state.phase === 'waiting' ? { state, effects: [] } : failed(state, event.error, moment);
+    case 'apply-failed':
+      return state.phase === 'live' ? failed(state, event.error, moment, 'apply') : { state, effects: [] };
+    case 'applied':
+      return { state: state.failing?.stage === 'outcome' ? state : { ...state, failing: null }, effects: [] };
+    case 'diverged':
+      return state.phase === 'live' ? failed(state, event.error, moment, 'audit') : { state, effects: [] };
     case 'committed':
       return { state, effects: mayPush(state) ? [{ type: 'push', after: state.sentUpTo }] : [] };
     case 'pushed':
@@ -148,6 +182,11 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
   }
 }
 
+function resting(state: MachineState, phase: 'stopped' | 'paused'): Step {
+  const { lastHeardMs, clockOffsetMs } = state;
+  return { state: { ...INITIAL_STATE, phase, lastHeardMs, clockOffsetMs }, effects: [{ type: 'disconnect' }] };
+}
+
 /** At once the first time; if that did not help, at the next attempt. */
 function renumbered(state: MachineState, moment: Moment): Step {
   if (state.phase === 'waiting' && state.failures > 1) return { state, effects: [] };
@@ -157,7 +196,7 @@ function renumbered(state: MachineState, moment: Moment): Step {
 
 function connecting(state: MachineState, { nowMs }: Moment): Step {
   const wakeAtMs = nowMs + CONNECT_DEADLINE_MS;
-  return { state: { ...state, phase: 'connecting', wakeAtMs, pingSentMs: null, waitingSinceMs: null, awaitsWhole: false, copied: false }, effects: [{ type: 'connect' }] };
+  return { state: { ...state, phase: 'connecting', wakeAtMs, pingSentMs: null, waitingSinceMs: null, deliverySinceMs: null, awaitsWhole: false, copied: false }, effects: [{ type: 'connect' }] };
 }
 
 function receive(state: MachineState, message: ServerMessage, moment: Moment): Step {
@@ -169,9 +208,11 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
       phase: 'live',
       failures: 0,
       trouble: null,
+      failing: failingAfter(state, message.decidedUpTo),
       sentUpTo: message.decidedUpTo,
       decidedUpTo: message.decidedUpTo,
       waitingSinceMs: null,
+      deliverySinceMs: moment.nowMs,
       clockOffsetMs: moment.wallMs - message.serverNowMs,
       canWrite: message.canWrite,
       caughtUp: false,
@@ -181,13 +222,14 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
     const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
     return { state: scheduled(live), effects: [{ type: 'welcome', welcome: message }, ...push] };
   }
-  if (state.phase === 'live' && state.copied && message.type === 'delivery') return { state: scheduled(heard), effects: [] };
+  if (state.phase === 'live' && state.copied && (message.type === 'delivery' || message.type === 'delivery-part')) return { state: scheduled(heard), effects: [] };
+  if (state.phase === 'live' && message.type === 'delivery-part') return { state: scheduled({ ...heard, deliverySinceMs: moment.nowMs }), effects: [{ type: 'stage', part: message }] };
   if (state.phase === 'live' && message.type === 'delivery') {
     if (state.awaitsWhole && !message.whole) return failed(heard, new RockpoolError('frame-unexpected', { problem: 'the whole state was promised' }).toData(), moment);
     const decidedUpTo = Math.max(state.decidedUpTo, message.decidedUpTo);
     const allDecided = decidedUpTo >= state.sentUpTo;
     const waitingSinceMs = allDecided ? null : decidedUpTo > state.decidedUpTo ? moment.nowMs : state.waitingSinceMs;
-    const next = scheduled({ ...heard, caughtUp: true, awaitsWhole: false, awaitsOutcomes: false, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
+    const next = scheduled({ ...heard, failing: failingAfter(state, decidedUpTo), deliverySinceMs: null, caughtUp: true, awaitsWhole: false, awaitsOutcomes: false, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
     const push: Effect[] = mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || decidedUpTo > state.decidedUpTo) ? [{ type: 'push', after: next.sentUpTo }] : [];
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }
@@ -199,13 +241,21 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
   return failed(heard, new RockpoolError('frame-unexpected', { message: message.type, phase: state.phase }).toData(), moment);
 }
 
+/** The server has decided further: outcomes come. */
+function failingAfter({ failing, decidedUpTo }: MachineState, decidedNow: number): Failing | null {
+  return failing?.stage === 'outcome' && decidedNow > decidedUpTo ? null : failing;
+}
+
 function wake(state: MachineState, moment: Moment): Step {
   const { nowMs } = moment;
   if (state.wakeAtMs === null || nowMs < state.wakeAtMs) return { state, effects: [] };
   if (state.phase === 'waiting') return connecting(state, moment);
   if (state.phase !== 'live') return failed(state, unreachable(state.phase, CONNECT_DEADLINE_MS), moment);
   if (state.waitingSinceMs !== null && nowMs - state.waitingSinceMs >= OUTCOME_DEADLINE_MS) {
-    return failed(state, unreachable('outcome', OUTCOME_DEADLINE_MS), moment);
+    return failed(state, unreachable('outcome', OUTCOME_DEADLINE_MS), moment, 'outcome');
+  }
+  if (state.deliverySinceMs !== null && nowMs - state.deliverySinceMs >= DELIVERY_DEADLINE_MS) {
+    return failed(state, unreachable('delivery', DELIVERY_DEADLINE_MS), moment, 'delivery');
   }
   const silentMs = nowMs - (state.lastHeardMs ?? nowMs);
   if (silentMs >= SILENCE_LIMIT_MS) return failed(state, unreachable('silence', SILENCE_LIMIT_MS), moment);
@@ -220,12 +270,15 @@ function unreachable(stage: string, waitedMs: number): ErrorData {
   return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
 }
 
-function failed(state: MachineState, trouble: ErrorData, { nowMs, random }: Moment): Step {
+/** `stage`: where it is held up although there is a connection. */
+function failed(state: MachineState, trouble: ErrorData, { nowMs, random }: Moment, stage: SyncStage | null = null): Step {
   const failures = state.failures + 1;
+  const failing = stage === null ? state.failing : failedAgain(state.failing, stage, trouble);
+  const restart: Effect[] = stage !== null && failing !== null && remedyOf(failing) === 'restart' ? [{ type: 'restart' }] : [];
   const waitMs = trouble.recovery === 'retry' || newSite(trouble) !== null ? retryDelayMs(failures, random) : calmDelayMs(trouble, failures, random);
   return {
-    state: { ...state, phase: 'waiting', failures, trouble, wakeAtMs: nowMs + waitMs, pingSentMs: null, waitingSinceMs: null },
-    effects: [{ type: 'disconnect' }, ...(newSite(trouble) ?? [])],
+    state: { ...state, phase: 'waiting', failures, failing, trouble, wakeAtMs: nowMs + waitMs, pingSentMs: null, waitingSinceMs: null, deliverySinceMs: null },
+    effects: [{ type: 'disconnect' }, ...(newSite(trouble) ?? []), ...restart],
   };
 }
 
@@ -246,6 +299,11 @@ function calmDelayMs(trouble: ErrorData, failures: number, random: number): numb
   return CALM_RETRY_MS * (0.5 + random / 2);
 }
 
+/** Whether the next hello asks for the whole state: news alone do not mend what is here. */
+export function asksReload({ failing }: MachineState): boolean {
+  return failing !== null && failing.stage !== 'outcome' && remedyOf(failing) !== 'reconnect';
+}
+
 export function mayPush(state: MachineState): boolean {
   return state.phase === 'live' && state.canWrite && !state.awaitsWhole && !state.awaitsOutcomes && !state.copied;
 }
@@ -255,5 +313,6 @@ function scheduled(state: MachineState): MachineState {
   const heardMs = state.lastHeardMs ?? 0;
   const moments = [heardMs + (state.pingSentMs === null ? PING_INTERVAL_MS : SILENCE_LIMIT_MS)];
   if (state.waitingSinceMs !== null) moments.push(state.waitingSinceMs + OUTCOME_DEADLINE_MS);
+  if (state.deliverySinceMs !== null) moments.push(state.deliverySinceMs + DELIVERY_DEADLINE_MS);
   return { ...state, wakeAtMs: Math.min(...moments) };
 }

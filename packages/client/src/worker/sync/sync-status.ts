@@ -1,5 +1,6 @@
 import type { ErrorData } from '@rockpool/shared';
-import type { SyncState } from '../../rpc/sync-status.ts';
+import type { StuckStage, SyncState } from '../../rpc/sync-status.ts';
+import { stuckStage } from './stuck-stage.ts';
 import type { MachineState } from './sync-machine.ts';
 
 /** What sync knows for the status of the tab. */
@@ -9,6 +10,7 @@ export interface SyncReport {
   readonly parkedCount: number;
   /** While not connected: why, with `nextAttemptMs`, the wall time of the next attempt. */
   readonly reason: ErrorData | null;
+  readonly stuck: StuckStage | null;
   readonly lastContactMs: number | null;
   readonly clockOffsetMs: number | null;
   readonly clockWrong: boolean;
@@ -32,6 +34,7 @@ export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAhea
     state: stateName(machine, outbox),
     ...outbox,
     reason: reasonOf(machine, outbox, wallAheadMs),
+    stuck: stuckStage(machine.failing),
     lastContactMs: lastHeardMs === null ? null : Math.round(lastHeardMs + wallAheadMs),
     clockOffsetMs: machine.clockOffsetMs,
     clockWrong: Math.abs(machine.clockOffsetMs ?? 0) >= CLOCK_WRONG_MS,
@@ -44,6 +47,7 @@ function stateName({ phase, trouble, canWrite, caughtUp }: MachineState, { pendi
     if (pendingCount === 0) return 'up-to-date';
     return canWrite ? 'pushing' : 'blocked';
   }
+  if (phase === 'paused') return 'paused';
   // A trouble that trying alone does not mend keeps its name while the next attempt runs, instead of flickering.
   if (trouble?.recovery === 'reauthenticate') return 'needs-auth';
   if (trouble !== null && trouble.recovery !== 'retry') return 'blocked';

@@ -1,0 +1,37 @@
+import type { ErrorData } from '@rockpool/shared';
+import type { StuckStage, SyncRemedy, SyncStage } from '../../rpc/sync-status.ts';
+
+/*
+ * What has failed again and again in the same place, although there is a connection, needs more than another attempt:
+ *
+ *   once: the ordinary attempt   from 2: it is named in the status   from 3: the whole state is loaded anew   from 6: the worker starts anew
+ */
+const NAMED_FROM = 2;
+const RELOAD_FROM = 3;
+const RESTART_FROM = 6;
+
+/** Where sync has failed, how often in a row. */
+export interface Failing {
+  readonly stage: SyncStage;
+  readonly times: number;
+  readonly error: ErrorData;
+}
+
+export function failedAgain(before: Failing | null, stage: SyncStage, error: ErrorData): Failing {
+  return { stage, times: before?.stage === stage ? before.times + 1 : 1, error };
+}
+
+/** What is tried next. */
+export function remedyOf({ stage, times }: Failing): SyncRemedy {
+  // The server does not decide: all that can be done from here is to send it again.
+  if (stage === 'outcome') return 'resend';
+  if (times >= RESTART_FROM) return 'restart';
+  return times >= RELOAD_FROM || stage === 'audit' ? 'reload' : 'reconnect';
+}
+
+/** For the status: null while an ordinary attempt may mend it. */
+export function stuckStage(failing: Failing | null): StuckStage | null {
+  if (failing === null || (failing.times < NAMED_FROM && failing.stage !== 'audit')) return null;
+  const { stage, times, error } = failing;
+  return { stage, times, error, next: remedyOf(failing) };
+}

@@ -1,0 +1,98 @@
+import { RockpoolError, type ErrorCode, type ServerMessage } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { testDelivery, testWelcome } from '../testing/sync-steps.ts';
+import { INITIAL_STATE, nextStep, type MachineEvent, type MachineState } from './sync-machine.ts';
+
+const NOW_MS = 1_700_000_000_000;
+const LONG_MS = 60_000;
+
+const error = (code: ErrorCode): ReturnType<RockpoolError['toData']> => new RockpoolError(code).toData();
+const message = (said: ServerMessage): MachineEvent => ({ type: 'message', message: said });
+const hello: MachineEvent = { type: 'hello-sent', decidedUpTo: 2 };
+const welcome = testWelcome({ decidedUpTo: 2, serverNowMs: NOW_MS });
+const delivery = testDelivery({ decidedUpTo: 2 });
+
+function after(...events: readonly MachineEvent[]): MachineState {
+  return events.reduce((state, event) => nextStep(state, event, { nowMs: NOW_MS, wallMs: NOW_MS, random: 0.5 }).state, INITIAL_STATE);
+}
+
+/** Every phase, and within `live` all that changes what an event means. */
+const STATES = {
+  stopped: after(),
+  paused: after({ type: 'start' }, { type: 'pause' }),
+  waiting: after({ type: 'start' }, { type: 'failed', error: error('network-unreachable') }),
+  connecting: after({ type: 'start' }),
+  greeting: after({ type: 'start' }, hello),
+  'catching up': after({ type: 'start' }, hello, message(welcome)),
+  live: after({ type: 'start' }, hello, message(welcome), message(delivery)),
+  reloading: after({ type: 'start' }, hello, message({ ...welcome, reload: true })),
+  copied: after({ type: 'start' }, hello, message(welcome), { type: 'copied' }),
+  'read only': after({ type: 'start' }, hello, message({ ...welcome, canWrite: false }), message(delivery)),
+} satisfies Record<string, MachineState>;
+
+type EventName = Exclude<MachineEvent['type'], 'message'> | ServerMessage['type'];
+
+const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
+  start: { type: 'start' },
+  stop: { type: 'stop' },
+  pause: { type: 'pause' },
+  resume: { type: 'resume' },
+  'try-now': { type: 'try-now' },
+  wake: { type: 'wake' },
+  'hello-sent': hello,
+  failed: { type: 'failed', error: error('network-unreachable') },
+  'apply-failed': { type: 'apply-failed', error: error('internal') },
+  applied: { type: 'applied' },
+  diverged: { type: 'diverged', error: error('replica-diverged') },
+  committed: { type: 'committed' },
+  pushed: { type: 'pushed', sentUpTo: 3 },
+  copied: { type: 'copied' },
+  renumbered: { type: 'renumbered' },
+  welcome: message(welcome),
+  delivery: message(delivery),
+  'delivery-part': message({ type: 'delivery-part', groups: [] }),
+  failure: message({ type: 'failure', code: 'auth-token-expired', fields: {} }),
+  pong: message({ type: 'pong', serverNowMs: NOW_MS }),
+  'audit-answer': message({ type: 'audit-answer', cursor: 1, compared: true, differing: [], groups: [] }),
+};
+
+/** The next phase and the effects, in order; `-`: the phase stays and nothing is done. `wake` comes when every deadline is over. */
+const TABLE: Readonly<Record<EventName, Readonly<Record<keyof typeof STATES, string>>>> = {
+  start: { stopped: 'connecting connect', paused: '-', waiting: '-', connecting: '-', greeting: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-' },
+  stop: { stopped: 'stopped disconnect', paused: 'stopped disconnect', waiting: 'stopped disconnect', connecting: 'stopped disconnect', greeting: 'stopped disconnect', 'catching up': 'stopped disconnect', live: 'stopped disconnect', reloading: 'stopped disconnect', copied: 'stopped disconnect', 'read only': 'stopped disconnect' },
+  pause: { stopped: 'paused disconnect', paused: 'paused disconnect', waiting: 'paused disconnect', connecting: 'paused disconnect', greeting: 'paused disconnect', 'catching up': 'paused disconnect', live: 'paused disconnect', reloading: 'paused disconnect', copied: 'paused disconnect', 'read only': 'paused disconnect' },
+  resume: { stopped: '-', paused: 'connecting connect', waiting: '-', connecting: '-', greeting: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-' },
+  'try-now': { stopped: '-', paused: '-', waiting: 'connecting connect', connecting: '-', greeting: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-' },
+  wake: { stopped: '-', paused: '-', waiting: 'connecting connect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect' },
+  'hello-sent': { stopped: '-', paused: '-', waiting: '-', connecting: 'greeting', greeting: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-' },
+  failed: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect' },
+  'apply-failed': { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect' },
+  applied: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-' },
+  diverged: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect' },
+  committed: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', 'catching up': 'live push', live: 'live push', reloading: '-', copied: '-', 'read only': '-' },
+  pushed: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-' },
+  copied: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-' },
+  renumbered: { stopped: '-', paused: '-', waiting: 'connecting disconnect connect', connecting: 'connecting disconnect connect', greeting: 'connecting disconnect connect', 'catching up': 'connecting disconnect connect', live: 'connecting disconnect connect', reloading: 'connecting disconnect connect', copied: 'connecting disconnect connect', 'read only': 'connecting disconnect connect' },
+  welcome: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'live welcome push', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect' },
+  delivery: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'live apply', live: 'live apply', reloading: 'waiting disconnect', copied: '-', 'read only': 'live apply' },
+  'delivery-part': { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'live stage', live: 'live stage', reloading: 'live stage', copied: '-', 'read only': 'live stage' },
+  failure: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect' },
+  pong: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'live note-server-time', live: 'live note-server-time', reloading: 'live note-server-time', copied: 'live note-server-time', 'read only': 'live note-server-time' },
+  'audit-answer': { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'live audit-answer', live: 'live audit-answer', reloading: 'live audit-answer', copied: 'live audit-answer', 'read only': 'live audit-answer' },
+};
+
+describe('the sync machine, every event in every state', () => {
+  for (const [eventName, row] of Object.entries(TABLE)) {
+    for (const [stateName, expected] of Object.entries(row)) {
+      it(`${eventName} while ${stateName}: ${expected}`, () => {
+        const before = STATES[stateName as keyof typeof STATES];
+        const event = EVENTS[eventName as EventName];
+        const nowMs = eventName === 'wake' ? NOW_MS + LONG_MS : NOW_MS;
+        const { state, effects } = nextStep(before, event, { nowMs, wallMs: nowMs, random: 0.5 });
+        const happened = [state.phase, ...effects.map(({ type }) => type)].join(' ');
+        expect(happened).toBe(expected === '-' ? before.phase : expected);
+        expect(state.wakeAtMs === null).toBe(state.phase === 'stopped' || state.phase === 'paused');
+      });
+    }
+  }
+});

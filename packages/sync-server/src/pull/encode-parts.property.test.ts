@@ -1,0 +1,30 @@
+import { decodeServerMessage, encodeDeliveryPart, type CellValue, type ChangeGroup } from '@rockpool/shared';
+import { changeGroup } from '@rockpool/shared/testing';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeParts } from './encode-parts.ts';
+
+function groupsOf(part: Uint8Array): readonly ChangeGroup[] {
+  const message = decodeServerMessage(encodeDeliveryPart(part));
+  return message.type === 'delivery-part' ? message.groups : [];
+}
+
+function rowsOf(groups: readonly ChangeGroup[]): unknown[] {
+  return groups.flatMap(({ tableId, kind, columnIds, rowCount, keys, values }) => {
+    const at = (columns: readonly (readonly CellValue[])[], row: number): unknown[] => columns.map((column) => column[row]);
+    return Array.from({ length: rowCount }, (_, row) => [tableId, kind, columnIds, at(keys, row), at(values, row)]);
+  });
+}
+
+describe('a delivery in parts', () => {
+  it('has the same rows in the same order, in parts up to the size, unless a part is a single row', () => {
+    fc.assert(
+      fc.property(fc.array(changeGroup, { maxLength: 5 }), fc.integer({ min: 1, max: 400 }), (groups, maxBytes) => {
+        const parts = encodeParts(groups, maxBytes);
+        expect(parts.length).toBeGreaterThan(0);
+        expect(parts.flatMap((part) => rowsOf(groupsOf(part)))).toEqual(rowsOf(groups));
+        for (const part of parts) expect(part.length <= maxBytes || rowsOf(groupsOf(part)).length <= 1).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { withServer } from './real-pair.ts';
+
+const COUNT = 400;
+
+describe('a delivery that is too long for one message', () => {
+  it('comes in parts, and is seen by one commit', () =>
+    withServer(
+      async (_server, device) => {
+        const author = device();
+        author.write(`WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT}) INSERT INTO account (id, name) SELECT 'a' || i, 'name ' || i FROM n`);
+        await author.until(() => author.report?.state === 'up-to-date');
+        const reader = device();
+        const counts = new Set<unknown>();
+        await reader.until(() => {
+          counts.add(reader.rows('SELECT count(*) FROM account').flat()[0]);
+          return reader.report?.state === 'up-to-date';
+        });
+        expect(reader.sizes.filter(({ type }) => type === 'delivery-part').length).toBeGreaterThan(5);
+        expect(Math.max(...reader.sizes.map(({ sizeBytes }) => sizeBytes))).toBeLessThan(1_200);
+        expect([...counts]).toEqual([0, COUNT]);
+        expect(reader.rows('SELECT * FROM account ORDER BY id')).toEqual(author.rows('SELECT * FROM account ORDER BY id'));
+      },
+      { deliveryPartBytes: 1_000 },
+    ));
+
+  it('is forgotten when the connection ends in the middle of it, and told again whole', () =>
+    withServer(
+      async (_server, device) => {
+        const author = device();
+        author.write(`WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT}) INSERT INTO account (id, name) SELECT 'a' || i, 'name ' || i FROM n`);
+        await author.until(() => author.report?.state === 'up-to-date');
+        const reader = device();
+        reader.onMessage = (type) => {
+          if (type !== 'delivery-part') return;
+          reader.onMessage = () => undefined;
+          reader.reconnect();
+        };
+        await reader.until(() => reader.report?.state === 'up-to-date');
+        expect(reader.sizes.filter(({ type }) => type === 'welcome')).toHaveLength(2);
+        expect(reader.rows('SELECT count(*) FROM account')).toEqual([[COUNT]]);
+        expect(reader.problems).toEqual([]);
+      },
+      { deliveryPartBytes: 1_000 },
+    ));
+});
