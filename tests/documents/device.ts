@@ -42,7 +42,7 @@ export class Device {
     const position = sync.position();
     server.join(
       subscriber,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position, reload: false },
       { canWrite: true, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
     );
     this.takeAll(inbox);
