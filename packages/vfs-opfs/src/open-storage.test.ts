@@ -186,6 +186,33 @@ describe('an open storage', () => {
   });
 });
 
+describe('closing', () => {
+  it('moves the log into the database file, or leaves it to the next writer, flushed', async () => {
+    const disk = new SimulatedDisk();
+    const written: string[] = [];
+    const writeAndClose = async (leavesLog: boolean): Promise<string[]> => {
+      const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
+      const connection = new TestConnection(module, storage);
+      connection.run('CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY); INSERT INTO t DEFAULT VALUES');
+      connection.close();
+      written.length = 0;
+      await storage.close({ leavesLog });
+      return [...written];
+    };
+    disk.fault = ({ kind, file }) => {
+      written.push(`${kind} ${file}`);
+      return undefined;
+    };
+    expect(await writeAndClose(true)).toEqual([expect.stringMatching(/^flush one.sqlite-log/)]);
+    expect(await writeAndClose(false)).toContain('flush one.sqlite');
+    const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
+    const connection = new TestConnection(module, storage);
+    expect(connection.value('SELECT count(*) FROM t')).toBe(2);
+    connection.close();
+    await storage.close();
+  });
+});
+
 describe('files on a medium', () => {
   it('can be listed, measured and deleted, but not under a writer', async () => {
     const disk = new SimulatedDisk();

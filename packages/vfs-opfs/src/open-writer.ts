@@ -72,11 +72,11 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
     // The log has a transaction when its COMMIT returns.
     committed: () => Promise.resolve(),
     checkpoint: (waitMs) => keeper.checkpoint(waitMs),
-    async close() {
+    async close(leavesLog) {
       try {
         await keeper.close();
         keeper.flush();
-        if (view.active.end + (view.sealed?.end ?? 0) <= LARGEST_LOG_COPIED_ON_CLOSE_BYTES) await keeper.checkpoint(0);
+        if (!leavesLog && view.active.end + (view.sealed?.end ?? 0) <= LARGEST_LOG_COPIED_ON_CLOSE_BYTES) await keeper.checkpoint(0);
       } finally {
         files.close();
         release();

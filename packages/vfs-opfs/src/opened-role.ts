@@ -7,5 +7,5 @@ export interface OpenedRole {
   flush(): void;
   committed(): Promise<void>;
   checkpoint(waitMs: number): Promise<boolean>;
-  close(): Promise<void>;
+  close(leavesLog?: boolean): Promise<void>;
 }

@@ -92,12 +92,12 @@ class OpenedStorage implements Storage {
     }
   }
 
-  async close(): Promise<void> {
+  async close({ leavesLog = false }: { readonly leavesLog?: boolean } = {}): Promise<void> {
     if (this.#isClosed) return;
     if (this.#hasConnection) throw new StorageError('storage-busy', { reason: 'the SQLite connection is still open' });
     this.#isClosed = true;
     this.#vfs?.detach(this.path);
-    await this.#opened.close();
+    await this.#opened.close(leavesLog);
   }
 
   #assertOpen(): void {

@@ -66,6 +66,9 @@ export interface Storage {
    * and for a reader. The log also does this by itself.
    */
   checkpoint(waitMs?: number): Promise<boolean>;
-  /** Close the SQLite connection first. Flushes, and lets go of files and locks. */
-  close(): Promise<void>;
+  /**
+   * Close the SQLite connection first. Flushes, moves a small log into the database file, and lets go of files and locks. `leavesLog`: the log stays
+   * for the next writer, who goes on with it; for when that one waits. Default false.
+   */
+  close(options?: { readonly leavesLog?: boolean }): Promise<void>;
 }

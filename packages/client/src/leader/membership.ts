@@ -83,6 +83,8 @@ export class Membership<Database extends WritableDatabase> {
   private opened: OpenedDatabase<Database> | null = null;
   private whenReadable = pendingReads();
   private isReadable = false;
+  /** Since this tab leads it has heard of another. */
+  private hasFollowers = false;
   private leadership: Leadership<Database> | null = null;
   private leaderEpoch: string | null = null;
   private onAnnounced: ((leader: LeaderMessage) => void) | null = null;
@@ -225,16 +227,14 @@ export class Membership<Database extends WritableDatabase> {
 
   /** The lock has come to this follower. */
   private async succeed(): Promise<void> {
-    if (this.isAway) return;
-    await this.closeDatabase();
-    await this.lead();
+    if (!this.isAway) await this.lead();
   }
 
   /** This tab holds the lock. */
   private async lead(): Promise<void> {
-    const { options, link } = this;
+    const { options, link, opened: asFollower } = this;
     const opened = await options.openDatabase('writer', () => this.onUndone());
-    if (this.ended !== null) return opened.close();
+    if (this.ended !== null) return opened.close({ handsOver: true });
     this.opened = opened;
     const leadership = new Leadership<Database>({
       epoch: options.newId(),
@@ -260,12 +260,15 @@ export class Membership<Database extends WritableDatabase> {
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
     options.onStatus(leadership.currentStatus, 'leader');
+    // Until here it was read from, so that reads went on.
+    await asFollower?.close({ handsOver: false });
   }
 
   private onMessage(message: ChannelMessage): void {
     switch (message.kind) {
       case 'hello':
         if (compareSchemas(this.options.schema, message.schema) === 'theirs-is-newer') return this.makeRoom();
+        this.hasFollowers = this.leadership !== null;
         return this.leadership?.announce();
       case 'leader':
         return this.onLeader(message);
@@ -331,20 +334,21 @@ export class Membership<Database extends WritableDatabase> {
     this.leadership = null;
     this.transactionLocks.releaseAll(); // What this tab has open elsewhere is lost: nothing can be asked any more.
     await leadership?.stop();
-    await this.closeDatabase();
+    await this.closeDatabase(this.hasFollowers);
+    this.hasFollowers = false;
     await this.election.withdraw();
     this.channel?.close();
     this.channel = null;
   }
 
-  private async closeDatabase(): Promise<void> {
+  private async closeDatabase(handsOver: boolean): Promise<void> {
     const { opened } = this;
     this.opened = null;
     if (this.isReadable && this.ended === null) {
       this.isReadable = false;
       this.whenReadable = pendingReads();
     }
-    await opened?.close();
+    await opened?.close({ handsOver });
   }
 
   private setOpened(opened: OpenedDatabase<Database>): void {
@@ -353,6 +357,7 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   private readFrom(reads: Reads): void {
+    if (this.isReadable) this.whenReadable = pendingReads();
     this.isReadable = true;
     this.whenReadable.resolve(reads);
   }

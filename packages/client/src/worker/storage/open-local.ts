@@ -75,9 +75,9 @@ function openOn(storage: Storage, runtime: SqliteRuntime, { schema }: LocalOptio
   return {
     database,
     ...(isStoredBehind ? { reads: localReads(database, committed), committed } : { reads: localReads(database) }),
-    close: async () => {
+    close: async ({ handsOver }) => {
       opened.close();
-      await storage.close();
+      await storage.close({ leavesLog: handsOver });
     },
   };
 }

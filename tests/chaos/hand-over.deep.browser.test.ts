@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+import { sql, type Client } from '../../packages/client/src/index.ts';
+import { freshName, openTab, until } from '../../packages/client/src/testing/browser-tabs.ts';
+import { buildSchema } from '../../packages/shared/src/index.ts';
+import { column, table } from '../../packages/sync-server/src/testing/test-schema.ts';
+
+const schema = buildSchema([table('entry', [column('id', 'text', { notNull: true }), column('number', 'integer')])]);
+const ROUNDS = 20;
+
+const insert = (client: Client, number: number): Promise<unknown> => client.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`);
+
+// How long the write of a follower takes whose leader goes: the hand-over as an app feels it. Figures, no limits: see docs/decisions.
+it.each(
+  (['opfs', 'opfs-exclusive', 'indexeddb'] as const).flatMap((persistence) => (['closed', 'killed'] as const).map((how) => [persistence, how] as const)),
+)('a hand-over on %s when the leading tab is %s', async (persistence, how) => {
+  const name = freshName();
+  let leader = await openTab({ name, schema, persistence });
+  const tookMs: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const next = await openTab({ name, schema, persistence });
+    await insert(next.client, round);
+    const startedMs = performance.now();
+    if (how === 'killed') leader.kill();
+    else void leader.client.close();
+    await insert(next.client, round);
+    tookMs.push(performance.now() - startedMs);
+    await until(() => next.client.status.role === 'leader');
+    leader.kill();
+    leader = next;
+  }
+  expect(await leader.client.query('SELECT number FROM entry')).toHaveLength(2 * ROUNDS);
+  await leader.client.close();
+  leader.kill();
+  const sorted = tookMs.toSorted((a, b) => a - b).map((ms) => Math.round(ms));
+  console.info(`hand-over, ${persistence}, ${how}: median ${sorted[ROUNDS / 2]} ms, worst ${sorted.at(-1)} ms of ${ROUNDS}: ${sorted.join(' ')}`);
+});
