@@ -64,7 +64,6 @@ function createWorld(committed?: () => Promise<void>): World {
     send: (_tabId, message) => note(message),
     startWork: () => ({ onLocalCommit: () => world.localCommits++, stop: () => Promise.resolve() }),
     onCommit: () => undefined,
-    onProblem: () => undefined,
     onStatus: () => undefined,
     onProblem: () => undefined,
   });

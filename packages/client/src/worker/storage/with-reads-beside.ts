@@ -12,9 +12,9 @@ export function withReadsBeside<Database>(writer: OpenedDatabase<Database>, open
       });
       return (await opening).reads;
     },
-    close: async () => {
-      await opening?.then((reader) => reader.close()).catch(() => undefined);
-      await writer.close();
+    close: async (how) => {
+      await opening?.then((reader) => reader.close(how)).catch(() => undefined);
+      await writer.close(how);
     },
   };
 }
