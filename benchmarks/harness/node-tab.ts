@@ -29,6 +29,7 @@ export function openNodeTab(folder: string): BenchTab {
         return workload.measure(opened(), conditions);
       },
       loop: () => Promise.reject(new Error('two tabs need a browser')),
+      liveQueries: () => Promise.reject(new Error('SQLite has no live queries')),
       async close() {
         await operations?.close();
         operations = undefined;

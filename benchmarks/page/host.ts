@@ -21,6 +21,8 @@ export interface Host {
   call(operation: keyof Operations, args: readonly unknown[]): unknown;
   /** Undefined when the subject has no way of its own. */
   packPeople(count: number): PackedPeople | undefined;
+  /** For who is on the same thread. */
+  operations(): Operations;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export function createHost(): Host {
     call(operation, args) {
       return (operations()[operation] as (...rest: readonly unknown[]) => unknown)(...args);
     },
+    operations,
     packPeople: (count) => opened?.packPeople?.(count),
     async close() {
       await opened?.operations.close();

@@ -5,9 +5,11 @@ import type { Dataset } from '../storage/fill.ts';
 import { ON_PAGE } from '../storage/subjects.ts';
 import type { Conditions } from '../storage/workload.ts';
 import { keyOf } from '../storage/dataset.ts';
-import { readInALoop, writeNowAndThen, type Latencies } from '../storage/workloads/two-tabs.ts';
+import type { Latencies } from '../storage/workloads/latencies.ts';
+import { writeToLiveQueries } from '../storage/workloads/live-queries.ts';
+import { readInALoop, writeNowAndThen } from '../storage/workloads/two-tabs.ts';
 import { WORKLOADS } from '../storage/workloads.ts';
-import { createHost, type OpenRequest } from './host.ts';
+import { createHost, type Host, type OpenRequest } from './host.ts';
 import { startWorkerHost, type RemoteHost } from './worker-host.ts';
 
 export interface BenchPage {
@@ -16,6 +18,8 @@ export interface BenchPage {
   fill(dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void>;
   measure(workloadId: string, conditions: Conditions): Promise<number>;
   loop(part: 'write' | 'read', startAtMs: number): Promise<Latencies>;
+  /** Only for a subject whose API is on the page. */
+  liveQueries(): Promise<Latencies>;
   close(): Promise<void>;
 }
 
@@ -26,6 +30,7 @@ declare global {
 }
 
 let host: RemoteHost | undefined;
+let localHost: Host | undefined;
 let worker: Worker | undefined;
 
 window.bench = {
@@ -34,7 +39,7 @@ window.bench = {
     const prepareWorker = request.adapter === 'absurd-sql' ? (await import('../storage/adapters/absurd-sql-page.ts')).initBackend : () => undefined;
     const startMs = performance.now();
     if (ON_PAGE.has(request.adapter)) {
-      const local = createHost();
+      const local = (localHost = createHost());
       host = { ...local, call: async (operation, args) => local.call(operation as keyof Operations, args) };
     } else {
       ({ host, worker } = startWorkerHost(prepareWorker));
@@ -49,12 +54,16 @@ window.bench = {
     return workload?.thread === 'page' ? workload.measure(remoteOperations(opened()), conditions) : opened().measure(workloadId, conditions);
   },
   loop: (part, startAtMs) => (part === 'write' ? writeNowAndThen : readInALoop)(remoteOperations(opened()), startAtMs),
+  async liveQueries() {
+    if (localHost === undefined) throw new Error('this subject is not on the page');
+    return writeToLiveQueries(localHost.operations());
+  },
   async close() {
     try {
       await host?.close();
     } finally {
       worker?.terminate();
-      host = worker = undefined;
+      host = localHost = worker = undefined;
     }
   },
 };

@@ -4,14 +4,14 @@ import { labelOf, type Verdict } from './target.ts';
 /** Ours beside the peer that the target names, line by line. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
   const lines = verdicts
-    .filter(({ ours, peer }) => ours !== undefined && peer !== undefined)
+    .filter(({ ratio }) => ratio !== undefined)
     .map(({ target, ours, peer, ratio, isReached }) => [
       `${target.workload}${target.variant === '' ? '' : ` ${target.variant}`}`,
       target.title,
       figure(ours as ResultRow),
-      `${labelOf(peer as ResultRow)}: ${figure(peer as ResultRow)}`,
-      (ratio as number).toFixed(2),
-      `≤ ${target.atMost}`,
+      peer === undefined ? '–' : `${labelOf(peer)}: ${figure(peer)}`,
+      target.of === 'absolute' ? '–' : (ratio as number).toFixed(2),
+      target.of === 'absolute' ? `≤ ${target.atMost} ${ours?.unit}` : `≤ ${target.atMost}`,
       isReached ? 'reached' : `**missed**${target.account === undefined ? '' : `: ${target.account}`}`,
     ]);
   return markdown(['', 'workload', 'Rockpool', 'against', 'ratio', 'target', ''], lines);

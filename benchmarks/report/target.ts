@@ -7,8 +7,8 @@ export interface Target {
   /** Which of our variants it is asked of; '' is the default configuration. */
   readonly variant: string;
   readonly atMost: number;
-  /** Whose figure: a label as `labelOf` makes it, or the best of all peers. */
-  readonly of: 'best peer' | (string & {});
+  /** Whose figure: a label as `labelOf` makes it, or the best of all peers. `absolute`: no peer's; `atMost` has the line's own unit. */
+  readonly of: 'best peer' | 'absolute' | (string & {});
   /** Where the time goes, for a line that is known to miss its target. */
   readonly account?: string;
 }
@@ -36,7 +36,8 @@ export function judge(targets: readonly Target[], rows: readonly ResultRow[]): V
     const ours = line.find(({ subject, variant }) => subject === OURS && variant === target.variant);
     const peers = line.filter(({ subject }) => subject !== OURS && !REFERENCES.has(subject));
     const peer = target.of === 'best peer' ? bestOf(peers) : peers.find((row) => labelOf(row) === target.of);
-    const ratio = ours === undefined || peer === undefined ? undefined : ours.median / peer.median;
+    const against = target.of === 'absolute' ? 1 : peer?.median;
+    const ratio = ours === undefined || against === undefined ? undefined : ours.median / against;
     return { target, ours, peer, ratio, isReached: ratio !== undefined && ratio <= target.atMost };
   });
 }

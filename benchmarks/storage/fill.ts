@@ -2,7 +2,7 @@ import { batches, document, entry, keyValue, person, type Sizes } from './datase
 import type { Operations } from './operations.ts';
 
 /** What a database holds before a workload meets it. */
-export type Dataset = 'empty' | 'values' | 'main' | 'people' | 'shared';
+export type Dataset = 'empty' | 'values' | 'main' | 'people' | 'reports' | 'shared';
 
 const BATCH = 50_000;
 /** 2 KB each. */
@@ -24,6 +24,9 @@ export async function fill(operations: Operations, dataset: Dataset, sizes: Size
       return;
     case 'people':
       for (const rows of batches(sizes.people, BATCH, person)) await operations.insertPeople(rows);
+      return;
+    case 'reports':
+      await fill(operations, 'people', sizes, lacks);
       for (const rows of batches(sizes.entries, BATCH, entry)) await operations.insertEntries(rows);
       if (!lacks.includes('L11b')) for (const rows of batches(sizes.documents, DOCUMENT_BATCH, document)) await operations.insertBinaryDocuments(rows);
       if (!lacks.includes('L9fts')) await operations.indexNotes();

@@ -52,5 +52,17 @@ export interface Operations {
   countOpenDocuments(): MaybePromise<number>;
   countOpenBinaryDocuments(): MaybePromise<number>;
 
+  /**
+   * For subjects with live queries: keeps each of them current until the returned function is called. `onChange` is called with the number
+   * of a query after each change of its result, and once at the start.
+   */
+  watchKeyValues?(queries: readonly KeyValueRange[], onChange: (query: number) => void): Promise<() => void>;
+
   close(): MaybePromise<void>;
+}
+
+/** The first `limit` rows of the key-value table whose key is `fromKey` or above, in the order of their keys. */
+export interface KeyValueRange {
+  readonly fromKey: string;
+  readonly limit: number;
 }

@@ -55,6 +55,7 @@ export class StorageRun {
       for (const workloads of plan.onEmpty) await this.#emptyDatabases(workloads, rounds);
       for (const part of plan.onFilled) await this.#filledDatabases(part);
       if (plan.withTwoTabs) await this.#twoTabs();
+      if (plan.withLiveQueries) await this.#liveQueries();
       await this.#emptyDatabases(plan.once, 1);
     } finally {
       await this.#context?.close();
@@ -111,6 +112,19 @@ export class StorageRun {
             this.#add('L8wMax', subject, 'ms', write.maxMs);
             this.#add('L8rMax', subject, 'ms', read.maxMs);
           });
+        });
+      }
+    }
+  }
+
+  async #liveQueries(): Promise<void> {
+    if (!this.#isWanted('live')) return;
+    for (let round = 0; round < this.#options.rounds; round++) {
+      for (const subject of this.#inTurn(round, []).filter(({ hasLiveQueries }) => hasLiveQueries)) {
+        await this.#session(subject, { name: `live-${round}`, dataset: 'values' }, async (tab) => {
+          const { medianMs, p95Ms } = await tab.bench.liveQueries();
+          this.#add('liveP50', subject, 'ms', medianMs);
+          this.#add('liveP95', subject, 'ms', p95Ms);
         });
       }
     }

@@ -31,6 +31,8 @@ export const SQLITE: Dialect = {
   isOpenBinaryDocument: IS_OPEN,
 };
 
+/** Parameters: the least key, and how many. */
+export const SELECT_RANGE = 'SELECT key, value FROM kv WHERE key >= ? ORDER BY key LIMIT ?';
 export const SELECT_PEOPLE = 'SELECT id, name, city, note, points, balance FROM person WHERE id < ?';
 const GROUP_BY_MONTH =
   'SELECT substr(day, 1, 7) AS month, count(*) AS entries, sum(amount) AS total FROM entry WHERE day BETWEEN ? AND ? GROUP BY substr(day, 1, 7)';

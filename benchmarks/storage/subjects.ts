@@ -14,12 +14,13 @@ export interface Subject {
   readonly medium: 'files' | 'indexeddb' | 'native';
   /** Whether a second tab may open the database meanwhile. */
   readonly manyTabs: boolean;
+  readonly hasLiveQueries?: boolean;
   /** The only workloads that it runs; all when left out. */
   readonly only?: readonly string[];
   readonly lacks?: Lacks;
 }
 
-export type AdapterName = 'absurd-sql' | 'node-sqlite' | 'pglite' | 'powersync' | 'raw-indexeddb' | 'rockpool' | 'sqlite-wasm' | 'wa-sqlite';
+export type AdapterName = 'absurd-sql' | 'node-sqlite' | 'pglite' | 'powersync' | 'raw-indexeddb' | 'rockpool' | 'rockpool-client' | 'sqlite-wasm' | 'wa-sqlite';
 
 /** Plain data: it crosses to the page and its worker. */
 export type Settings = Readonly<Record<string, string | number | boolean>>;
@@ -30,12 +31,13 @@ export const ADAPTERS: Readonly<Record<Exclude<AdapterName, 'node-sqlite'>, () =
   powersync: () => import('./adapters/powersync.ts'),
   'raw-indexeddb': () => import('./adapters/raw-indexeddb.ts'),
   rockpool: () => import('./adapters/rockpool.ts'),
+  'rockpool-client': () => import('./adapters/rockpool-client.ts'),
   'sqlite-wasm': () => import('./adapters/sqlite-wasm.ts'),
   'wa-sqlite': () => import('./adapters/wa-sqlite.ts'),
 };
 
 /** These have their API on the page and bring a worker of their own, or none. */
-export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>(['powersync', 'raw-indexeddb']);
+export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>(['powersync', 'raw-indexeddb', 'rockpool-client']);
 
 /** The write-ahead log of SQLite's own, for one connection in one tab: the fastest that the pools of handles have. */
 const EXCLUSIVE_WAL = 'PRAGMA locking_mode = exclusive; PRAGMA journal_mode = wal; PRAGMA synchronous = normal';
@@ -121,6 +123,7 @@ export const FILE_SUBJECTS: readonly Subject[] = [
     settings: { vfs: 'OPFSCoopSyncVFS' },
     medium: 'files',
     manyTabs: true,
+    hasLiveQueries: true,
   },
   {
     name: 'PGlite',
@@ -195,6 +198,13 @@ function lacksMillion(reason: string): Lacks {
 function ours(variant: string, settings: Settings): Subject {
   return { name: 'rockpool', variant, adapter: 'rockpool', settings: { medium: 'indexeddb', ...settings }, medium: 'indexeddb', manyTabs: false };
 }
+
+/** For the client: ours through the SDK, the others through one message a call or their own API on the page. */
+export const CLIENT_SUBJECTS: readonly Subject[] = [
+  { name: 'rockpool', variant: '', adapter: 'rockpool-client', settings: {}, medium: 'files', manyTabs: true, hasLiveQueries: true },
+  { name: 'rockpool', variant: 'local tables', adapter: 'rockpool-client', settings: { local: true }, medium: 'files', manyTabs: true, hasLiveQueries: true },
+  ...FILE_SUBJECTS.filter(({ name, medium, only }) => name !== 'rockpool' && name !== 'absurd-sql' && medium !== 'native' && only === undefined),
+];
 
 /** Whether a subject has something to say about a workload. */
 export function runs(subject: Subject, workloadId: string): boolean {

@@ -1,11 +1,11 @@
 import type { Dataset } from './fill.ts';
 import type { Workload } from './workload.ts';
 import { autocommitInsert, autocommitInsertFromPage } from './workloads/autocommit-insert.ts';
-import { bulkInsert, hugeInsert } from './workloads/bulk-insert.ts';
+import { bulkInsert, bulkInsertFromPage, hugeInsert, insertsFromPage } from './workloads/bulk-insert.ts';
 import { groupByMonth } from './workloads/group-by.ts';
 import { jsonBinaryFilter, jsonTextFilter } from './workloads/json-filter.ts';
 import { pointRead, pointReadFromPage } from './workloads/point-read.ts';
-import { randomUpdate } from './workloads/random-update.ts';
+import { randomUpdate, randomUpdateFromPage } from './workloads/random-update.ts';
 import { rowsToPage } from './workloads/rows-to-page.ts';
 import { selectAll, selectAllAgain } from './workloads/select-all.ts';
 import { sumScanCold, sumScanWarm } from './workloads/sum-scan.ts';
@@ -23,6 +23,8 @@ export interface Plan {
   readonly withTwoTabs: boolean;
   /** One list on a new, empty database, once, because it takes long. */
   readonly once: readonly Workload[];
+  /** Whether live queries belong to it, for the subjects that have them. */
+  readonly withLiveQueries: boolean;
 }
 
 export interface FilledPart {
@@ -37,10 +39,11 @@ export const FILE_PLAN: Plan = {
   onEmpty: [[bulkInsert], [autocommitInsert, autocommitInsertFromPage]],
   onFilled: [
     { dataset: 'main', workloads: [sumScanCold, sumScanWarm, pointRead, pointReadFromPage, randomUpdate, jsonTextFilter], coldOpenId: 'L1' },
-    { dataset: 'people', workloads: [rowsToPage, likeScan, fullTextMatch, groupByMonth, jsonBinaryFilter] },
+    { dataset: 'reports', workloads: [rowsToPage, likeScan, fullTextMatch, groupByMonth, jsonBinaryFilter] },
   ],
   withTwoTabs: true,
   once: [hugeInsert],
+  withLiveQueries: false,
 };
 
 /** The workloads of the articles on SQLite over IndexedDB: inserts, a sum over a key-value table, a million rows inserted and selected twice. */
@@ -50,10 +53,24 @@ export const INDEXEDDB_PLAN: Plan = {
   onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm] }],
   withTwoTabs: false,
   once: [hugeInsert, selectAll, selectAllAgain],
+  withLiveQueries: false,
+};
+
+/** What an app's page gets: every call begins and ends there. */
+export const CLIENT_PLAN: Plan = {
+  prefix: 'C-',
+  onEmpty: [[insertsFromPage], [autocommitInsertFromPage], [bulkInsertFromPage]],
+  onFilled: [
+    { dataset: 'values', workloads: [pointReadFromPage, randomUpdateFromPage], coldOpenId: 'L1' },
+    { dataset: 'people', workloads: [rowsToPage] },
+  ],
+  withTwoTabs: true,
+  once: [],
+  withLiveQueries: true,
 };
 
 export const WORKLOADS: ReadonlyMap<string, Workload> = new Map(
-  [FILE_PLAN, INDEXEDDB_PLAN]
+  [FILE_PLAN, INDEXEDDB_PLAN, CLIENT_PLAN]
     .flatMap(({ onEmpty, onFilled, once }) => [...onEmpty.flat(), ...onFilled.flatMap(({ workloads }) => workloads), ...once])
     .map((workload) => [workload.id, workload]),
 );

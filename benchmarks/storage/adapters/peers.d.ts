@@ -121,6 +121,7 @@ declare module '@powersync/web' {
     constructor(options: { schema: Schema; database: { dbFilename: string; vfs: string; worker: string }; sync: { worker: string } });
     init(): Promise<void>;
     execute(sql: string, parameters?: unknown[]): Promise<unknown>;
+    watch(sql: string, parameters: unknown[], handler: { onResult(): void }, options: { signal: AbortSignal; throttleMs: number }): void;
     getAll<Row>(sql: string, parameters: unknown[]): Promise<Row[]>;
     writeTransaction(body: (transaction: { executeBatch(sql: string, parameters: unknown[][]): Promise<unknown> }) => Promise<void>): Promise<void>;
     close(): Promise<void>;

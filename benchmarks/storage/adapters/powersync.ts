@@ -1,7 +1,7 @@
 // @powersync/web, not connected, on plain tables. Its API lives on the page; its worker is one that it ships built.
 import { PowerSyncDatabase, Schema } from '@powersync/web';
 import { POWERSYNC_WORKER_PATH } from '../../harness/served-paths.ts';
-import { sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
+import { SELECT_RANGE, sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
 import type { Settings } from '../subjects.ts';
 import type { OpenedDatabase } from './adapter.ts';
 
@@ -13,7 +13,19 @@ export async function open(database: string, settings: Settings): Promise<Opened
     sync: { worker },
   });
   await opened.init();
-  return { operations: sqlOperations(new PowerSyncAdapter(opened)) };
+  return {
+    operations: {
+      ...sqlOperations(new PowerSyncAdapter(opened)),
+      async watchKeyValues(queries, onChange) {
+        const stopping = new AbortController();
+        for (const [index, { fromKey, limit }] of queries.entries()) {
+          // Its default waits 30 ms before it looks again.
+          opened.watch(SELECT_RANGE, [fromKey, limit], { onResult: () => onChange(index) }, { signal: stopping.signal, throttleMs: 0 });
+        }
+        return () => stopping.abort();
+      },
+    },
+  };
 }
 
 class PowerSyncAdapter implements SqlDatabase {

@@ -19,6 +19,16 @@ export const hugeInsert: Workload = {
   measure: async (operations, { sizes }) => (await insertAll(operations, sizes.keyValues * 10)) / 1000,
 };
 
+/** An import through the page: its rows cross in one message, or however the subject takes many. */
+export const bulkInsertFromPage: Workload = { ...bulkInsert, id: 'L3m', title: 'insert 100,000 rows in one transaction, from the page', thread: 'page' };
+
+export const insertsFromPage: Workload = {
+  ...bulkInsertFromPage,
+  id: 'inserts',
+  title: '20,000 inserts in one transaction, from the page',
+  measure: (operations, { sizes }) => insertAll(operations, sizes.keyValues / 5),
+};
+
 async function insertAll(operations: Operations, count: number): Promise<number> {
   const rows = Array.from({ length: count }, (_, i) => keyValue(i));
   const startMs = performance.now();

@@ -20,3 +20,5 @@ export const randomUpdate: Workload = {
     return tookMs;
   },
 };
+
+export const randomUpdateFromPage: Workload = { ...randomUpdate, id: 'L7m', title: '10,000 random updates in one transaction, from the page', thread: 'page' };

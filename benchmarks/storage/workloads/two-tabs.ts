@@ -1,17 +1,11 @@
 import { keyOf, randomIndexes } from '../dataset.ts';
 import type { Operations } from '../operations.ts';
+import { latenciesOf, type Latencies } from './latencies.ts';
 
 /** How long both tabs go on. */
 export const TWO_TABS_MS = 3000;
 const PAUSE_MS = 10;
 const ROWS = 10_000;
-
-/** Latencies of one tab, in milliseconds. */
-export interface Latencies {
-  readonly medianMs: number;
-  readonly maxMs: number;
-  readonly count: number;
-}
 
 /** The tab that writes: one row, one transaction, then a pause. */
 export async function writeNowAndThen(operations: Operations, startAtMs: number): Promise<Latencies> {
@@ -35,8 +29,7 @@ async function loop(startAtMs: number, pauseMs: number, step: (i: number) => unk
     latenciesMs.push(tookMs);
     if (pauseMs > 0) await sleep(pauseMs - tookMs);
   }
-  latenciesMs.sort((a, b) => a - b);
-  return { medianMs: latenciesMs[latenciesMs.length >> 1] ?? NaN, maxMs: latenciesMs.at(-1) ?? NaN, count: latenciesMs.length };
+  return latenciesOf(latenciesMs);
 }
 
 function sleep(ms: number): Promise<void> {

@@ -1,0 +1,7 @@
+// `npm run bench -- client`: the SDK on an app's page, beside what else a page could use.
+import { runGroup } from './storage/group.ts';
+import { CLIENT_SUBJECTS } from './storage/subjects.ts';
+import { CLIENT_TARGETS } from './storage/targets.ts';
+import { CLIENT_PLAN } from './storage/workloads.ts';
+
+await runGroup('client', [{ plan: CLIENT_PLAN, subjects: CLIENT_SUBJECTS }], CLIENT_TARGETS);

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { buildPages, servePages } from '../harness/pages.ts';
+import { installPeers } from '../harness/peers.ts';
+import { report } from '../report/report.ts';
+import { Samples } from '../report/samples.ts';
+import type { Target } from '../report/target.ts';
+import { FULL_SIZES, QUICK_SIZES } from './dataset.ts';
+import { StorageRun } from './run.ts';
+import { slugOf, type Subject } from './subjects.ts';
+import type { Plan } from './workloads.ts';
+
+export interface Part {
+  readonly plan: Plan;
+  readonly subjects: readonly Subject[];
+}
+
+/** Runs a group in the browser as the command line asks, prints its tables and writes its results. */
+export async function runGroup(group: string, parts: readonly Part[], targets: readonly Target[]): Promise<void> {
+  const { values: flags } = parseArgs({
+    options: {
+      /** A tenth of the data and one round: shows that everything runs; its figures mean nothing. */
+      quick: { type: 'boolean', default: false },
+      rounds: { type: 'string' },
+      /** Names with commas between, as they appear while it runs. */
+      subjects: { type: 'string' },
+      workloads: { type: 'string' },
+    },
+  });
+  const wantedSubjects = flags.subjects?.split(',');
+  const workloads = flags.workloads === undefined ? undefined : new Set(flags.workloads.split(','));
+
+  await installPeers(import.meta.dirname);
+  await buildPages();
+  const pages = await servePages();
+  const folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-'));
+  const samples = new Samples();
+  try {
+    for (const [index, { plan, subjects }] of parts.entries()) {
+      const run = new StorageRun(
+        {
+          plan,
+          subjects: subjects.filter((subject) => wantedSubjects?.includes(slugOf(subject)) ?? true),
+          sizes: flags.quick ? QUICK_SIZES : FULL_SIZES,
+          rounds: Number(flags.rounds ?? (flags.quick ? 1 : 3)),
+          workloads,
+          folder: join(folder, String(index)),
+          urlOf: pages.urlOf,
+        },
+        samples,
+      );
+      await run.run();
+    }
+  } finally {
+    pages.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+  report(group, samples.rows(), targets, !flags.quick && wantedSubjects === undefined && workloads === undefined);
+}
