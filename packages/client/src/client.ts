@@ -1,4 +1,5 @@
 import type { RockpoolError, Schema } from '@rockpool/shared';
+import type { LiveDocument } from './document/live-document.ts';
 import type { ParkedChange, ParkedChangeset, ParkedValue } from './rpc/parked-changeset.ts';
 import type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
@@ -7,7 +8,7 @@ import type { SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
 import type { Durability } from './rpc/worker-api.ts';
 
 // The whole public interface. create-client.ts wires what is declared here.
-export type { Durability, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, SyncState, SyncStatus, TabRole };
+export type { Durability, LiveDocument, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, SyncState, SyncStatus, TabRole };
 
 export interface ClientOptions {
   /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64. */
@@ -81,6 +82,19 @@ export interface Client {
   readonly parked: ParkedChangesets;
   /** The conflict ledger; its entries are the rows of the table `rockpool_conflict`, which any query may read. */
   readonly conflicts: Conflicts;
+
+  /**
+   * Opens the document of one row, for editors and for changes of its JSON: see LiveDocument. Changes by SQL appear in it, and the reverse.
+   * `key`: the parts of the primary key. Loads Yjs into the page. Rejects with `document-unknown` for a column that the schema does not declare as a
+   * document, and `document-gone` when the row is not there or holds NULL.
+   *
+   * ```ts
+   * const page = await client.document<{ body: string }>('page', [id], 'content');
+   * page.change((value) => ({ ...value, body: `${value.body}!` }));
+   * await page.saved();
+   * ```
+   */
+  document<Value = unknown>(table: string, key: readonly SqlParam[], column: string): Promise<LiveDocument<Value>>;
 
   /**
    * A query that stays current. It runs while somebody is subscribed. Asking again for the same statement with the same parameters gives the same

@@ -1,4 +1,4 @@
-import { encodeSchema, RockpoolError } from '@rockpool/shared';
+import { encodeSchema, quoteName, RockpoolError, type TableSchema } from '@rockpool/shared';
 import { proxy, type Remote } from 'comlink';
 import type { Client, ClientOptions } from './client.ts';
 import { newId } from './new-id.ts';
@@ -138,6 +138,21 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       restore: async (id) => void (await write([], { kind: 'restore-conflict', conflictId: id })),
     },
     live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) => live.live<Row>(toStatement(given, params)),
+    async document<Value>(tableName: string, key: readonly SqlParam[], column: string) {
+      const table = schema.tables.find((candidate) => candidate.name === tableName);
+      if (table === undefined) throw new RockpoolError('document-unknown', { table: tableName, column });
+      // Only here: it brings Yjs into the page.
+      const { openDocument } = await import('./document/open-document.ts');
+      const change = async (changeJson: string): Promise<string> => {
+        const [outcome] = await write([], { kind: 'change-document', table: tableName, key, column, changeJson });
+        const [row] = outcome === undefined ? [] : toStatementResult<{ text: string }>(outcome).rows;
+        if (row === undefined) throw new RockpoolError('document-gone', { table: tableName, column });
+        return row.text;
+      };
+      const statement = documentQuery(table, key, column);
+      const read = async (): Promise<unknown> => decodeRows(await call((worker) => worker.query(statement)))[0]?.['text'] ?? null;
+      return openDocument<Value>({ read, change, follow: (listener) => live.live(statement).subscribe(listener) }, { table, column });
+    },
     get status() {
       return status.current;
     },
@@ -145,4 +160,9 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     newId,
     close: () => (closing ??= close()),
   };
+}
+
+function documentQuery(table: TableSchema, key: readonly SqlParam[], column: string): SqlStatement {
+  const match = table.primaryKey.map((name) => `${quoteName(name)} = ?`).join(' AND ');
+  return { sql: `SELECT ${quoteName(column)} AS "text" FROM ${quoteName(table.name)} WHERE ${match}`, params: key };
 }

@@ -6,6 +6,7 @@ export type {
   ClientOptions,
   Conflicts,
   Durability,
+  LiveDocument,
   LiveQuery,
   LiveState,
   ParkedChange,

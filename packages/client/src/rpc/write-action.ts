@@ -1,3 +1,5 @@
+import type { SqlParam } from './sql-value.ts';
+
 /** What is asked of the writer beside plain statements, which it goes with (`atomic`) or stands for (the others). */
 export type WriteAction =
   /** The server admits all of the transaction or refuses all of it. */
@@ -8,5 +10,7 @@ export type WriteAction =
   | { readonly kind: 'retry-parked'; readonly sequence: number }
   /** Give a parked changeset up. */
   | { readonly kind: 'drop-parked'; readonly sequence: number }
+  /** Make a change (JsonChange, as JSON) in the document of a row as it is now. The one row of the one result has what the column then holds, as `text`. */
+  | { readonly kind: 'change-document'; readonly table: string; readonly key: readonly SqlParam[]; readonly column: string; readonly changeJson: string }
   /** Write what an entry of the conflict ledger lost as a new edit. */
   | { readonly kind: 'restore-conflict'; readonly conflictId: string };

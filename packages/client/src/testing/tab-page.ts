@@ -7,3 +7,6 @@ export interface TabWindow extends Window {
 }
 
 (window as TabWindow).createClient = createClient;
+
+// Vitest rewrites dynamic imports to go through its runner, which only its own page has.
+Object.assign(globalThis, { __vitest_browser_runner__: { wrapDynamicImport: <T>(load: () => T): T => load() } });

@@ -2,5 +2,7 @@
 export { createDocument, documentText, editDocument, expandContent, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, mergeNews, type Author, type DocumentEdit } from './document.ts';
 export { decodeDocumentCell, encodeDocumentCell, isDocumentEdit, type DocumentCell } from './document-cell.ts';
 export { PathRule } from './document-rule.ts';
+export { writeJson } from './write-json.ts';
 export { canonicalJson, parseJson, type JsonObject, type JsonValue } from './json.ts';
+export { readNode, rootOf, rootValue, type MapNode, type Node } from './json-node.ts';
 export { applyChange, diffJson, invertChange, type ChangedJson, type JsonChange } from './json-change.ts';

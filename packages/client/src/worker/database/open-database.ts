@@ -8,6 +8,7 @@ import { Changelog } from '../changelog/changelog.ts';
 import { listParked } from '../changelog/list-parked.ts';
 import { Outbox } from '../changelog/outbox.ts';
 import { Parked } from '../changelog/parked.ts';
+import { changeDocument } from '../documents/change-document.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
@@ -165,6 +166,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
           return retryParked(parkedParts(), action.sequence, id);
         case 'drop-parked':
           return dropParked(parkedParts(), action.sequence, id);
+        case 'change-document':
+          return writer.runInternal(() => ({ atomic: false, results: [changeDocument(connection, schema, action)] }), id);
         case 'restore-conflict':
           return writer.runInternal(() => {
             restoreConflict(connection, schema, action.conflictId);

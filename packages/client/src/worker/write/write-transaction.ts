@@ -76,8 +76,8 @@ export class WriteTransaction {
   }
 
   /** Carries out writes of Rockpool itself that become a changeset like any other; once, where they have the id of a request. */
-  runInternal(body: () => { readonly atomic: boolean }, requestId: string | null = null): WriteOutcome {
-    return this.once(requestId, () => ({ ...body(), results: [], tablesWritten: new Set() }));
+  runInternal(body: () => Pick<BodyResult, 'atomic'> & Partial<BodyResult>, requestId: string | null = null): WriteOutcome {
+    return this.once(requestId, () => ({ results: [], tablesWritten: new Set(), ...body() }));
   }
 
   /** Begins a transaction that stays open until it is committed or rolled back. Nothing else may write on this connection meanwhile. */

@@ -1,0 +1,105 @@
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import type * as Y from 'yjs';
+import type { Client } from './client.ts';
+import { createClient } from './create-client.ts';
+import { defineSchema } from './schema/define-schema.ts';
+import { sql } from './tab/sql.ts';
+import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
+
+interface Content {
+  readonly body: string;
+  readonly items?: readonly { readonly id: string; readonly n: number }[];
+}
+
+const page = sqliteTable('page', { id: text().primaryKey(), content: text() });
+const schema = defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] });
+
+const clients: Client[] = [];
+const tabs: BrowserTab[] = [];
+
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  for (const tab of tabs.splice(0)) tab.kill();
+});
+
+async function openPage(content: Content): Promise<Client> {
+  const client = await createClient({ name: freshName(), schema });
+  clients.push(client);
+  await client.execute(sql`INSERT INTO page VALUES ('p', ${JSON.stringify(content)})`);
+  return client;
+}
+
+const stored = async (client: Client): Promise<unknown> => (await client.query<{ content: string }>('SELECT content FROM page'))[0]?.content;
+
+function bodyOf(doc: Y.Doc): Y.Text {
+  // Without a check of its class: what comes from another tab's frame has that frame's classes.
+  return (doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text;
+}
+
+describe('an open document', () => {
+  it('shows what SQL writes, and SQL shows what is changed in it', async () => {
+    const client = await openPage({ body: 'low tide' });
+    const document = await client.document<Content>('page', ['p'], 'content');
+    expect(document.value).toEqual({ body: 'low tide' });
+    document.change((value) => ({ ...value, items: [{ id: 'x', n: 1 }] }));
+    await document.saved();
+    expect(await stored(client)).toBe('{"body":"low tide","items":[{"id":"x","n":1}]}');
+    await client.execute(`UPDATE page SET content = json_set(content, '$.body', 'high tide')`);
+    await until(() => document.value?.body === 'high tide');
+    expect(bodyOf(document.doc).toJSON()).toBe('high tide');
+    await document.close();
+  });
+
+  it('takes what is typed into its Y.Text while others write, and keeps both', async () => {
+    const client = await openPage({ body: 'low tide' });
+    const document = await client.document<Content>('page', ['p'], 'content');
+    const typed = bodyOf(document.doc);
+    typed.insert(0, 'very ');
+    const other = client.execute(`UPDATE page SET content = json_set(content, '$.items', json('[{"id":"x","n":2}]'))`);
+    typed.insert(typed.length, '!');
+    await Promise.all([other, document.saved()]);
+    await until(() => document.value?.items !== undefined);
+    expect(await stored(client)).toBe('{"body":"very low tide!","items":[{"id":"x","n":2}]}');
+    expect(document.value).toEqual({ body: 'very low tide!', items: [{ id: 'x', n: 2 }] });
+    await document.close();
+  });
+
+  it('is followed by another tab, and by its own undo', async () => {
+    const client = await openPage({ body: 'low tide' });
+    const tab = await openTab({ name: client.name, schema });
+    tabs.push(tab);
+    const mine = await client.document<Content>('page', ['p'], 'content');
+    const theirs = await tab.client.document<Content>('page', ['p'], 'content');
+    bodyOf(theirs.doc).insert(0, 'their ');
+    await until(() => mine.value?.body === 'their low tide');
+    bodyOf(mine.doc).insert(0, 'my ');
+    await until(() => theirs.value?.body === 'my their low tide');
+    mine.undoManager.undo();
+    await until(() => theirs.value?.body === 'their low tide');
+    expect(mine.value).toEqual({ body: 'their low tide' });
+    await Promise.all([mine.close(), theirs.close()]);
+  });
+
+  it('says that it has gone', async () => {
+    const client = await openPage({ body: 'low tide' });
+    const document = await client.document<Content>('page', ['p'], 'content');
+    await client.execute('DELETE FROM page');
+    await until(() => document.state === 'gone');
+    expect(document.value).toBeNull();
+    await expect(client.document('page', ['p'], 'content')).rejects.toMatchObject({ code: 'document-gone' });
+    await expect(client.document('page', ['p'], 'title')).rejects.toMatchObject({ code: 'document-unknown' });
+    await document.close();
+  });
+
+  it('says what keeps it from being written, and tries again with the next change', async () => {
+    const client = await openPage({ body: 'low tide' });
+    const document = await client.document<Content>('page', ['p'], 'content');
+    bodyOf(document.doc).insert(0, 'x'.repeat(1024 * 1024));
+    await expect(document.saved()).rejects.toMatchObject({ code: 'document-invalid' });
+    bodyOf(document.doc).delete(0, 1024 * 1024);
+    await document.saved();
+    expect(await stored(client)).toBe('{"body":"low tide"}');
+    await document.close();
+  });
+});

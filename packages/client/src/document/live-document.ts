@@ -1,0 +1,27 @@
+import type { Doc, UndoManager } from 'yjs';
+
+/** A document that is open in this page: its JSON, and the Y.Doc that editors bind to. Get it from `client.document`. */
+export interface LiveDocument<Value = unknown> {
+  /**
+   * What editors bind to. Changes made in it are written to the database by and by, each as a change of the JSON that merges with what others
+   * change; changes made elsewhere, in this tab or any other or on another device, appear in it. It is this page's own: only the JSON leaves it, so
+   * formats of a Y.Text and its positions mean nothing elsewhere.
+   */
+  readonly doc: Doc;
+  /** The JSON as it is in this page; null when the document has gone. */
+  readonly value: Value | null;
+  /** `gone`: the row was deleted or its column set to NULL. What was changed here since is not written. */
+  readonly state: 'open' | 'gone' | 'closed';
+  /** What keeps the document from being written, if anything does: it is tried again with the next change. */
+  readonly error: Error | null;
+  /** Makes the document hold what `next` returns, with the fewest operations. */
+  change(next: (value: Value) => Value): void;
+  /** Takes back and makes again what was changed in this page through `doc` or `change`. */
+  readonly undoManager: UndoManager;
+  /** Called after every change of `value`, `state` or `error`, until the returned function is called. */
+  onChange(listener: () => void): () => void;
+  /** Resolves when everything that was changed here is committed. Rejects with what keeps it from being so. */
+  saved(): Promise<void>;
+  /** Writes what was changed, then lets go. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,156 @@
+import { documentColumns, RockpoolError, toRockpoolError, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { applyChange, diffJson, parseJson, PathRule, readNode, rootValue, rootOf, writeJson, type JsonChange, type JsonValue } from '@rockpool/shared/document';
+import { Doc, UndoManager } from 'yjs';
+import type { LiveDocument } from './live-document.ts';
+
+/** What an open document needs of its client. */
+export interface DocumentSource {
+  /** What the column holds now: every commit that has resolved is in it. Null where there is no row. */
+  readonly read: () => Promise<unknown>;
+  /** Calls the listener after commits that may have changed it, until the returned function is called. */
+  readonly follow: (listener: () => void) => () => void;
+  /** Makes a change in the document as it is in the database, and gives the JSON text that it then holds. Rejects with `document-gone`. */
+  readonly change: (changeJson: string) => Promise<string>;
+}
+
+export interface DocumentPlace {
+  readonly table: TableSchema;
+  readonly column: string;
+}
+
+// Origins of changes of the Y.Doc. Undo takes back what came from here, and nothing else.
+const FROM_DATABASE = 'rockpool: database';
+const FROM_CHANGE = 'rockpool: change';
+
+/** Throws `document-unknown` for a column that is no document. */
+export function ruleOfDocument(table: TableSchema, column: string): DocumentRule {
+  const id = table.columns.find(({ name }) => name === column)?.id;
+  const rule = id === undefined ? undefined : documentColumns(table).get(id);
+  if (rule === undefined) throw new RockpoolError('document-unknown', { table: table.name, column });
+  return rule;
+}
+
+/**
+ * Opens a document: a Y.Doc of this page that follows the database and is followed by it.
+ *
+ *   Y.Doc ── what differs from `stored` ──► the change is made in the database, which answers with the text it then holds
+ *   Y.Doc ◄── what differs from `stored` ── that text, or the text as it is read after a commit
+ *
+ * One step at a time, so that it is always known what `stored`, the text that both sides had last, is. Rejects with `document-gone`.
+ */
+export async function openDocument<Value>(source: DocumentSource, place: DocumentPlace): Promise<LiveDocument<Value>> {
+  const rule = ruleOfDocument(place.table, place.column);
+  const path = PathRule.root(rule);
+  const doc = new Doc();
+  const listeners = new Set<() => void>();
+  let stored: JsonValue = null;
+  let hasNews = false;
+  let state: LiveDocument['state'] = 'open';
+  let error: RockpoolError | null = null;
+  let isDirty = false;
+  let work: Promise<void> | null = null;
+
+  const read = (): JsonValue => readNode(rootValue(doc), rule.maxDepth);
+  const tell = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+
+  /** Makes in the page what became of `stored` elsewhere. */
+  function take(next: JsonValue, seen: JsonValue): void {
+    const change = diffJson(seen, next, path);
+    if (change !== null) doc.transact(() => writeJson(doc, applyChange(read(), change, path).value, path), FROM_DATABASE);
+    stored = next;
+  }
+
+  async function step(): Promise<void> {
+    if (isDirty) {
+      isDirty = false;
+      const mine = read();
+      const change: JsonChange | null = diffJson(stored, mine, path);
+      if (change !== null) {
+        take(parseJson(await source.change(JSON.stringify(change)), rule), mine);
+        return;
+      }
+    }
+    if (!hasNews) return;
+    hasNews = false;
+    const text = await source.read();
+    if (typeof text === 'string') take(parseJson(text, rule), stored);
+    else state = 'gone';
+  }
+
+  async function run(): Promise<void> {
+    try {
+      while (state !== 'gone' && (isDirty || hasNews)) await step();
+      error = null;
+    } catch (thrown) {
+      error = toRockpoolError(thrown);
+      if (error.code === 'document-gone') state = 'gone';
+      else isDirty = true;
+    } finally {
+      work = null;
+      tell();
+    }
+  }
+
+  function wake(): void {
+    work ??= Promise.resolve().then(run);
+  }
+
+  const text = await source.read();
+  if (typeof text !== 'string') throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
+  stored = parseJson(text, rule);
+  const initial = stored;
+  doc.transact(() => writeJson(doc, initial, path), FROM_DATABASE);
+  const unfollow = source.follow(() => {
+    hasNews = true;
+    wake();
+  });
+
+  doc.on('update', (_update: Uint8Array, origin: unknown) => {
+    if (origin === FROM_DATABASE) return;
+    isDirty = true;
+    wake();
+    tell();
+  });
+  const undoManager = new UndoManager(rootOf(doc), { trackedOrigins: new Set([null, FROM_CHANGE]) });
+
+  async function saved(): Promise<void> {
+    while (work !== null) await work;
+    if (error !== null) throw error;
+    if (state === 'gone' && isDirty) throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
+  }
+
+  return {
+    doc,
+    undoManager,
+    get value() {
+      return state === 'gone' ? null : (read() as Value);
+    },
+    get state() {
+      return state;
+    },
+    get error() {
+      return error;
+    },
+    change(next) {
+      const value = next(read() as Value) as JsonValue;
+      doc.transact(() => writeJson(doc, value, path), FROM_CHANGE);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    saved,
+    async close() {
+      unfollow();
+      try {
+        await saved();
+      } finally {
+        state = 'closed';
+        undoManager.destroy();
+        doc.destroy();
+      }
+    },
+  };
+}

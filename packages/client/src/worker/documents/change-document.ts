@@ -1,0 +1,31 @@
+import { documentColumns, quoteName, RockpoolError, type Schema } from '@rockpool/shared';
+import { applyChange, canonicalJson, parseJson, PathRule, type JsonChange } from '@rockpool/shared/document';
+import type { StatementOutcome } from '../../rpc/sql-statement.ts';
+import type { WriteAction } from '../../rpc/write-action.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { encodeRows } from '../sqlite/encode-rows.ts';
+
+type DocumentChange = Extract<WriteAction, { kind: 'change-document' }>;
+
+/**
+ * Makes a change in a document as it is now, in a transaction that is open and captured, and gives what its column then holds.
+ * Throws `document-gone` when there is no such row, or NULL in its place, and `document-unknown` for a column that is no document.
+ */
+export function changeDocument(connection: Connection, schema: Schema, { table: name, key, column, changeJson }: DocumentChange): StatementOutcome {
+  const table = schema.tables.find((candidate) => candidate.name === name);
+  const columnId = table?.columns.find((candidate) => candidate.name === column)?.id;
+  const rule = table === undefined || columnId === undefined ? undefined : documentColumns(table).get(columnId);
+  if (table === undefined || rule === undefined) throw new RockpoolError('document-unknown', { table: name, column });
+  const match = table.primaryKey.map((part) => `${quoteName(part)} = ?`).join(' AND ');
+  const text = connection.value(`SELECT ${quoteName(column)} FROM main.${quoteName(name)} WHERE ${match}`, ...key);
+  if (typeof text !== 'string') throw new RockpoolError('document-gone', { table: name, column });
+  const { value } = applyChange(parseJson(text, rule), JSON.parse(changeJson) as JsonChange, PathRule.root(rule));
+  connection.run(`UPDATE main.${quoteName(name)} SET ${quoteName(column)} = ? WHERE ${match}`, canonicalJson(value), ...key);
+  const statement = connection.prepare(`SELECT ${quoteName(column)} AS "text" FROM main.${quoteName(name)} WHERE ${match}`);
+  try {
+    statement.bindParams(key);
+    return { changes: 1, rows: encodeRows(statement, connection.runtime.memory) };
+  } finally {
+    statement.release();
+  }
+}
