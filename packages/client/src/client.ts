@@ -179,6 +179,14 @@ export interface LiveState<Row> {
 export interface LiveQuery<Row> {
   /** The same object until something changed. */
   readonly current: LiveState<Row>;
-  /** Calls the listener at once if a result is known, and after every change, until the returned function is called. */
-  subscribe(listener: (state: LiveState<Row>) => void): () => void;
+  /** Calls the listener at once if a result is known, and after every change, until the returned function is called or the signal aborts. */
+  subscribe(listener: (state: LiveState<Row>) => void, options?: { readonly signal?: AbortSignal }): () => void;
+  /**
+   * The states one after the other, the present one first; of several that came meanwhile the newest. Ends with the loop, or with the client.
+   *
+   * ```ts
+   * for await (const { rows } of client.live<Todo>(sql`SELECT * FROM todo`)) draw(rows);
+   * ```
+   */
+  [Symbol.asyncIterator](): AsyncGenerator<LiveState<Row>, void, void>;
 }

@@ -38,7 +38,10 @@ export function liveQuery<Result>(client: Client, read: DrizzleRead<Result>, val
     get current() {
       return decode(live.current);
     },
-    subscribe: (listener) => live.subscribe((state) => listener(decode(state))),
+    subscribe: (listener, options) => live.subscribe((state) => listener(decode(state)), options),
+    async *[Symbol.asyncIterator]() {
+      for await (const state of live) yield decode(state);
+    },
   };
 }
 

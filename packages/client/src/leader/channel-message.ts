@@ -3,6 +3,7 @@ import type { Reads } from '../rpc/reads.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { TransactionAsk } from '../rpc/transaction-ask.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
+import type { CommitNotice } from './commit-notice.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 
 /**
@@ -18,7 +19,7 @@ export type BroadcastMessage =
   | { readonly kind: 'hello'; readonly schema: string }
   | LeaderMessage
   /** The leader has committed. */
-  | { readonly kind: 'commit'; readonly epoch: string; readonly commitNumber: number; readonly tables: readonly string[] }
+  | ({ readonly kind: 'commit' } & CommitNotice)
   | { readonly kind: 'status'; readonly epoch: string; readonly status: LeaderStatus };
 
 /** What one tab says to one other: a follower asks, the leader answers. */

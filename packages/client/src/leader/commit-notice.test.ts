@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createCommitFollower, type Touched } from './commit-notice.ts';
+import { createCommitFollower } from './commit-notice.ts';
 
 const notice = (epoch: string, commitNumber: number, table = 't') => ({ epoch, commitNumber, tables: [table] });
 
-function touchedBy(...heard: { epoch: string; commitNumber: number; tables?: string[] }[]): (Touched | null)[] {
+function touchedBy(...heard: { epoch: string; commitNumber: number; tables?: string[] }[]): (readonly string[] | 'all' | null)[] {
   const follower = createCommitFollower();
-  return heard.map(({ epoch, commitNumber, tables }) =>
-    tables === undefined ? follower.observePosition({ epoch, commitNumber }) : follower.observe({ epoch, commitNumber, tables }),
-  );
+  return heard.map(({ epoch, commitNumber, tables }) => {
+    const touched = tables === undefined ? follower.observePosition({ epoch, commitNumber }) : follower.observe({ epoch, commitNumber, tables, changes: [] });
+    return touched === null || touched === 'all' ? touched : touched.tables;
+  });
 }
 
 describe('notices of commits', () => {

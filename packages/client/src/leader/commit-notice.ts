@@ -1,5 +1,7 @@
-/** Tables that a commit touched; `all` where that is not known. */
-export type Touched = readonly string[] | 'all';
+import type { Touched } from '../rpc/query-dependencies.ts';
+
+/** What a leader tells of a commit. */
+export type CommitNotice = CommitPosition & Exclude<Touched, 'all'>;
 
 /** Where a leader's commits stand: numbers count up within one leadership. */
 export interface CommitPosition {
@@ -10,7 +12,7 @@ export interface CommitPosition {
 /** Follows the numbered notices of the leaders, so that a lost one is noticed by the next. */
 export interface CommitFollower {
   /** What a notice says has changed; null if that is known already. */
-  observe(notice: CommitPosition & { readonly tables: readonly string[] }): Touched | null;
+  observe(notice: CommitNotice): Touched | null;
   /** The leader says where it stands without a new commit. */
   observePosition(position: CommitPosition): Touched | null;
 }
@@ -31,7 +33,7 @@ export function createCommitFollower(): CommitFollower {
       const isNext = last !== null && last.epoch === notice.epoch && notice.commitNumber === last.commitNumber + 1;
       if (last !== null && last.epoch === notice.epoch && notice.commitNumber <= last.commitNumber) return null;
       moveTo(notice);
-      return isNext ? notice.tables : 'all';
+      return isNext ? { tables: notice.tables, changes: notice.changes } : 'all';
     },
     observePosition(position) {
       if (last !== null && last.epoch === position.epoch && position.commitNumber <= last.commitNumber) return null;

@@ -15,7 +15,7 @@ interface World {
   localCommits: number;
 }
 
-const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), tablesRead: async () => ['t'], listParked: async () => [] };
+const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), dependencies: async () => [], listParked: async () => [] };
 
 function createWorld(committed?: () => Promise<void>): World {
   const requests = new Set<string>();
@@ -37,14 +37,14 @@ function createWorld(committed?: () => Promise<void>): World {
   };
   const database = {
     write({ id }: WriteRequest) {
-      if (requests.has(id)) return { results: [], touchedTables: ['t'], repeated: true };
+      if (requests.has(id)) return { results: [], touchedTables: ['t'], changes: [], repeated: true };
       if (world.failNext) {
         world.failNext = false;
         throw new RockpoolError('constraint-check');
       }
       requests.add(id);
       world.written.push(id);
-      return { results: [], touchedTables: ['t'], repeated: false };
+      return { results: [], touchedTables: ['t'], changes: [], repeated: false };
     },
     begin: () => {
       throw new Error('no transaction of several calls in this test');

@@ -1,12 +1,13 @@
 import { RockpoolError } from '@rockpool/shared';
 import { encodeError } from '../rpc/error-transfer.ts';
+import type { TableChange, Touched } from '../rpc/query-dependencies.ts';
 import type { Reads } from '../rpc/reads.ts';
 import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
 import type { Clock } from './clock.ts';
 import { createAnsweredRequests, type AnsweredRequests } from './answered-requests.ts';
 import type { AskMessage, BroadcastMessage, DirectMessage, LeaderRequest, LeaderStatus, ReadWork } from './channel-message.ts';
-import type { CommitPosition } from './commit-notice.ts';
+import type { CommitNotice, CommitPosition } from './commit-notice.ts';
 import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import { readsBeside } from './reads-beside.ts';
@@ -22,6 +23,7 @@ export interface WriteRequest {
 export interface WriteOutcome {
   readonly results: readonly StatementOutcome[];
   readonly touchedTables: readonly string[];
+  readonly changes: readonly TableChange[];
   readonly repeated: boolean;
 }
 
@@ -68,7 +70,7 @@ export interface LeadershipOptions<Database> {
   readonly post: (message: BroadcastMessage) => void;
   readonly send: (tabId: string, message: DirectMessage) => void;
   readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
-  readonly onCommit: (notice: CommitPosition & { readonly tables: readonly string[] }) => void;
+  readonly onCommit: (notice: CommitNotice) => void;
   readonly onStatus: (status: LeaderStatus) => void;
   readonly onProblem: (error: RockpoolError) => void;
 }
@@ -202,11 +204,11 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /** To be called in the turn of the commit. */
-  private async keep({ results, touchedTables, repeated }: WriteOutcome): Promise<readonly StatementOutcome[]> {
+  private async keep({ results, touchedTables: tables, changes, repeated }: WriteOutcome): Promise<readonly StatementOutcome[]> {
     const { committed } = this.options.opened;
     if (committed !== undefined) await committed();
     if (!repeated) {
-      if (touchedTables.length > 0) this.tellCommit(touchedTables);
+      if (tables.length > 0) this.tellCommit({ tables, changes });
       this.work.onLocalCommit();
     }
     return results;
@@ -227,16 +229,17 @@ export class Leadership<Database extends WritableDatabase> {
 
   private publishCommit(tables: readonly string[]): void {
     const { committed } = this.options.opened;
-    if (committed === undefined) return this.tellCommit(tables);
+    const touched = { tables, changes: [] };
+    if (committed === undefined) return this.tellCommit(touched);
     committed().then(
-      () => this.tellCommit(tables),
+      () => this.tellCommit(touched),
       () => undefined, // It is undone, so there is nothing to tell.
     );
   }
 
-  private tellCommit(tables: readonly string[]): void {
+  private tellCommit(touched: Exclude<Touched, 'all'>): void {
     this.commitNumber++;
-    const notice = { ...this.position, tables };
+    const notice = { ...this.position, ...touched };
     this.options.post({ kind: 'commit', ...notice });
     this.options.onCommit(notice);
   }

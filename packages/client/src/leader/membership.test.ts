@@ -20,6 +20,8 @@ async function two(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: F
   return { leader, follower };
 }
 
+const touchedT = { tables: ['t'], changes: [] };
+
 const write = (tab: FakeTab, sql: string): Promise<unknown> => tab.membership.write([statement(sql)]);
 
 async function codeOf(promise: Promise<unknown>): Promise<ErrorCode> {
@@ -77,8 +79,8 @@ describe('tabs that share a database', () => {
     await write(follower, 'a');
     await write(leader, 'b');
     await settle();
-    expect(leader.touched).toEqual([['t'], ['t']]);
-    expect(follower.touched).toEqual([['t'], ['t']]);
+    expect(leader.touched).toEqual([touchedT, touchedT]);
+    expect(follower.touched).toEqual([touchedT, touchedT]);
   });
 
   it('take everything for touched once when a notice was lost', async () => {
@@ -91,7 +93,7 @@ describe('tabs that share a database', () => {
     await write(leader, 'b');
     await write(leader, 'c');
     await settle();
-    expect(follower.touched).toEqual(['all', ['t']]);
+    expect(follower.touched).toEqual(['all', touchedT]);
   });
 
   it('get the error of a refused write with its code and fields, and nothing of it takes effect when the request arrives twice', async () => {
@@ -120,7 +122,7 @@ describe('tabs of which one alone may open the file', () => {
     const { follower } = await twoExclusive(browser);
     const [, names] = await Promise.all([write(follower, 'a'), read(follower)]);
     expect(names).toEqual(['a']);
-    expect(await follower.membership.reads.tablesRead('SELECT')).toEqual(['t']);
+    expect(await follower.membership.reads.dependencies(statement('SELECT'))).toMatchObject([{ table: 't' }]);
     expect(await follower.membership.reads.listParked()).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { Touched } from '../rpc/query-dependencies.ts';
 import type { Reads } from '../rpc/reads.ts';
 import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
 import type { TransactionAsk } from '../rpc/transaction-ask.ts';
@@ -6,7 +7,7 @@ import type { WriteAction } from '../rpc/write-action.ts';
 import type { TabRole } from '../rpc/sync-status.ts';
 import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus } from './channel-message.ts';
 import type { Clock } from './clock.ts';
-import { createCommitFollower, type Touched } from './commit-notice.ts';
+import { createCommitFollower } from './commit-notice.ts';
 import { compareSchemas } from './compare-schemas.ts';
 import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
@@ -68,7 +69,7 @@ export class Membership<Database extends WritableDatabase> {
   /** Reads from wherever this tab reads; waits while that is nowhere, because roles change or the page is away. */
   readonly reads: Reads = {
     query: async (statement) => (await this.whenReadable.promise).query(statement),
-    tablesRead: async (sql) => (await this.whenReadable.promise).tablesRead(sql),
+    dependencies: async (statement) => (await this.whenReadable.promise).dependencies(statement),
     listParked: async () => (await this.whenReadable.promise).listParked(),
   };
   private readonly options: MembershipOptions<Database>;

@@ -14,7 +14,7 @@ export function readsBeside(opened: Pick<OpenedDatabase<unknown>, 'reads' | 'rea
   }
   return {
     query: async (statement) => (await reads()).query(statement),
-    tablesRead: async (sql) => (await reads()).tablesRead(sql),
+    dependencies: async (statement) => (await reads()).dependencies(statement),
     listParked: async () => (await reads()).listParked(),
   };
 }

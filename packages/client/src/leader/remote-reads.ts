@@ -5,7 +5,7 @@ import type { Link } from './link.ts';
 export function remoteReads(link: Link): Reads {
   return {
     query: (statement) => link.ask({ kind: 'read', method: 'query', args: [statement] }) as ReturnType<Reads['query']>,
-    tablesRead: (sql) => link.ask({ kind: 'read', method: 'tablesRead', args: [sql] }) as ReturnType<Reads['tablesRead']>,
+    dependencies: (statement) => link.ask({ kind: 'read', method: 'dependencies', args: [statement] }) as ReturnType<Reads['dependencies']>,
     listParked: () => link.ask({ kind: 'read', method: 'listParked', args: [] }) as ReturnType<Reads['listParked']>,
   };
 }

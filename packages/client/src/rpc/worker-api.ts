@@ -1,4 +1,5 @@
 import type { ErrorData } from '@rockpool/shared';
+import type { RowsDiff } from './rows-diff.ts';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
 import type { PersistenceChoice } from './persistence.ts';
@@ -65,9 +66,12 @@ export interface TabApi {
   token(): Promise<string>;
 }
 
+/** What became of one live query: the first diff is against no rows, and one after an error against the last rows. */
+export type LiveResult = { readonly queryId: number; readonly diff: RowsDiff } | { readonly queryId: number; readonly error: ErrorData };
+
 export type WorkerEvent =
-  | { readonly kind: 'live-rows'; readonly queryId: number; readonly rows: EncodedRows }
-  | { readonly kind: 'live-error'; readonly queryId: number; readonly error: ErrorData }
+  /** All live queries that a commit, or several in one turn, gave another result. */
+  | { readonly kind: 'live'; readonly results: readonly LiveResult[] }
   | { readonly kind: 'status'; readonly status: SyncStatus }
   /** Something failed that no call is waiting for. */
   | { readonly kind: 'problem'; readonly error: ErrorData };

@@ -2,20 +2,30 @@ import { RockpoolError } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LiveQuery, LiveState } from '../client.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
-import { createLiveQueries, type LiveQueries } from './live-queries.ts';
+import { diffRows } from '../worker/live/diff-rows.ts';
+import { createLiveQueries, type LiveEvent, type LiveQueries } from './live-queries.ts';
 
 interface Row {
   readonly n: number;
 }
 
-const rows = (...values: number[]): EncodedRows => ({
+const result = (...values: number[]): EncodedRows => ({
   names: ['n'],
   columns: [{ kind: 'number', values: new Float64Array(values), nulls: null }],
   rowCount: values.length,
 });
 
+/** What the worker sends of query 1, as often as the world of a test is made anew. */
+let sent = result();
+function rows(...values: number[]): LiveEvent {
+  const diff = diffRows(sent, result(...values));
+  sent = result(...values);
+  return { kind: 'live', results: [{ queryId: 1, diff }] };
+}
+
 function createWorld(): { readonly queries: LiveQueries; readonly calls: string[]; readonly live: (sql: string) => LiveQuery<Row> } {
   const calls: string[] = [];
+  sent = result();
   const queries = createLiveQueries({
     watch: async (queryId, statement) => void calls.push(`watch ${queryId} ${statement.sql}`),
     unwatch: async (queryId) => void calls.push(`unwatch ${queryId}`),
@@ -44,7 +54,7 @@ describe('live queries of a page', () => {
   it('tell a late listener at once what is known', () => {
     const { queries, live } = createWorld();
     live('a').subscribe(() => undefined);
-    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1) });
+    queries.onEvent(rows(1));
     const heard: LiveState<Row>[] = [];
     live('a').subscribe((state) => heard.push(state));
     expect(heard).toEqual([{ rows: [{ n: 1 }], error: null, loading: false }]);
@@ -53,7 +63,7 @@ describe('live queries of a page', () => {
   it('go on for a moment after the last listener, for who comes back', () => {
     const { queries, calls, live } = createWorld();
     live('a').subscribe(() => undefined)();
-    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1) });
+    queries.onEvent(rows(1));
     vi.advanceTimersByTime(999);
     expect(live('a').current.rows).toEqual([{ n: 1 }]);
     live('a').subscribe(() => undefined);
@@ -78,10 +88,10 @@ describe('live queries of a page', () => {
     const { queries, live } = createWorld();
     const query = live('a');
     query.subscribe(() => undefined);
-    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1, 2) });
+    queries.onEvent(rows(1, 2));
     const { current } = query;
     expect(query.current).toBe(current);
-    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1, 3) });
+    queries.onEvent(rows(1, 3));
     expect(query.current).not.toBe(current);
     expect(query.current.rows[0]).toBe(current.rows[0]);
   });
@@ -90,10 +100,10 @@ describe('live queries of a page', () => {
     const { queries, live } = createWorld();
     const query = live('a');
     query.subscribe(() => undefined);
-    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1) });
-    queries.onEvent({ kind: 'live-error', queryId: 1, error: new RockpoolError('query-invalid').toData() });
+    queries.onEvent(rows(1));
+    queries.onEvent({ kind: 'live', results: [{ queryId: 1, error: new RockpoolError('query-invalid').toData() }] });
     expect(query.current).toMatchObject({ rows: [{ n: 1 }], error: { code: 'query-invalid' }, loading: false });
-    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(2) });
+    queries.onEvent(rows(2));
     expect(query.current).toEqual({ rows: [{ n: 2 }], error: null, loading: false });
   });
 
@@ -106,10 +116,49 @@ describe('live queries of a page', () => {
       throw new Error('of the app');
     });
     live('a').subscribe(() => heard++);
-    queries.onEvent({ kind: 'live-rows', queryId: 1, rows: rows(1) });
+    queries.onEvent(rows(1));
     expect(heard).toBe(1);
     expect(reported).toHaveBeenCalledOnce();
     vi.unstubAllGlobals();
+  });
+
+  it('that change together are all changed before anybody hears of one', () => {
+    const { queries, live } = createWorld();
+    const seen: unknown[] = [];
+    live('b').subscribe(() => undefined);
+    live('a').subscribe(() => seen.push(live('b').current.rows));
+    const [ofB, ofA] = [result(1), result(2)].map((after) => diffRows(result(), after));
+    if (ofA === undefined || ofB === undefined) throw new Error('two diffs were made');
+    queries.onEvent({ kind: 'live', results: [{ queryId: 2, diff: ofA }, { queryId: 1, diff: ofB }] });
+    expect(seen).toEqual([[{ n: 1 }]]);
+  });
+
+  it('end with a signal', () => {
+    const { queries, live } = createWorld();
+    const aborter = new AbortController();
+    let heard = 0;
+    live('a').subscribe(() => heard++, { signal: aborter.signal });
+    queries.onEvent(rows(1));
+    aborter.abort();
+    queries.onEvent(rows(2));
+    expect(heard).toBe(1);
+  });
+
+  it('can be walked through, where the newest state counts, and end with the client', async () => {
+    const { queries, live } = createWorld();
+    const seen: unknown[] = [];
+    const walking = (async () => {
+      for await (const { rows: now, error } of live('a')) seen.push(error?.code ?? now.map(({ n }) => n));
+    })();
+    await Promise.resolve();
+    queries.onEvent(rows(1));
+    queries.onEvent(rows(2));
+    await vi.advanceTimersByTimeAsync(0);
+    queries.onEvent(rows(3));
+    await vi.advanceTimersByTimeAsync(0);
+    queries.end(new RockpoolError('client-closed'));
+    await walking;
+    expect(seen).toEqual([[2], [3], 'client-closed']);
   });
 
   it('say why no result will come when the client ends', () => {

@@ -1,11 +1,11 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { LiveQuery, LiveState } from '../client.ts';
-import { decodeRows } from '../rpc/rows-transfer.ts';
+import { applyDiff } from '../rpc/rows-diff.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlRow } from '../rpc/sql-value.ts';
-import type { WorkerEvent } from '../rpc/worker-api.ts';
+import type { LiveResult, WorkerEvent } from '../rpc/worker-api.ts';
 import { callListener, createListeners, type Listeners } from './listeners.ts';
-import { keepRowIdentity } from './row-identity.ts';
+import { iterateStates, subscribeUntil } from './subscriptions.ts';
 import { statementKey } from './sql.ts';
 
 /** The worker's side of live queries, as this side calls it. */
@@ -14,7 +14,7 @@ export interface LiveSource {
   unwatch(queryId: number): Promise<void>;
 }
 
-export type LiveEvent = Extract<WorkerEvent, { kind: 'live-rows' | 'live-error' }>;
+export type LiveEvent = Extract<WorkerEvent, { kind: 'live' }>;
 
 /** All live queries of a page. Equal statements with equal parameters share one query in the worker. */
 export interface LiveQueries {
@@ -96,7 +96,8 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
       get current() {
         return watchedByKey.get(key)?.state ?? LOADING;
       },
-      subscribe: (listener) => subscribe(key, statement, listener),
+      subscribe: (listener, options) => subscribeUntil((heard) => subscribe(key, statement, heard), listener, options?.signal),
+      [Symbol.asyncIterator]: () => iterateStates(handle),
     };
     handles.set(key, new WeakRef(handle));
     forgottenHandles.register(handle, key);
@@ -111,15 +112,15 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
       return held as unknown as LiveQuery<Row>;
     },
 
-    onEvent(event) {
-      const watched = watchedById.get(event.queryId);
-      if (watched === undefined) return; // It was sent before the worker heard that nobody listens.
-      if (event.kind === 'live-error') {
-        setState(watched, { rows: watched.state.rows, error: RockpoolError.fromData(event.error), loading: false });
-      } else {
-        const rows = keepRowIdentity(watched.state.rows, decodeRows(event.rows));
-        setState(watched, { rows, error: null, loading: false });
-      }
+    /** All states first: whoever hears of one query sees the others as they are after the same commit. */
+    onEvent({ results }) {
+      const changed = results.flatMap((result) => {
+        const watched = watchedById.get(result.queryId);
+        if (watched === undefined) return []; // It was sent before the worker heard that nobody listens.
+        watched.state = Object.freeze(stateAfter(watched.state, result));
+        return [watched];
+      });
+      for (const { listeners, state } of changed) listeners.emit(state);
     },
 
     end(error) {
@@ -134,4 +135,9 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
       }
     },
   };
+}
+
+function stateAfter({ rows }: LiveState<SqlRow>, result: LiveResult): LiveState<SqlRow> {
+  if ('error' in result) return { rows, error: RockpoolError.fromData(result.error), loading: false };
+  return { rows: applyDiff(rows, result.diff), error: null, loading: false };
 }

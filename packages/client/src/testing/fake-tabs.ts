@@ -1,12 +1,12 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { ChannelMessage, LeaderStatus } from '../leader/channel-message.ts';
-import type { Touched } from '../leader/commit-notice.ts';
 import type { Locks } from '../leader/election.ts';
 import type { WritableDatabase, WriteRequest } from '../leader/leadership.ts';
 import { Membership } from '../leader/membership.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { BroadcastPort } from '../leader/tab-channel.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
+import type { Touched } from '../rpc/query-dependencies.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { TabRole } from '../rpc/sync-status.ts';
 
@@ -167,7 +167,7 @@ export class FakeBrowser {
     const write = ({ id, statements, action }: WriteRequest): ReturnType<WritableDatabase['write']> => {
       if (!life.isAlive || !isOpen || role === 'reader') throw new Error('written by a tab that may not');
       const done = file.requests.get(id);
-      if (done !== undefined) return { results: done, touchedTables: [], repeated: true };
+      if (done !== undefined) return { results: done, touchedTables: [], changes: [], repeated: true };
       if (action?.kind === 'commit-transaction') throw new RockpoolError('transaction-lost');
       if (statements.some(({ sql }) => sql === FAILING_ONCE_SQL) && !file.hasFailed) {
         file.hasFailed = true;
@@ -178,7 +178,7 @@ export class FakeBrowser {
       if (action !== undefined) file.effects.push(action.kind);
       file.requests.set(id, results);
       if (statements.some(({ sql }) => sql === dieAfter)) tab.kill();
-      return { results, touchedTables: ['t'], repeated: false };
+      return { results, touchedTables: ['t'], changes: [], repeated: false };
     };
     const begin: WritableDatabase['begin'] = () => {
       if (!life.isAlive || !isOpen || role === 'reader') throw new Error('begun by a tab that may not');
@@ -200,7 +200,7 @@ export class FakeBrowser {
           file.effects.push(...effects);
           file.requests.set(requestId, []);
           if (effects.some((sql) => sql === dieAfter)) tab.kill();
-          return { results: [], touchedTables: ['t'], repeated: false };
+          return { results: [], touchedTables: ['t'], changes: [], repeated: false };
         },
       };
     };
@@ -215,7 +215,7 @@ export class FakeBrowser {
       if (!life.isAlive || !isOpen) throw new Error('read by a tab that may not');
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
-    return { database: { role, write, begin }, reads: { query, tablesRead: async () => ['t'], listParked: async () => [] }, close };
+    return { database: { role, write, begin }, reads: { query, dependencies: async () => [{ table: 't', columns: [], lookups: null }], listParked: async () => [] }, close };
   }
 
   private openPort(channelName: string, life: Life): BroadcastPort {

@@ -75,7 +75,7 @@ export function createHost(): WorkerApi {
         },
       });
       membership = mine;
-      live = createLiveRunner({ reads: mine.reads, clock: systemClock, send });
+      live = createLiveRunner({ reads: mine.reads, clock: systemClock, send: (event, transferables) => send(transfer(event, transferables)) });
       await mine.open();
       isOpen = true;
       return status;

@@ -41,7 +41,7 @@ it('a write that IndexedDB refuses after its COMMIT fails with a code, in the le
   const { host: follower, events } = await openHost(name);
   await write(leader, 'kept');
   await follower.watch(1, { sql: 'SELECT id FROM note', params: [] });
-  await until(() => events.some(({ kind }) => kind === 'live-rows'));
+  await until(() => events.some(({ kind }) => kind === 'live'));
   const seen = events.length;
 
   refuseCommits();

@@ -109,7 +109,7 @@ describe('a parked changeset', () => {
   it('can be dropped for good', () => {
     const database = withParked();
     const drop = { id: 'drop', statements: [], action: { kind: 'drop-parked', sequence: 2 } } as const;
-    expect(database.write(drop)).toEqual({ results: [], touchedTables: [], sequence: null, repeated: false });
+    expect(database.write(drop)).toEqual({ results: [], touchedTables: [], changes: [], sequence: null, repeated: false });
     expect(database.write(drop).repeated).toBe(true);
     expect(database.parked.list()).toEqual([]);
     expect(database.parked.count()).toBe(0);

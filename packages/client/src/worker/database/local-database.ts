@@ -1,6 +1,7 @@
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
+import type { QueryDependencies, TableChange } from '../../rpc/query-dependencies.ts';
 import type { WriteAction } from '../../rpc/write-action.ts';
 import type { OpenTransaction } from '../write/open-transaction.ts';
 import type { SchemaInstallation } from './install-schema.ts';
@@ -18,6 +19,8 @@ export interface WriteOutcome {
   readonly results: readonly StatementOutcome[];
   /** Tables in which rows changed. For tables that are not synced: in which rows may have changed. */
   readonly touchedTables: readonly string[];
+  /** What is known of the changes in them; nothing when it was carried out before. */
+  readonly changes: readonly TableChange[];
   /** The number of the changeset, null when nothing synced changed. */
   readonly sequence: number | null;
   /** True when this request had been carried out before: the rest is the outcome of that time. */
@@ -40,8 +43,8 @@ export interface LocalDatabase {
    * for SQL that SQLite does not accept.
    */
   query(sql: string, params: readonly SqlParam[]): EncodedRows;
-  /** The tables, views and virtual tables that a query reads. */
-  tablesRead(sql: string): readonly string[];
+  /** What a query reads: tables, views and virtual tables. */
+  dependencies(statement: SqlStatement): QueryDependencies;
   /**
    * One transaction: all statements, the changeset that says what they changed, and the request's id; or nothing at all.
    * Throws, beside the errors of `query` and of constraints, `value-invalid` for a value and `changeset-too-large` for a transaction that

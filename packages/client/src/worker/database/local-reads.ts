@@ -19,7 +19,7 @@ export function localReads(database: OpenDatabase, committed?: () => Promise<voi
   }
   return {
     query: ({ sql, params }) => read(() => database.query(sql, params)),
-    tablesRead: (sql) => read(() => database.tablesRead(sql)),
+    dependencies: (statement) => read(() => database.dependencies(statement)),
     listParked: () => read(() => database.listParked()),
   };
 }

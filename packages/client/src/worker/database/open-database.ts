@@ -1,6 +1,8 @@
 import { createLocalTime, RockpoolError, syncedTables, SYSTEM_TABLES, type ClockContact, type LastStamp, type LocalTime, type Schema, type TableSchema } from '@rockpool/shared';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { ParkedChangeset } from '../../rpc/parked-changeset.ts';
+import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
+import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
 import { createCapture } from '../capture/change-capture.ts';
@@ -15,6 +17,7 @@ import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
 import { dropParked, retryParked, type ParkedParts } from '../write/retry-parked.ts';
+import { queryDependencies } from '../live/query-dependencies.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
 import { installSchema, requireInstalled } from './install-schema.ts';
@@ -149,14 +152,9 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
         statement.release();
       }
     },
-    tablesRead(sql: string): readonly string[] {
+    dependencies(statement: SqlStatement): QueryDependencies {
       requireOpen();
-      const statement = connection.prepare(sql, READ_POLICY);
-      try {
-        return [...statement.tablesRead];
-      } finally {
-        statement.release();
-      }
+      return queryDependencies(connection, statement);
     },
     write(request: WriteRequest): WriteOutcome {
       const writer = requireWriter();

@@ -1,5 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
+import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { WorkerEvent } from '../../rpc/worker-api.ts';
 import { createLiveRunner, type LiveRunner } from './live-runner.ts';
@@ -29,8 +30,8 @@ class FakeDatabase {
   /** What a view stands for. */
   view: readonly string[] = [];
 
-  tablesRead(sql: string): readonly string[] {
-    return [...sql.split(' '), ...this.view];
+  dependencies(sql: string): QueryDependencies {
+    return [...sql.split(' '), ...this.view].map((table) => ({ table, columns: [], lookups: null }));
   }
 }
 
@@ -48,7 +49,7 @@ function createWorld(): World {
   const events: WorkerEvent[] = [];
   let timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   const runner = createLiveRunner({
-    reads: { query: async ({ sql }) => database.query(sql), tablesRead: async (sql) => database.tablesRead(sql) },
+    reads: { query: async ({ sql }) => database.query(sql), dependencies: async ({ sql }) => database.dependencies(sql) },
     clock: {
       nowMs: () => time.nowMs,
       after(delayMs, callback) {
@@ -62,11 +63,13 @@ function createWorld(): World {
     database,
     runner,
     takeEvents: () =>
-      events.splice(0).map((event) => {
-        if (event.kind === 'live-error') return `${event.queryId}: ${event.error.code}`;
-        if (event.kind !== 'live-rows') return event.kind;
-        const [column] = event.rows.columns;
-        return `${event.queryId}: ${column?.kind === 'number' ? column.values.join(' ') : ''}`;
+      events.splice(0).flatMap((event) => {
+        if (event.kind !== 'live') return [event.kind];
+        return event.results.map((result) => {
+          if ('error' in result) return `${result.queryId}: ${result.error.code}`;
+          const [column] = result.diff.added.columns;
+          return `${result.queryId}: ${column?.kind === 'number' ? column.values.join(' ') : ''}`;
+        });
       }),
     async tick(durationMs = 0) {
       time.nowMs += durationMs;
@@ -94,10 +97,10 @@ describe('a live query', () => {
     takeEvents();
     database.ran.length = 0;
     database.numbers['b'] = 2;
-    runner.touch(['b']);
+    runner.touch({ tables: ['b'], changes: [] });
     await tick();
     expect(database.ran).toEqual(['a b']);
-    expect(takeEvents()).toEqual(['2: 1 2']);
+    expect(takeEvents()).toEqual(['2: 2']);
   });
 
   it('sends nothing when the result is the same', async () => {
@@ -105,7 +108,7 @@ describe('a live query', () => {
     runner.watch(1, { sql: 'a', params: [] });
     await tick();
     takeEvents();
-    runner.touch(['a']);
+    runner.touch({ tables: ['a'], changes: [] });
     await tick();
     expect(database.ran).toEqual(['a', 'a']);
     expect(takeEvents()).toEqual([]);
@@ -115,7 +118,7 @@ describe('a live query', () => {
     const { runner, tick, database } = createWorld();
     runner.watch(1, { sql: 'a', params: [] });
     await tick();
-    for (let i = 0; i < 10; i++) runner.touch(['a']);
+    for (let i = 0; i < 10; i++) runner.touch({ tables: ['a'], changes: [] });
     await tick();
     expect(database.ran).toHaveLength(2);
   });
@@ -136,7 +139,7 @@ describe('a live query', () => {
     database.view = ['b'];
     runner.touch('all');
     await tick();
-    runner.touch(['b']);
+    runner.touch({ tables: ['b'], changes: [] });
     await tick();
     expect(database.ran).toHaveLength(3);
   });
@@ -145,11 +148,11 @@ describe('a live query', () => {
     const { runner, takeEvents, tick, database } = createWorld();
     runner.watch(1, { sql: 'c', params: [] });
     await tick();
-    runner.touch(['c']);
+    runner.touch({ tables: ['c'], changes: [] });
     await tick();
     expect(takeEvents()).toEqual(['1: query-invalid']);
     database.numbers['c'] = 5;
-    runner.touch(['c']);
+    runner.touch({ tables: ['c'], changes: [] });
     await tick();
     expect(takeEvents()).toEqual(['1: 5']);
   });
@@ -170,7 +173,7 @@ describe('a live query', () => {
     database.costMs = 200;
     runner.watch(1, { sql: 'a', params: [] });
     await tick();
-    runner.touch(['a']);
+    runner.touch({ tables: ['a'], changes: [] });
     await tick(199);
     expect(database.ran).toHaveLength(1);
     await tick(1);

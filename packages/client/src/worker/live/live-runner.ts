@@ -1,16 +1,18 @@
 import { toRockpoolError, type ErrorData } from '@rockpool/shared';
 import type { Clock } from '../../leader/clock.ts';
-import type { Touched } from '../../leader/commit-notice.ts';
+import { mayAffect, type QueryDependencies, type Touched } from '../../rpc/query-dependencies.ts';
 import type { Reads } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import { diffTransferables } from '../../rpc/rows-diff.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
-import type { WorkerEvent } from '../../rpc/worker-api.ts';
-import { rowsEqual } from './rows-equal.ts';
+import type { LiveResult, WorkerEvent } from '../../rpc/worker-api.ts';
+import { diffRows, isUnchanged } from './diff-rows.ts';
 
 export interface LiveRunnerOptions {
-  readonly reads: Pick<Reads, 'query' | 'tablesRead'>;
+  readonly reads: Pick<Reads, 'query' | 'dependencies'>;
   readonly clock: Clock;
-  readonly send: (event: WorkerEvent) => void;
+  /** `transferables`: buffers in it that this side does not need any more. */
+  readonly send: (event: WorkerEvent, transferables: ArrayBuffer[]) => void;
 }
 
 /** Runs the live queries of this tab: at first, and whenever a commit touched a table that they read. */
@@ -24,12 +26,22 @@ export interface LiveRunner {
 interface Watched {
   readonly queryId: number;
   readonly statement: SqlStatement;
-  /** What SQLite says it reads, views resolved; null: not known, so every commit counts. */
-  tables: readonly string[] | null;
-  /** What was sent last. Kept to compare: sending it would cost a copy as well. */
-  sent: { readonly rows: EncodedRows } | { readonly error: string } | null;
+  /** Null: not known, so every commit counts. */
+  dependencies: QueryDependencies | null;
+  /** The rows that the page has. */
+  rows: EncodedRows;
+  /** The error that the page has, as text; null where it has the rows. */
+  error: string | null;
+  hasResult: boolean;
   isDue: boolean;
 }
+
+interface News {
+  readonly result: LiveResult;
+  readonly transferables: readonly ArrayBuffer[];
+}
+
+const NO_ROWS: EncodedRows = { names: [], columns: [], rowCount: 0 };
 
 export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): LiveRunner {
   const watchedById = new Map<number, Watched>();
@@ -46,7 +58,9 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
   async function runDue(): Promise<void> {
     const startedMs = clock.nowMs();
     // Together: what is read elsewhere costs a message each, and where roles change all of them wait.
-    await Promise.all([...watchedById.values()].filter(({ isDue }) => isDue).map(run));
+    const results = await Promise.all([...watchedById.values()].filter(({ isDue }) => isDue).map(run));
+    const news = results.filter((result) => result !== null);
+    if (news.length > 0) send({ kind: 'live', results: news.map(({ result }) => result) }, news.flatMap(({ transferables }) => transferables));
     const nowMs = clock.nowMs();
     restUntilMs = nowMs + Math.max(0, nowMs - startedMs);
     isPlanned = false;
@@ -54,30 +68,31 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     if ([...watchedById.values()].some(({ isDue }) => isDue)) plan();
   }
 
-  async function run(watched: Watched): Promise<void> {
+  /** Null where the page knows it. */
+  async function run(watched: Watched): Promise<News | null> {
     watched.isDue = false;
     const { queryId, statement } = watched;
     try {
-      watched.tables ??= await reads.tablesRead(statement.sql);
+      watched.dependencies ??= await reads.dependencies(statement);
       const rows = await reads.query(statement);
-      if (watchedById.get(queryId) !== watched) return; // Nobody watches any more.
-      const { sent } = watched;
-      if (sent !== null && 'rows' in sent && rowsEqual(sent.rows, rows)) return;
-      watched.sent = { rows };
-      send({ kind: 'live-rows', queryId, rows });
+      if (watchedById.get(queryId) !== watched) return null; // Nobody watches any more.
+      const diff = diffRows(watched.rows, rows);
+      const isKnown = watched.hasResult && watched.error === null && isUnchanged(diff, watched.rows);
+      Object.assign(watched, { rows, error: null, hasResult: true });
+      // A diff that is the whole result is copied: what was sent is kept here, to compare the next with.
+      return isKnown ? null : { result: { queryId, diff }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
     } catch (thrown) {
       const error: ErrorData = toRockpoolError(thrown).toData();
       const text = JSON.stringify(error);
-      const { sent } = watched;
-      if (sent !== null && 'error' in sent && sent.error === text) return;
-      watched.sent = { error: text };
-      send({ kind: 'live-error', queryId, error });
+      if (watched.error === text) return null;
+      watched.error = text;
+      return { result: { queryId, error }, transferables: [] };
     }
   }
 
   return {
     watch(queryId, statement) {
-      watchedById.set(queryId, { queryId, statement, tables: null, sent: null, isDue: true });
+      watchedById.set(queryId, { queryId, statement, dependencies: null, rows: NO_ROWS, error: null, hasResult: false, isDue: true });
       plan();
     },
 
@@ -88,8 +103,8 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     touch(touched) {
       for (const watched of watchedById.values()) {
         // The schema itself may have changed.
-        if (touched === 'all') watched.tables = null;
-        if (touched === 'all' || watched.tables === null || watched.tables.some((table) => touched.includes(table))) watched.isDue = true;
+        if (touched === 'all') watched.dependencies = null;
+        if (watched.dependencies === null || mayAffect(touched, watched.dependencies)) watched.isDue = true;
         if (watched.isDue) plan();
       }
     },

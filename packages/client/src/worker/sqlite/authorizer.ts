@@ -57,7 +57,8 @@ export interface SqlPolicy {
 
 /** The tables and views that a statement names, as SQLite finds them while compiling it, triggers and foreign-key actions included. */
 export interface TableUse {
-  readonly read: Set<string>;
+  /** With the columns of each; '' where only its rows count. */
+  readonly read: Map<string, Set<string>>;
   /** `sqlite_master` is among them when it changes the schema. */
   readonly written: Set<string>;
 }
@@ -108,7 +109,7 @@ export class Authorizer {
     };
     const isWrite = code === ACTION_INSERT || code === ACTION_UPDATE || code === ACTION_DELETE;
     if (isWrite) this.use?.written.add(action.first);
-    else if (code === ACTION_READ) this.use?.read.add(action.first);
+    else if (code === ACTION_READ) this.use?.read.set(action.first, (this.use.read.get(action.first) ?? new Set()).add(action.second));
     const refusal = policy.refuse(action);
     if (refusal === null) return ALLOW;
     this.refusal ??= refusal;

@@ -91,7 +91,7 @@ export class Connection {
     const { module, memory } = this.runtime;
     const text = memory.allocateCString(sql);
     const tail = memory.allocate(4);
-    const use: TableUse = { read: new Set(), written: new Set() };
+    const use: TableUse = { read: new Map(), written: new Set() };
     const result = this.authorizer.during(policy, use, () =>
       module._sqlite3_prepare_v3(this.handle, text, -1, SQLITE_PREPARE_PERSISTENT, this.word, tail),
     );

@@ -33,7 +33,7 @@ export class Statement {
   /** True when running it cannot change the database. */
   readonly readOnly: boolean;
   /** Known when it was prepared under an `SqlPolicy`. */
-  readonly tablesRead: ReadonlySet<string>;
+  readonly columnsRead: ReadonlyMap<string, ReadonlySet<string>>;
   /** Known when it was prepared under an `SqlPolicy`. */
   readonly tablesWritten: ReadonlySet<string>;
   private readonly connection: Connection;
@@ -50,7 +50,7 @@ export class Statement {
     this.freeAddress = runtime.module._getSqliteFree();
     this.handle = handle;
     this.key = key;
-    this.tablesRead = use.read;
+    this.columnsRead = use.read;
     this.tablesWritten = use.written;
     this.parameterCount = runtime.module._sqlite3_bind_parameter_count(handle);
     this.readOnly = runtime.module._sqlite3_stmt_readonly(handle) !== 0;

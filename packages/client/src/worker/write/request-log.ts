@@ -8,7 +8,7 @@ export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;
 // Old requests are removed after this many new ones: rarely enough to cost nothing, often enough to stay small.
 const PRUNE_EVERY = 1000;
 
-type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results'> & { readonly results: readonly StoredResult[] };
+type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & { readonly results: readonly StoredResult[] };
 
 /** rockpool_request: which requests were carried out, with their outcomes. Used inside the transaction of the write. */
 export class RequestLog {
@@ -23,7 +23,7 @@ export class RequestLog {
     const json = this.connection.value('SELECT outcome_json FROM rockpool_request WHERE id = ?', id);
     if (json === undefined) return null;
     const { results, touchedTables, sequence } = JSON.parse(json as string) as StoredOutcome;
-    return { results: results.map(restoreResult), touchedTables, sequence, repeated: true };
+    return { results: results.map(restoreResult), touchedTables, changes: [], sequence, repeated: true };
   }
 
   record(id: string, { results, touchedTables, sequence }: WriteOutcome, nowMs: number): void {

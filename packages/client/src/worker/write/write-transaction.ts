@@ -17,6 +17,7 @@ import type { Statement } from '../sqlite/statement.ts';
 import { findHiddenBases } from './hidden-bases.ts';
 import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
+import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
 import { createWritePolicy } from './sql-policy.ts';
 
 export interface WriteParts {
@@ -58,6 +59,7 @@ export class WriteTransaction {
   private readonly syncedNames: ReadonlySet<string>;
   private readonly rules: RulesByTable;
   private readonly documents: DocumentTables;
+  private readonly lookups: LookupsByTable;
 
   constructor(parts: WriteParts) {
     this.parts = parts;
@@ -66,6 +68,7 @@ export class WriteTransaction {
     this.syncedNames = new Set(syncedTables(parts.schema).map(({ name }) => name));
     this.rules = rulesByTable(syncedTables(parts.schema));
     this.documents = documentTables(syncedTables(parts.schema));
+    this.lookups = lookupsByTable(syncedTables(parts.schema));
   }
 
   /** Carries out the statements of a request, once. */
@@ -152,6 +155,7 @@ export class WriteTransaction {
   /** Puts what was captured into the changelog, as one changeset. The last step before COMMIT. */
   log(done: BodyResult, captured: CapturedChanges): WriteOutcome {
     const { changelog, connection, meta, localTime } = this.parts;
+    const described = tableChanges(connection, this.lookups, captured);
     const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);
     const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
     for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);
@@ -160,7 +164,7 @@ export class WriteTransaction {
       const hiddenBases = findHiddenBases(connection, changes.groups);
       sequence = changelog.append({ ...changes, atomic: done.atomic, hiddenBases, base: meta.cursor }, localTime);
     }
-    return { results: done.results, touchedTables: [...touched], sequence, repeated: false };
+    return { results: done.results, touchedTables: [...touched], changes: described, sequence, repeated: false };
   }
 
   /** What was changed, documents in their canonical form. Call it while capture is on. */

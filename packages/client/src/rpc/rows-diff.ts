@@ -1,0 +1,33 @@
+import { decodeRows, rowsTransferables, type EncodedRows } from './rows-transfer.ts';
+import type { SqlRow } from './sql-value.ts';
+
+/** A result, told by what it has in common with the one before it. */
+export interface RowsDiff {
+  /**
+   * Pairs of numbers, in the order of the new result: where a run of rows begins in the result before, and how many rows it has. A run that begins
+   * at -1 takes the next rows of `added`.
+   */
+  readonly runs: Int32Array<ArrayBuffer>;
+  readonly added: EncodedRows;
+}
+
+/** Where rows are the same they are the same objects, so that a view which compares by identity draws only what changed. */
+export function applyDiff(before: readonly SqlRow[], { runs, added }: RowsDiff): readonly SqlRow[] {
+  const fresh = decodeRows(added);
+  const rows: SqlRow[] = [];
+  let taken = 0;
+  for (let i = 0; i < runs.length; i += 2) {
+    const start = runs[i] as number;
+    const count = runs[i + 1] as number;
+    const source = start < 0 ? fresh : before;
+    const first = start < 0 ? taken : start;
+    for (let offset = 0; offset < count; offset++) rows.push(source[first + offset] as SqlRow);
+    if (start < 0) taken += count;
+  }
+  return rows;
+}
+
+/** The buffers to move when this is posted. */
+export function diffTransferables({ runs, added }: RowsDiff): ArrayBuffer[] {
+  return [runs.buffer, ...rowsTransferables(added)];
+}

@@ -1,0 +1,38 @@
+import type { LiveQuery, LiveState } from '../client.ts';
+
+type Listener<Row> = (state: LiveState<Row>) => void;
+
+/** Subscribes until the returned function is called or the signal aborts. */
+export function subscribeUntil<Row>(subscribe: (listener: Listener<Row>) => () => void, listener: Listener<Row>, signal: AbortSignal | undefined): () => void {
+  if (signal === undefined) return subscribe(listener);
+  if (signal.aborted) return () => undefined;
+  const unsubscribe = subscribe(listener);
+  const end = (): void => {
+    signal.removeEventListener('abort', end);
+    unsubscribe();
+  };
+  signal.addEventListener('abort', end);
+  return end;
+}
+
+/** The states of a live query, one after the other. Whoever takes longer than they come gets the newest: states in between are passed over. */
+export async function* iterateStates<Row>(live: Pick<LiveQuery<Row>, 'subscribe'>): AsyncGenerator<LiveState<Row>, void, void> {
+  let newest: LiveState<Row> | null = null;
+  let wake = (): void => undefined;
+  const unsubscribe = live.subscribe((state) => {
+    newest = state;
+    wake();
+  });
+  try {
+    for (;;) {
+      if (newest === null) await new Promise<void>((resolve) => (wake = resolve));
+      const state = newest as LiveState<Row> | null;
+      newest = null;
+      if (state === null) continue;
+      yield state;
+      if (state.error?.code === 'client-closed') return;
+    }
+  } finally {
+    unsubscribe();
+  }
+}

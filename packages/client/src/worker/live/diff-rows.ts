@@ -1,0 +1,234 @@
+import type { EncodedColumn, EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { RowsDiff } from '../../rpc/rows-diff.ts';
+import type { SqlValue } from '../../rpc/sql-value.ts';
+
+/**
+ * What a result has in common with the one before it, found without decoding either: the rows at both ends first, as most changes are small, and those
+ * between by a hash of their values, so that an order that changed costs no rows. Two equal rows may stand for one another.
+ */
+export function diffRows(before: EncodedRows, after: EncodedRows): RowsDiff {
+  const old = new RowReader(haveSameColumns(before, after) ? before : NO_ROWS);
+  const next = new RowReader(after);
+  const shorter = Math.min(old.rowCount, next.rowCount);
+  let head = 0;
+  while (head < shorter && next.equals(head, old, head)) head++;
+  let tail = 0;
+  while (tail < shorter - head && next.equals(next.rowCount - 1 - tail, old, old.rowCount - 1 - tail)) tail++;
+
+  const origins = new Origins(old, head, old.rowCount - tail);
+  const runs: number[] = [];
+  const added: number[] = [];
+  addRun(runs, 0, head);
+  for (let row = head; row < next.rowCount - tail; row++) {
+    const origin = origins.take(next, row);
+    if (origin < 0) added.push(row);
+    addRun(runs, origin, 1);
+  }
+  addRun(runs, old.rowCount - tail, tail);
+  return { runs: Int32Array.from(runs), added: added.length === next.rowCount ? after : pickRows(after, next, added) };
+}
+
+/** Whether a diff says that nothing changed. */
+export function isUnchanged({ runs, added }: RowsDiff, before: EncodedRows): boolean {
+  if (added.rowCount > 0) return false;
+  return before.rowCount === 0 ? runs.length === 0 : runs.length === 2 && runs[0] === 0 && runs[1] === before.rowCount;
+}
+
+const NO_ROWS: EncodedRows = { names: [], columns: [], rowCount: 0 };
+
+function haveSameColumns(a: EncodedRows, b: EncodedRows): boolean {
+  return a.names.length === b.names.length && a.names.every((name, index) => name === b.names[index]);
+}
+
+/** Joins it to the last run where it goes on. Added rows go on with added ones. */
+function addRun(runs: number[], start: number, count: number): void {
+  if (count === 0) return;
+  const lastStart = runs.at(-2);
+  const lastCount = runs.at(-1);
+  if (lastStart !== undefined && lastCount !== undefined && (start < 0 ? lastStart < 0 : lastStart >= 0 && lastStart + lastCount === start)) {
+    runs[runs.length - 1] = lastCount + count;
+  } else runs.push(start, count);
+}
+
+/** The rows of a stretch of the result before, each to be taken once, by their values. */
+class Origins {
+  private readonly reader: RowReader;
+  private readonly rowsByHash = new Map<number, number[]>();
+
+  constructor(reader: RowReader, from: number, to: number) {
+    this.reader = reader;
+    // From the back, so that the first of equal rows is taken first.
+    for (let row = to - 1; row >= from; row--) {
+      const hash = reader.hash(row);
+      const rows = this.rowsByHash.get(hash);
+      if (rows === undefined) this.rowsByHash.set(hash, [row]);
+      else rows.push(row);
+    }
+  }
+
+  /** -1 where no row is equal. */
+  take(next: RowReader, row: number): number {
+    if (this.rowsByHash.size === 0) return -1;
+    const rows = this.rowsByHash.get(next.hash(row)) ?? [];
+    for (let i = rows.length - 1; i >= 0; i--) {
+      const candidate = rows[i] as number;
+      if (!next.equals(row, this.reader, candidate)) continue;
+      rows.splice(i, 1);
+      return candidate;
+    }
+    return -1;
+  }
+}
+
+// FNV-1a, 32 bits: cheap, and a collision costs a comparison.
+const HASH_START = 0x811c9dc5;
+const HASH_FACTOR = 0x01000193;
+
+/** Reads single rows of an encoded result. */
+class RowReader {
+  readonly rowCount: number;
+  readonly columns: readonly ColumnReader[];
+
+  constructor({ columns, rowCount }: EncodedRows) {
+    this.rowCount = rowCount;
+    this.columns = columns.map((column) => new ColumnReader(column, rowCount));
+  }
+
+  equals(row: number, other: RowReader, otherRow: number): boolean {
+    return this.columns.every((column, index) => column.equals(row, other.columns[index] as ColumnReader, otherRow));
+  }
+
+  hash(row: number): number {
+    let hash = HASH_START;
+    for (const column of this.columns) hash = column.hash(row, hash);
+    return hash;
+  }
+}
+
+class ColumnReader {
+  readonly column: EncodedColumn;
+  /** Of text and blobs: where each value ends, in bytes. */
+  readonly byteEnds: Uint32Array;
+  private readonly numberBytes: Uint8Array;
+
+  constructor(column: EncodedColumn, rowCount: number) {
+    this.column = column;
+    this.byteEnds = column.kind === 'text' ? utf8Ends(column.bytes, column.ends, rowCount) : column.kind === 'blob' ? column.ends : new Uint32Array(0);
+    this.numberBytes = column.kind === 'number' ? new Uint8Array(column.values.buffer, column.values.byteOffset, column.values.byteLength) : new Uint8Array(0);
+  }
+
+  equals(row: number, other: ColumnReader, otherRow: number): boolean {
+    const a = this.column;
+    const b = other.column;
+    const isNull = this.isNull(row);
+    if (isNull !== other.isNull(otherRow)) return false;
+    if (isNull) return true;
+    if (a.kind === 'mixed' || b.kind === 'mixed') return valuesEqual(this.value(row), other.value(otherRow));
+    if (a.kind !== b.kind) return false;
+    const mine = this.bytesOf(row);
+    const theirs = other.bytesOf(otherRow);
+    if (mine.length !== theirs.length) return false;
+    for (let i = 0; i < mine.length; i++) if (mine.bytes[mine.start + i] !== theirs.bytes[theirs.start + i]) return false;
+    return true;
+  }
+
+  /** Rows of a mixed column hash apart from those of a column of one type: when a column becomes mixed, rows between the ends are sent once more. */
+  hash(row: number, hash: number): number {
+    if (this.isNull(row)) return Math.imul(hash ^ 0xff, HASH_FACTOR);
+    if (this.column.kind === 'mixed') return Math.imul(hash ^ 0xfe, HASH_FACTOR);
+    const { bytes, start, length } = this.bytesOf(row);
+    for (let i = start; i < start + length; i++) hash = Math.imul(hash ^ (bytes[i] as number), HASH_FACTOR);
+    return hash;
+  }
+
+  private isNull(row: number): boolean {
+    const { column } = this;
+    if (column.kind === 'null') return true;
+    if (column.kind === 'mixed') return column.values[row] === null;
+    return column.nulls !== null && ((column.nulls[row >> 3] as number) & (1 << (row & 7))) !== 0;
+  }
+
+  /** Of a column that is not mixed. */
+  bytesOf(row: number): { readonly bytes: Uint8Array; readonly start: number; readonly length: number } {
+    const { column } = this;
+    if (column.kind === 'number') return { bytes: this.numberBytes, start: row * 8, length: 8 };
+    if (column.kind !== 'text' && column.kind !== 'blob') return { bytes: this.numberBytes, start: 0, length: 0 };
+    const start = row === 0 ? 0 : (this.byteEnds[row - 1] as number);
+    return { bytes: column.bytes, start, length: (this.byteEnds[row] as number) - start };
+  }
+
+  private value(row: number): SqlValue {
+    const { column } = this;
+    if (column.kind === 'mixed') return column.values[row] as SqlValue;
+    if (column.kind === 'number') return column.values[row] as number;
+    const { bytes, start, length } = this.bytesOf(row);
+    const value = bytes.subarray(start, start + length);
+    return column.kind === 'text' ? textDecoder.decode(value) : value;
+  }
+}
+
+const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Where the values of a text column end in bytes; `ends` counts UTF-16 units, which are as many where all of it is ASCII. */
+function utf8Ends(bytes: Uint8Array, ends: Uint32Array, rowCount: number): Uint32Array {
+  if (rowCount === 0 || ends[rowCount - 1] === bytes.length) return ends;
+  const byteEnds = new Uint32Array(rowCount);
+  let at = 0;
+  let units = 0;
+  for (let row = 0; row < rowCount; row++) {
+    const end = ends[row] as number;
+    while (units < end) {
+      const lead = bytes[at] as number;
+      at += lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+      units += lead < 0xf0 ? 1 : 2;
+    }
+    byteEnds[row] = at;
+  }
+  return byteEnds;
+}
+
+function valuesEqual(a: SqlValue, b: SqlValue): boolean {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return a.length === b.length && a.every((byte, index) => byte === b[index]);
+  return Object.is(a, b);
+}
+
+/** A result of some rows of another. */
+function pickRows({ names, columns }: EncodedRows, reader: RowReader, rows: readonly number[]): EncodedRows {
+  return { names, columns: columns.map((column, index) => pickValues(column, reader.columns[index] as ColumnReader, rows)), rowCount: rows.length };
+}
+
+function pickValues(column: EncodedColumn, reader: ColumnReader, rows: readonly number[]): EncodedColumn {
+  switch (column.kind) {
+    case 'null':
+      return column;
+    case 'mixed':
+      return { kind: 'mixed', values: rows.map((row) => column.values[row] as SqlValue) };
+    case 'number':
+      return { kind: 'number', values: Float64Array.from(rows, (row) => column.values[row] as number), nulls: pickNulls(column.nulls, rows) };
+    case 'text':
+    case 'blob': {
+      const pieces = rows.map((row) => reader.bytesOf(row));
+      const bytes = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0));
+      const ends = new Uint32Array(rows.length);
+      let at = 0;
+      let units = 0;
+      rows.forEach((row, index) => {
+        const { bytes: source, start, length } = pieces[index] as (typeof pieces)[number];
+        bytes.set(source.subarray(start, start + length), at);
+        at += length;
+        units += (column.ends[row] as number) - (row === 0 ? 0 : (column.ends[row - 1] as number));
+        ends[index] = units;
+      });
+      return { kind: column.kind, bytes, ends, nulls: pickNulls(column.nulls, rows) };
+    }
+  }
+}
+
+function pickNulls(nulls: Uint8Array | null, rows: readonly number[]): Uint8Array<ArrayBuffer> | null {
+  if (nulls === null) return null;
+  const picked = new Uint8Array((rows.length + 7) >> 3);
+  rows.forEach((row, index) => {
+    if (((nulls[row >> 3] as number) & (1 << (row & 7))) !== 0) picked[index >> 3] = (picked[index >> 3] as number) | (1 << (index & 7));
+  });
+  return picked;
+}

@@ -1,0 +1,45 @@
+import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
+import type { SqlStatement } from '../../rpc/sql-statement.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { READ_POLICY } from '../write/sql-policy.ts';
+import { constantLookups, type BTree, type Instruction } from './constant-lookups.ts';
+
+/** What a query reads, as SQLite itself finds it: tables and columns while compiling it, the rows from what it was compiled to. */
+export function queryDependencies(connection: Connection, { sql, params }: SqlStatement): QueryDependencies {
+  const statement = connection.prepare(sql, READ_POLICY);
+  try {
+    const lookups = statement.readOnly ? constantLookups(programOf(connection, sql), bTreesOf(connection), params) : new Map();
+    return [...statement.columnsRead].map(([table, columns]) => ({ table, columns: [...columns], lookups: lookups.get(table) ?? null }));
+  } finally {
+    statement.release();
+  }
+}
+
+function programOf(connection: Connection, sql: string): Instruction[] {
+  const explain = connection.prepare(`EXPLAIN ${sql}`, READ_POLICY);
+  try {
+    const program: Instruction[] = [];
+    while (explain.step()) {
+      const [, opcode, p1, p2, p3, p4] = explain.readValues();
+      program.push({ opcode: String(opcode), p1: Number(p1), p2: Number(p2), p3: Number(p3), p4: String(p4 ?? '') });
+    }
+    return program;
+  } finally {
+    explain.release();
+  }
+}
+
+const BINARY = 'BINARY';
+
+function bTreesOf(connection: Connection): ReadonlyMap<number, BTree> {
+  const rows = connection.rows(
+    `SELECT root.rootpage, root.tbl_name, CASE root.type
+       WHEN 'index' THEN (SELECT name FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND coll = ?)
+       ELSE (SELECT name FROM pragma_table_xinfo(root.name) WHERE pk = 1 AND upper(type) = 'INTEGER'
+         AND NOT EXISTS (SELECT 1 FROM pragma_table_list(root.name) WHERE wr = 1))
+     END
+     FROM sqlite_schema AS root WHERE root.rootpage > 0`,
+    BINARY,
+  );
+  return new Map(rows.map(([root, table, firstColumn]) => [Number(root), { table: String(table), firstColumn: firstColumn === null ? null : String(firstColumn) }]));
+}
