@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -56,6 +56,16 @@ describe('the demo server', () => {
       refused.addEventListener('error', () => resolve(true));
     });
     expect(failed).toBe(true);
+  });
+
+  it('finds budgets where an older demo has put them', async () => {
+    await server.stop();
+    const deeper = join(folder, 'data/databases/databases');
+    mkdirSync(deeper, { recursive: true });
+    for (const name of ['db-a.sqlite', 'db-a.sqlite-wal']) writeFileSync(join(deeper, name), name);
+    writeFileSync(join(folder, 'data/databases/server.lock'), '');
+    server = await start();
+    expect(readdirSync(join(folder, 'data/databases')).sort()).toEqual(['db-a.sqlite', 'db-a.sqlite-wal']);
   });
 
   it('says that its port or its data folder is taken, and lets go of all it opened', async () => {

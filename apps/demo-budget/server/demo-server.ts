@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
-import { createSyncServer } from '@rockpool/sync-server';
+import { createSyncServer, SYNC_PATH } from '@rockpool/sync-server';
 import { Hono } from 'hono';
 import { schema } from '../src/schema.ts';
 import { answerBudgetRoute } from './budget-routes.ts';
 import { openBudgets } from './budgets.ts';
+import { leaveOldLayout } from './old-layout.ts';
 import { signingSecret } from './signing-secret.ts';
 import { staticFiles } from './static-files.ts';
 
@@ -36,8 +36,9 @@ const tokenTtlMs = 60 * 60 * 1_000;
  */
 export async function startDemoServer({ distFolder, dataFolder, host, port }: DemoServerOptions): Promise<DemoServer> {
   mkdirSync(dataFolder, { recursive: true });
+  leaveOldLayout(dataFolder);
   const files = await staticFiles(distFolder);
-  const sync = createSyncServer({ dataDir: join(dataFolder, 'databases'), schema, secret: signingSecret(dataFolder) });
+  const sync = createSyncServer({ dataDir: dataFolder, schema, secret: signingSecret(dataFolder) });
   const budgets = openBudgets(dataFolder);
   const routes = {
     budgets,
@@ -46,6 +47,7 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
 
   const app = new Hono();
   app.use(async ({ req }, next) => (await answerBudgetRoute(req.raw, routes)) ?? (await files(req.path)) ?? (await next()));
+  app.route(SYNC_PATH, sync.app);
   app.route('/', sync.app);
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
   const http = createAdaptorServer({ fetch: app.fetch }) as Server;

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insert } from './testing/changeset.ts';
 import { runCommand, ServerProcess, serverFlags } from './testing/server-process.ts';
 import { TestConnection } from './testing/test-client.ts';
-import { DATABASE, temporaryFolder } from './testing/test-server.ts';
+import { DATABASE, temporaryFolder, TEST_SECRET } from './testing/test-server.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -64,6 +64,32 @@ describe('rockpool-server', () => {
     writeFileSync(weak, 'a'.repeat(64));
     const { code, stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), weak]);
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('repeats a few characters') as string });
+  });
+
+  it.each([['changeme-changeme-0123456789-abcdef'], ['replace_me: at least 32 random bytes']])('refuses the secret of a template: %s', async (text) => {
+    const secret = join(folder.path, 'weak');
+    writeFileSync(secret, text);
+    const { stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), secret]);
+    expect(stderr).toContain('reads like a placeholder');
+  });
+
+  it('takes settings from flags, else the environment, else a file, and tells what is wrong in any of them', async () => {
+    const [, data = '', , schema = '', , , , secret = ''] = serverFlags(folder.path);
+    const config = join(folder.path, 'config.json');
+    writeFileSync(config, JSON.stringify({ data: '/nowhere', schema, port: 0, origin: ['https://app.example.org'] }));
+    const server = await ServerProcess.start(folder.path, ['--config', config], { ROCKPOOL_DATA: data, ROCKPOOL_SECRET: TEST_SECRET });
+    await expect(TestConnection.connect(server.url, undefined, { origin: 'https://app.example.org' })).resolves.toBeDefined();
+    expect(await server.signal('SIGTERM')).toMatchObject({ code: 0 });
+    writeFileSync(config, JSON.stringify({ prot: 0, origin: 'https://app.example.org' }));
+    const { stderr } = await runCommand(['serve', '--config', config, '--secret-file', secret], { ROCKPOOL_PORT: 'http' });
+    expect(stderr.trim().split('\n')).toEqual([
+      'config-invalid:',
+      '--config: prot is not known',
+      '--config: origin is not what it takes (list)',
+      '--data is missing',
+      '--schema is missing',
+      '--port takes a number from 0 to 65535',
+    ]);
   });
 
   it('says how it is used', async () => {

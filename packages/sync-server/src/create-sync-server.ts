@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import { createApp } from './app.ts';
@@ -15,6 +14,7 @@ import { RETENTION, type Retention } from './log/retention.ts';
 import { errorFields, logToStderr, type Log } from './observe/log-line.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { SESSION_LIMITS, type SessionLimits } from './session/session-rules.ts';
+import { membersPath } from './store/data-directory.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 
 export interface SyncServerOptions {
@@ -73,7 +73,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const rules: TokenRules = { ...(secret && { secret }), ...(keySet && { keySet }), ...(issuer && { issuer }), ...(audience && { audience }) };
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);
-  const members = new Members(join(dataDir, 'members.sqlite'));
+  const members = new Members(membersPath(dataDir));
   const gate = new Gate({
     authenticate: options.authenticate ?? jwtAuthenticate(rules, now),
     authorize: options.authorize ?? ((...question) => members.allows(...question)),

@@ -1,9 +1,10 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
 import { RockpoolError } from '@rockpool/shared';
-import type { ServeConfig } from './config.ts';
-import { createSyncServer } from './create-sync-server.ts';
+import type { ServeConfig } from './cli/config.ts';
+import { createSyncServer, SYNC_PATH } from './create-sync-server.ts';
 
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4000`. */
@@ -15,8 +16,10 @@ export interface RunningServer {
 /** Runs a sync server on a port of its own. Resolves once it answers. Throws `config-invalid` where it cannot listen there. */
 export async function serve({ host, port, ...options }: ServeConfig): Promise<RunningServer> {
   const sync = createSyncServer(options);
+  // Clients ask beside their socket; people and load balancers ask for /health.
+  const app = new Hono().route(SYNC_PATH, sync.app).route('/', sync.app);
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
-  const server = createAdaptorServer({ fetch: sync.app.fetch }) as Server;
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   sync.attach(server);
   try {
     await listen(server, host, port);

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RETENTION } from '../log/retention.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { DatabaseCache, databaseFileName } from './database-cache.ts';
+import { databaseFileName, databaseIds } from '../store/data-directory.ts';
+import { DatabaseCache } from './database-cache.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {
@@ -21,6 +22,7 @@ describe('the open databases', () => {
     expect(cache.get('a')).not.toBe(cache.get('A'));
     cache.closeAll();
     expect(readdirSync(join(folder.path, 'databases')).sort()).toEqual(['db-a.sqlite', 'db-~a.sqlite']);
+    expect(databaseIds(folder.path)).toEqual(['A', 'a']);
   });
 
   it('are closed when many are idle, the least recently used first', () => {

@@ -1,8 +1,7 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import { LiveDatabase } from './live-database.ts';
 import type { Retention } from '../log/retention.ts';
+import { databasePath, databasesDirectory } from '../store/data-directory.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 
 /** Files kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and its page cache. */
@@ -20,14 +19,12 @@ export interface DatabaseCacheOptions {
 /** The open databases, each opened once. Those that nobody uses are closed, the least recently used first. */
 export class DatabaseCache {
   private readonly options: DatabaseCacheOptions;
-  private readonly directory: string;
   // In order of last use.
   private readonly open = new Map<string, LiveDatabase>();
 
   constructor(options: DatabaseCacheOptions) {
     this.options = options;
-    this.directory = join(options.dataDir, 'databases');
-    mkdirSync(this.directory, { recursive: true });
+    databasesDirectory(options.dataDir);
   }
 
   /** Makes the database at its first use. Throws `schema-incompatible` or `database-unavailable`. The id is checked already. */
@@ -46,9 +43,9 @@ export class DatabaseCache {
 
   private openFile(databaseId: string): LiveDatabase {
     try {
-      const file = openDatabaseFile(join(this.directory, databaseFileName(databaseId)), this.options.schema);
-      const { retention, deliveryPartBytes } = this.options;
-      return new LiveDatabase(file, { retention, deliveryPartBytes, onFailure: (error) => this.options.onFailure(databaseId, error) });
+      const { dataDir, schema, retention, deliveryPartBytes, onFailure } = this.options;
+      const file = openDatabaseFile(databasePath(dataDir, databaseId), schema);
+      return new LiveDatabase(file, { retention, deliveryPartBytes, onFailure: (error) => onFailure(databaseId, error) });
     } catch (error) {
       if (error instanceof RockpoolError) throw error;
       throw new RockpoolError('database-unavailable', {}, { cause: error });
@@ -63,9 +60,4 @@ export class DatabaseCache {
       database.close();
     }
   }
-}
-
-/** Capitals are escaped: on file systems that ignore case `A` and `a` would be one file, that is, one database. */
-export function databaseFileName(databaseId: string): string {
-  return `db-${databaseId.replaceAll(/[A-Z]/g, (letter) => `~${letter.toLowerCase()}`)}.sqlite`;
 }

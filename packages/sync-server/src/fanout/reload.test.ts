@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Delivery, Hello, Welcome } from '@rockpool/shared';
 import { insert, remove, update } from '../testing/changeset.ts';
@@ -8,7 +7,7 @@ import { serverUnderTest } from '../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../testing/test-client.ts';
 import { DATABASE } from '../testing/test-server.ts';
 import { cells, told } from '../testing/told.ts';
-import { databaseFileName } from './database-cache.ts';
+import { databasePath } from '../store/data-directory.ts';
 
 const tested = serverUnderTest();
 
@@ -31,7 +30,7 @@ async function known(): Promise<TestSite> {
   return a.site;
 }
 
-const filePath = (): string => join(tested.server.dataDir, 'databases', databaseFileName(DATABASE));
+const filePath = (): string => databasePath(tested.server.dataDir, DATABASE);
 
 /** Puts the server's file back to what it is now, after `lost` has happened. */
 async function restoredAfter(lost: () => Promise<void>): Promise<void> {

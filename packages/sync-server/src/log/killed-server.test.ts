@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { databaseFileName } from '../fanout/database-cache.ts';
+import { databasePath } from '../store/data-directory.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
 import { insert } from '../testing/changeset.ts';
 import { ServerProcess } from '../testing/server-process.ts';
@@ -53,7 +53,7 @@ describe('a server that is killed while it admits', () => {
     await connection.open(await server.token(), DATABASE);
     await pushUntil(connection, CHANGESETS);
     expect(await server.signal('SIGTERM')).toMatchObject({ code: 0 });
-    const file = new SqliteFile(join(folder.path, 'data/databases', databaseFileName(DATABASE)));
+    const file = new SqliteFile(databasePath(join(folder.path, 'data'), DATABASE));
     expect(file.all('SELECT count(*), sum(amount) FROM entries')).toEqual([[BigInt(CHANGESETS), BigInt((CHANGESETS * (CHANGESETS + 1)) / 2)]]);
     expect(file.all('SELECT count(*), count(DISTINCT sequence), min(watermark), max(watermark) FROM rockpool_log')).toEqual([[BigInt(CHANGESETS), BigInt(CHANGESETS), 1n, BigInt(CHANGESETS)]]);
     expect(file.all('PRAGMA integrity_check')).toEqual([['ok']]);

@@ -18,15 +18,18 @@ export class SqliteFile {
   private readonly database: DatabaseSync;
   private readonly statements = new Map<string, StatementSync>();
 
-  constructor(path: string) {
+  /** `readOnly`: for a look at a file that is somebody else's; nothing of it is changed. */
+  constructor(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}) {
     this.database = new DatabaseSync(path, {
       readBigInts: true,
       returnArrays: true,
+      readOnly,
       timeout: BUSY_TIMEOUT_MS,
       // Cascades must not run here: their effects were captured where they happened. merge/foreign-keys.ts checks instead.
       enableForeignKeyConstraints: false,
       enableDoubleQuotedStringLiterals: false,
     });
+    if (readOnly) return;
     // FULL: COMMIT returns after fsync of the write-ahead log. An acknowledgement rests on it.
     this.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   }

@@ -24,8 +24,8 @@ export interface Finished {
 }
 
 /** Runs the command to its end. */
-export function runCommand(args: readonly string[]): Promise<Finished> {
-  return finished(spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] }));
+export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Finished> {
+  return finished(spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } }));
 }
 
 /** The flags of a server in a folder, with schema and secret in place. */
@@ -49,8 +49,8 @@ export class ServerProcess {
     this.end = end;
   }
 
-  static async start(folder: string): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [BIN, ...serverFlags(folder)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  static async start(folder: string, flags: readonly string[] = serverFlags(folder), environment: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
+    const child = spawn(process.execPath, [BIN, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } });
     const end = finished(child);
     const url = await new Promise<string>((resolve, reject) => {
       child.stdout.on('data', (chunk: Buffer) => {

@@ -7,7 +7,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { CellValue } from '@rockpool/shared';
 import type { Role } from '../auth/role.ts';
 import { createSyncServer, type SyncServer, type SyncServerOptions } from '../create-sync-server.ts';
-import { databaseFileName } from '../fanout/database-cache.ts';
+import { databasePath } from '../store/data-directory.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
 import { TestConnection, type TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
@@ -76,7 +76,7 @@ export class TestServer {
 
   /** Reads the database's file beside the server, as a backend would. */
   query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
-    const file = new SqliteFile(join(this.dataDir, 'databases', databaseFileName(databaseId)));
+    const file = new SqliteFile(databasePath(this.dataDir, databaseId));
     try {
       return file.all(sql);
     } finally {

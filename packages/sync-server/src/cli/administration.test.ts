@@ -1,0 +1,128 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { run } from '../cli.ts';
+import { databasePath } from '../store/data-directory.ts';
+import { insert } from '../testing/changeset.ts';
+import { ServerProcess, serverFlags } from '../testing/server-process.ts';
+import { TestConnection, TestSite } from '../testing/test-client.ts';
+import { DATABASE, temporaryFolder } from '../testing/test-server.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let data: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  data = join(folder.path, 'data');
+});
+afterEach(() => folder.remove());
+
+/** A command in this process: starting another for each would take most of the time. */
+async function runCommand(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const output = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((stream) => vi.spyOn(process[stream], 'write').mockImplementation((text) => ((output[stream] += String(text)), true)));
+  const code = await run(args);
+  for (const spy of spies) spy.mockRestore();
+  return { code, ...output };
+}
+
+const at = (name: string): string => join(folder.path, name);
+const lines = (text: string): string[] => text.trim().split('\n');
+
+async function connected(server: ServerProcess, site = new TestSite()): Promise<TestConnection> {
+  const connection = await TestConnection.connect(server.url, site);
+  await connection.open(await server.token(), DATABASE);
+  return connection;
+}
+
+describe('an administrator', () => {
+  it('lists, inspects and exports databases while the server runs, and deletes and imports when it does not', async () => {
+    const server = await ServerProcess.start(folder.path);
+    const connection = await connected(server);
+    await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    expect((await runCommand(['databases', 'list', '--data', data])).stdout).toMatch(new RegExp(`^${DATABASE}\\t\\d+ bytes\\n$`));
+    const { stdout } = await runCommand(['databases', 'inspect', DATABASE, '--data', data]);
+    expect(JSON.parse(stdout)).toMatchObject({ watermark: 1, sites: 1, rowsByTable: { accounts: 1, entries: 0 } });
+    expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({ code: 0 });
+    expect((await runCommand(['databases', 'delete', DATABASE, '--data', data])).stderr).toContain('another server uses this data directory');
+    await server.signal('SIGTERM');
+    const exported = readFileSync(at('copy.sqlite'));
+    expect(await runCommand(['databases', 'delete', DATABASE, '--data', data])).toMatchObject({ code: 0 });
+    expect(existsSync(databasePath(data, DATABASE))).toBe(false);
+    expect(await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({ code: 0 });
+    expect(readFileSync(at('copy.sqlite')).equals(exported)).toBe(true);
+    expect((await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data])).stderr).toContain('is there already');
+    const again = await ServerProcess.start(folder.path);
+    expect((await connected(again)).site.cursor).toBe(1);
+    await again.signal('SIGTERM');
+  });
+
+  it('restores a backup, and devices give back what it lacks', async () => {
+    const server = await ServerProcess.start(folder.path);
+    const site = new TestSite();
+    const connection = await connected(server, site);
+    await connection.commit([insert('accounts', 'a', { name: 'a' })]);
+    expect(await runCommand(['backup', at('backup'), '--data', data])).toMatchObject({ code: 0 });
+    await connection.commit([insert('accounts', 'b', { name: 'b' })]);
+    await server.signal('SIGTERM');
+    const restored = at('restored');
+    mkdirSync(restored);
+    expect(await runCommand(['restore', at('backup'), '--data', restored])).toMatchObject({ code: 0 });
+    expect((await runCommand(['restore', at('backup'), '--data', restored])).stderr).toContain('has databases already');
+    const [, , ...flags] = serverFlags(folder.path);
+    const again = await ServerProcess.start(folder.path, ['--data', restored, ...flags]);
+    const back = await TestConnection.connect(again.url, site);
+    back.hello(await again.token(), DATABASE);
+    expect(await back.next('welcome')).toMatchObject({ reload: true, decidedUpTo: 1, watermark: 1 });
+    expect(await back.next('delivery')).toMatchObject({ whole: true, to: 1 });
+    site.decidedUpTo = 1;
+    site.cursor = 1;
+    back.push(2, 2, 2);
+    await back.decided(2);
+    await again.signal('SIGTERM');
+    const file = new DatabaseSync(databasePath(restored, DATABASE), { readOnly: true });
+    expect(file.prepare('SELECT id FROM accounts ORDER BY id').all()).toEqual([{ id: 'a' }, { id: 'b' }]);
+    file.close();
+  });
+
+  it('is told of a backup that was damaged before anything is restored', async () => {
+    const server = await ServerProcess.start(folder.path);
+    await (await connected(server)).commit([insert('accounts', 'a', { name: 'a' })]);
+    await server.signal('SIGTERM');
+    await runCommand(['backup', at('backup'), '--data', data]);
+    const file = join(at('backup'), `db-${DATABASE}.sqlite`);
+    const bytes = readFileSync(file);
+    bytes[5_000] = (bytes[5_000] ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+    const { code, stderr } = await runCommand(['restore', at('backup'), '--data', at('restored')]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`db-${DATABASE}.sqlite is missing or is not what was backed up`);
+    expect(existsSync(at('restored'))).toBe(false);
+  });
+
+  it('asks the doctor, who finds a row that was written past Rockpool, and a damaged file', async () => {
+    const server = await ServerProcess.start(folder.path);
+    await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
+    const well = await runCommand(['doctor', '--data', data, '--schema', at('schema.json')]);
+    expect(lines(well.stdout)).toEqual(['ok       data directory', 'note     a server runs here', `ok       database ${DATABASE}`]);
+    expect(well.code).toBe(0);
+    await server.signal('SIGTERM');
+    const file = new DatabaseSync(databasePath(data, DATABASE));
+    file.exec(`INSERT INTO accounts (id, name) VALUES ('past', 'past')`);
+    file.close();
+    const ill = await runCommand(['doctor', '--data', data]);
+    expect(ill).toMatchObject({ code: 1, stdout: expect.stringContaining('accounts: 2 rows, but 1 of them known to sync') as string });
+    writeFileSync(databasePath(data, DATABASE), 'not a database at all, but long enough to be looked at');
+    const damaged = await runCommand(['doctor', '--data', data]);
+    expect(damaged).toMatchObject({ code: 1, stdout: expect.stringContaining('the file cannot be read') as string });
+    expect(ill.stdout + damaged.stdout).not.toContain('private');
+  });
+
+  it('is told all that is wrong with a command at once', async () => {
+    const { code, stderr } = await runCommand(['databases', 'export', '../etc', '--what']);
+    expect(code).toBe(1);
+    expect(lines(stderr)).toEqual(['config-invalid:', '--what is not known', '--data is missing', 'databases export: FILE is missing', 'an id is up to 64 letters, digits, _ and -']);
+    expect((await runCommand(['doctor', '--data', at('none')])).stdout).toContain('does not exist');
+    expect((await runCommand(['backup', '--data', data])).stderr).toContain('backup needs a directory');
+  });
+});

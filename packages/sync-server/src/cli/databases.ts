@@ -1,0 +1,97 @@
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { RockpoolError } from '@rockpool/shared';
+import { isDatabaseId } from '../auth/database-id.ts';
+import { Members } from '../auth/members.ts';
+import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
+import { databaseIds, databasePath, membersPath } from '../store/data-directory.ts';
+import { lockDirectory } from '../store/directory-lock.ts';
+import { inspectDatabase } from '../store/inspect-database.ts';
+import { DATA_SETTINGS } from './config.ts';
+import { failWith } from './read-values.ts';
+import { readSettings, type Sources } from './settings.ts';
+
+type Print = (line: string) => void;
+
+/** `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`. The last two only while no server runs. */
+export function runDatabases(sources: Sources, print: Print): void {
+  const problems: string[] = [];
+  const given = readSettings(DATA_SETTINGS, sources, problems);
+  const dataDir = given.required('data');
+  const [action = '', databaseId = '', file = '', ...more] = given.positionals;
+  const command = ACTIONS[action];
+  if (command === undefined) problems.push(`databases takes ${Object.keys(ACTIONS).join(', ')}`);
+  else {
+    const wanted = [databaseId, file].slice(0, command.takes.length);
+    command.takes.forEach((name, i) => wanted[i] === '' && problems.push(`databases ${action}: ${name} is missing`));
+    for (const extra of [databaseId, file, ...more].slice(command.takes.length)) if (extra !== '') problems.push(`${extra} is not known`);
+    if (databaseId !== '' && !isDatabaseId(databaseId)) problems.push('an id is up to 64 letters, digits, _ and -');
+  }
+  failWith(problems);
+  command?.run({ dataDir, databaseId, file, print });
+}
+
+interface Action {
+  readonly dataDir: string;
+  readonly databaseId: string;
+  readonly file: string;
+  readonly print: Print;
+}
+
+const ACTIONS: Readonly<Record<string, { readonly takes: readonly string[]; readonly run: (action: Action) => void }>> = {
+  list: { takes: [], run: list },
+  inspect: { takes: ['ID'], run: inspect },
+  export: { takes: ['ID', 'FILE'], run: exportDatabase },
+  import: { takes: ['ID', 'FILE'], run: importDatabase },
+  delete: { takes: ['ID'], run: deleteDatabase },
+};
+
+function list({ dataDir, print }: Action): void {
+  for (const databaseId of databaseIds(dataDir)) print(`${databaseId}\t${statSync(databasePath(dataDir, databaseId)).size} bytes`);
+}
+
+function inspect({ dataDir, databaseId, print }: Action): void {
+  print(JSON.stringify(inspectDatabase(existing(dataDir, databaseId)), null, 2));
+}
+
+function exportDatabase({ dataDir, databaseId, file, print }: Action): void {
+  refuseOverwrite(file);
+  copyDatabase(existing(dataDir, databaseId), file);
+  print(`exported ${databaseId} to ${file}`);
+}
+
+function importDatabase({ dataDir, databaseId, file, print }: Action): void {
+  const lock = lockDirectory(dataDir);
+  try {
+    const path = databasePath(dataDir, databaseId);
+    refuseOverwrite(path);
+    inspectDatabase(file); // throws for what is no database of ours, before anything is written
+    restoreDatabase(file, path);
+    print(`imported ${file} as ${databaseId}`);
+  } finally {
+    lock.release();
+  }
+}
+
+function deleteDatabase({ dataDir, databaseId, print }: Action): void {
+  const lock = lockDirectory(dataDir);
+  try {
+    const path = existing(dataDir, databaseId);
+    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    const members = new Members(membersPath(dataDir));
+    members.forgetDatabase(databaseId);
+    members.close();
+    print(`deleted ${databaseId}`);
+  } finally {
+    lock.release();
+  }
+}
+
+function existing(dataDir: string, databaseId: string): string {
+  const path = databasePath(dataDir, databaseId);
+  if (!existsSync(path)) throw new RockpoolError('storage-missing', { database: databaseId });
+  return path;
+}
+
+function refuseOverwrite(path: string): void {
+  if (existsSync(path)) failWith([`${path} is there already`]);
+}

@@ -1,0 +1,50 @@
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { databaseProblems } from '../store/check-database.ts';
+import { databaseIds, databasePath } from '../store/data-directory.ts';
+import { lockDirectory } from '../store/directory-lock.ts';
+import { DOCTOR_SETTINGS, refusePositionals } from './config.ts';
+import { failWith, readSchema } from './read-values.ts';
+import { readSettings, type Sources } from './settings.ts';
+
+/** Less than this, and the next large import may find the disk full. */
+const LITTLE_SPACE_BYTES = 1024 ** 3;
+
+/** Looks at everything a server rests on, changes nothing, and returns whether all is well. Also while the server runs. */
+export function runDoctor(sources: Sources, print: (line: string) => void): boolean {
+  const settingProblems: string[] = [];
+  const given = readSettings(DOCTOR_SETTINGS, sources, settingProblems);
+  refusePositionals(given.positionals, settingProblems);
+  const dataDir = given.required('data');
+  const schema = readSchema(given.text('schema'), settingProblems);
+  failWith(settingProblems);
+  let isWell = true;
+  const report = (subject: string, problems: readonly string[]): void => {
+    isWell &&= problems.length === 0;
+    print(problems.length === 0 ? `ok       ${subject}` : problems.map((problem) => `problem  ${subject}: ${problem}`).join('\n'));
+  };
+  report('data directory', directoryProblems(dataDir));
+  if (!existsSync(dataDir)) return false;
+  print(`note     ${isInUse(dataDir) ? 'a server runs here' : 'no server runs here'}`);
+  for (const databaseId of databaseIds(dataDir)) report(`database ${databaseId}`, databaseProblems(databasePath(dataDir, databaseId), schema));
+  return isWell;
+}
+
+function directoryProblems(dataDir: string): string[] {
+  if (!existsSync(dataDir)) return [`${dataDir} does not exist`];
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    return [`${dataDir} cannot be written by this user`];
+  }
+  const { bavail, bsize } = statfsSync(dataDir);
+  return bavail * bsize < LITTLE_SPACE_BYTES ? [`only ${Math.round((bavail * bsize) / 1024 ** 2)} MiB are free on its disk`] : [];
+}
+
+function isInUse(dataDir: string): boolean {
+  try {
+    lockDirectory(dataDir).release();
+    return false;
+  } catch {
+    return true;
+  }
+}

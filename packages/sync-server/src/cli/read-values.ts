@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
+import { secretFromFile, secretProblem } from '../auth/secret.ts';
+import type { Given } from './settings.ts';
+
+export function readPort(text: string, problems: string[]): number {
+  const port = Number(text);
+  if (text !== '' && !(/^\d+$/.test(text) && port <= 65_535)) problems.push('--port takes a number from 0 to 65535');
+  return port;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export function readDurationMs(name: string, text: string, problems: string[]): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  const durationMs = Number(count) * (UNIT_MS[unit ?? ''] ?? 0);
+  if (text !== '' && !(durationMs > 0)) problems.push(`--${name} takes a number and s, m, h or d, such as 12h`);
+  return durationMs;
+}
+
+/** From a file, or from the environment. Undefined where neither is given. */
+export function readSecret(given: Given, problems: string[]): Uint8Array | undefined {
+  const path = given.text('secret-file');
+  const content = path === '' ? new TextEncoder().encode(given.text('secret')) : readFile(path, 'secret-file', problems);
+  if (content === null || content.length === 0) return undefined;
+  const secret = secretFromFile(content);
+  const weakness = secretProblem(secret);
+  if (weakness !== null) problems.push(`--secret-file: ${weakness}`);
+  return secret;
+}
+
+export function readSchema(path: string, problems: string[]): Schema | null {
+  const content = path === '' ? null : readFile(path, 'schema', problems);
+  if (content === null) return null;
+  try {
+    return decodeSchema(new TextDecoder().decode(content));
+  } catch (error) {
+    problems.push(`--schema: ${error instanceof RockpoolError ? (error.fields['problems'] ?? error.message) : 'the file cannot be read'}`);
+    return null;
+  }
+}
+
+/** A JWKS: its URL, or a file that holds it. */
+export function readKeySet(text: string, problems: string[]): URL | { keys: object[] } | undefined {
+  if (text === '') return undefined;
+  if (URL.canParse(text)) return new URL(text);
+  const content = readFile(text, 'key-set', problems);
+  if (content === null) return undefined;
+  try {
+    const set = JSON.parse(new TextDecoder().decode(content)) as { keys?: unknown };
+    if (Array.isArray(set.keys)) return set as { keys: object[] };
+  } catch {
+    // Said below.
+  }
+  problems.push('--key-set is neither a URL nor a file with a JWKS');
+  return undefined;
+}
+
+export function readFile(path: string, name: string, problems: string[]): Uint8Array | null {
+  try {
+    return readFileSync(path);
+  } catch {
+    problems.push(`--${name}: ${path} cannot be read`);
+    return null;
+  }
+}
+
+export function failWith(problems: readonly string[]): void {
+  if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+}

@@ -1,0 +1,35 @@
+import { statSync } from 'node:fs';
+import { decodeSchema, quoteName, syncedTables, type Schema } from '@rockpool/shared';
+import { readMeta } from './meta.ts';
+import { SqliteFile } from './sqlite-file.ts';
+
+export interface DatabaseFacts {
+  readonly sizeBytes: number;
+  readonly watermark: number;
+  /** Devices that have written. */
+  readonly sites: number;
+  readonly schemaHash: string;
+  readonly rowsByTable: Readonly<Record<string, number>>;
+}
+
+/** Looks into a database's file, also while a server has it open. */
+export function inspectDatabase(path: string): DatabaseFacts {
+  const sql = new SqliteFile(path, { readOnly: true });
+  try {
+    const schema = storedSchema(sql);
+    const count = (from: string): number => Number(sql.get(`SELECT count(*) FROM ${from}`)?.[0]);
+    return {
+      sizeBytes: statSync(path).size,
+      watermark: Number(sql.get('SELECT max(watermark) FROM rockpool_log')?.[0] ?? 0n),
+      sites: count('rockpool_site') - 1,
+      schemaHash: schema.hash,
+      rowsByTable: Object.fromEntries(syncedTables(schema).map(({ name }) => [name, count(quoteName(name))])),
+    };
+  } finally {
+    sql.close();
+  }
+}
+
+export function storedSchema(sql: SqliteFile): Schema {
+  return decodeSchema(readMeta(sql, 'schema') as string);
+}
