@@ -5,6 +5,7 @@ import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config';
 import type {} from './packages/vfs-opfs/src/testing/browser-media.ts';
+import type { BrowserCommand } from 'vitest/node';
 import { findChromium } from './scripts/find-chromium.mjs';
 
 // The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium, .deep.test.ts in Node and
@@ -30,6 +31,14 @@ export const optimizeDeps: NonNullable<ViteUserConfig['optimizeDeps']> = {
   exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
 };
 
+/** What tests in a browser may ask of this process. */
+export const commands: Record<string, BrowserCommand<string[]>> = {
+  opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
+  // Loaded when a test asks for it: most need no server.
+  accessToSyncServer: async (_context, schemaJson = '', databaseId = '', origin = '') =>
+    (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin),
+};
+
 /** The tests that need a browser. */
 function inChromium(test: { readonly name: string; readonly include: string[]; readonly exclude: string[]; readonly testTimeout: number }): TestProjectInlineConfiguration {
   return {
@@ -51,12 +60,7 @@ function inChromium(test: { readonly name: string; readonly include: string[]; r
           },
           persistentContext: profile,
         }),
-        commands: {
-          opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
-          // Loaded when a test asks for it: most need no server.
-          accessToSyncServer: async (_context, schemaJson: string, databaseId: string, origin: string) =>
-            (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin),
-        },
+        commands,
         instances: [{ browser: 'chromium' }],
       },
     },

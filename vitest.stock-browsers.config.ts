@@ -5,9 +5,9 @@ import { startFirefox } from './scripts/browsers/firefox.mjs';
 import { findStockBrowsers } from './scripts/browsers/find-stock-browsers.mjs';
 import { stockBrowser } from './scripts/browsers/stock-browser-provider.mjs';
 import { startWebKit } from './scripts/browsers/webkit.mjs';
-import { optimizeDeps } from './vitest.config.ts';
+import { commands, optimizeDeps } from './vitest.config.ts';
 
-// `npm run test:browsers`: the contract of the storage in browsers other than Chromium, as people have them and not as Playwright builds them.
+// `npm run test:browsers`: the contracts of storage and client in browsers other than Chromium, as people have them and not as Playwright builds them.
 
 const { firefox, webkit } = findStockBrowsers();
 
@@ -24,7 +24,7 @@ function project({ name, usableMedia, refusal, provider }: StockProject): TestPr
     optimizeDeps,
     test: {
       name,
-      include: ['packages/vfs-opfs/src/media/media.browser.test.ts'],
+      include: ['packages/vfs-opfs/src/media/media.browser.test.ts', 'packages/client/src/media.browser.test.ts'],
       provide: { usableMedia, refusal },
       fileParallelism: false,
       testTimeout: 120_000,
@@ -36,6 +36,7 @@ function project({ name, usableMedia, refusal, provider }: StockProject): TestPr
         // The browser opens the page; loading it takes a while on a busy machine.
         connectTimeout: 180_000,
         provider,
+        commands,
         instances: [{ browser: name === 'webkit' ? 'webkit' : 'firefox' }],
       },
     },

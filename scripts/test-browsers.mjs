@@ -1,4 +1,4 @@
-// `npm run test:browsers`: the contract of the storage in Chromium, stock Firefox (a private window too) and WebKitGTK. Installs what is missing where it
+// `npm run test:browsers`: the contracts of storage and client in Chromium, stock Firefox (a private window too) and WebKitGTK. Installs what is missing where it
 // can. With `--write`, what the runs saw goes into docs/browser-support.json and the table of docs/browser-support.md.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { isMain, runCommand, setup } from './setup.mjs';
 import { addUp, countVitest, isGreen, judgeRunner, summaryLine } from './test-counts.mjs';
 
 const timeoutMs = 20 * 60_000;
-const contract = 'packages/vfs-opfs/src/media/media.browser.test.ts';
+const contracts = ['packages/vfs-opfs/src/media/media.browser.test.ts', 'packages/client/src/media.browser.test.ts'];
 
 /**
  * @typedef {object} BrowserRun
@@ -71,7 +71,7 @@ async function runOne({ title, version, config, project }, chromium) {
   console.log(`\n── ${head}`);
   const temporary = mkdtempSync(join(tmpdir(), 'rp'));
   const reportFile = join(temporary, 'report.json');
-  const args = ['run', '--config', config, '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`, contract];
+  const args = ['run', '--config', config, '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`, ...contracts];
   try {
     const { exitCode } = await runNode24([join(root, 'node_modules/vitest/vitest.mjs'), ...args], { timeoutMs, env: { TMPDIR: temporary, ROCKPOOL_CHROMIUM: chromium } });
     const report = readReport(reportFile);

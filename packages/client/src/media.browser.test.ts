@@ -1,5 +1,19 @@
+import { afterEach, describe, expect, inject, it } from 'vitest';
 import { commands } from 'vitest/browser';
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import type { Client, Persistence } from './client.ts';
+import { createClient } from './create-client.ts';
+import { defineSchema } from './schema/define-schema.ts';
+import { freshName } from './testing/browser-tabs.ts';
 import { describeClient } from './testing/client.contract.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    // As the storage's tests have it: what is expected to work in this browser, best first, and how the rest is refused.
+    usableMedia: readonly ('opfs-shared' | 'opfs-exclusive' | 'indexeddb')[];
+    refusal: 'storage-unsupported' | 'storage-ephemeral';
+  }
+}
 
 declare module 'vitest/browser' {
   interface BrowserCommands {
@@ -7,6 +21,37 @@ declare module 'vitest/browser' {
   }
 }
 
+const usable: readonly Persistence[] = inject('usableMedia').map((medium) => (medium === 'opfs-shared' ? 'opfs' : medium));
+const schema = defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) });
+let opened: Client | null = null;
+
+afterEach(async () => {
+  await opened?.close();
+  opened = null;
+});
+
 for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as const) {
-  describeClient(persistence, { sync: commands.accessToSyncServer, isShared: persistence !== 'memory' });
+  if (usable.includes(persistence) || persistence === 'memory') {
+    describeClient(persistence, { sync: commands.accessToSyncServer, isShared: persistence !== 'memory' });
+    continue;
+  }
+  describe(`Client on ${persistence}`, () => {
+    it(`is refused with ${inject('refusal')}`, async () => {
+      await expect(createClient({ name: freshName(), schema, persistence })).rejects.toMatchObject({ code: inject('refusal') });
+    });
+  });
 }
+
+describe('Client that asks for what lasts', () => {
+  const [best] = usable;
+  if (best === undefined) {
+    it(`is refused with ${inject('refusal')}`, async () => {
+      await expect(createClient({ name: freshName(), schema })).rejects.toMatchObject({ code: inject('refusal') });
+    });
+  } else {
+    it(`gets ${best}`, async () => {
+      opened = await createClient({ name: freshName(), schema });
+      expect(opened.status.persistence).toBe(best);
+    });
+  }
+});

@@ -53,22 +53,30 @@ function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly 
 }
 
 /** What a client does on every medium, as the tab that leads and as one that follows. */
-export function describeClient(persistence: Persistence, { sync, isShared }: ContractOptions): void {
+export function describeClient(persistence: Persistence, options: ContractOptions): void {
+  describe(`Client on ${persistence}`, () => {
+    afterEach(closeAll);
+    describeRoles(persistence, options);
+    if (options.isShared) describeSuccession(persistence, options);
+  });
+}
+
+async function syncWith({ sync }: ContractOptions, databaseId: string): Promise<SyncOptions> {
+  const { url, token } = await sync(encodeSchema(schema), databaseId, location.origin);
+  return { url, databaseId, token: () => token };
+}
+
+function describeRoles(persistence: Persistence, options: ContractOptions): void {
+  const { isShared } = options;
   const roles = isShared ? (['leader', 'follower'] as const) : (['leader'] as const);
-  afterEach(closeAll);
 
-  async function syncWith(databaseId: string): Promise<SyncOptions> {
-    const { url, token } = await sync(encodeSchema(schema), databaseId, location.origin);
-    return { url, databaseId, token: () => token };
-  }
-
-  describe.each(roles)(`a client on ${persistence}, in the tab that is the %s`, (role) => {
+  describe.each(roles)('in the tab that is the %s', (role) => {
     /** The client that is tested, and where tabs share a database another beside it. */
-    async function open(options: Partial<ClientOptions> = {}): Promise<{ readonly name: string; readonly mine: Client; readonly others: readonly Client[] }> {
+    async function open(more: Partial<ClientOptions> = {}): Promise<{ readonly name: string; readonly mine: Client; readonly others: readonly Client[] }> {
       const name = freshName();
-      const first = await openHere({ name, persistence, ...options });
+      const first = await openHere({ name, persistence, ...more });
       if (!isShared) return { name, mine: first, others: [] };
-      const second = await openHere({ name, persistence, ...options });
+      const second = await openHere({ name, persistence, ...more });
       return role === 'leader' ? { name, mine: first, others: [second] } : { name, mine: second, others: [first] };
     }
 
@@ -141,7 +149,7 @@ export function describeClient(persistence: Persistence, { sync, isShared }: Con
 
     it('syncs with a server, both ways', async () => {
       const databaseId = freshName();
-      const syncing = await syncWith(databaseId);
+      const syncing = await syncWith(options, databaseId);
       const { mine } = await open({ sync: syncing });
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
       await insert(mine, 1);
@@ -171,7 +179,10 @@ export function describeClient(persistence: Persistence, { sync, isShared }: Con
     }
   });
 
-  if (isShared) describe(`when the leading tab goes, on ${persistence}`, () => {
+}
+
+function describeSuccession(persistence: Persistence, options: ContractOptions): void {
+  describe('when the leading tab goes', () => {
     /** Ten on the way at a time. Halfway something happens, and writing goes on meanwhile. */
     async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
       let happening: Promise<void> | void = undefined;
@@ -241,7 +252,7 @@ export function describeClient(persistence: Persistence, { sync, isShared }: Con
 
     it('sync goes on in the next, with what was not sent', async () => {
       const databaseId = freshName();
-      const syncing = await syncWith(databaseId);
+      const syncing = await syncWith(options, databaseId);
       const name = freshName();
       const leader = await openElsewhere({ name, persistence, sync: syncing });
       const mine = await openHere({ name, persistence, sync: syncing });
