@@ -1,12 +1,14 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { StrictMode, type ReactElement } from 'react';
+import { eq } from 'drizzle-orm';
+import { StrictMode, Suspense, type ReactElement } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, expect, it } from 'vitest';
 import type { Client } from './client.ts';
 import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from './testing/browser-tabs.ts';
-import { RockpoolProvider, useClient, useLiveQuery, useSyncStatus } from './react/index.ts';
+import { drizzle, liveQuery } from './drizzle/index.ts';
+import { RockpoolProvider, useClient, useLiveQuery, useSuspenseLiveQuery, useSyncStatus } from './react/index.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull() });
 const schema = defineSchema({ note });
@@ -91,4 +93,60 @@ it('shows the status of sync', async () => {
     </RockpoolProvider>,
   );
   await expect.poll(() => page.textContent).toBe('offline leader');
+});
+
+function NotesOfDrizzle({ body }: { readonly body: string }): ReactElement {
+  const { rows } = useLiveQuery((mine) => liveQuery(mine, drizzle(mine).select({ id: note.id }).from(note).where(eq(note.body, body))), [body]);
+  return <p>{rows.map(({ id }) => id).join(' ')}</p>;
+}
+
+it('takes any live query that a function makes, as one of Drizzle, anew when its dependencies change', async () => {
+  const opened = await open();
+  await opened.batch([sql`INSERT INTO note VALUES ('1', 'x')`, sql`INSERT INTO note VALUES ('2', 'y')`]);
+  const of = (body: string): ReactElement => (
+    <StrictMode>
+      <RockpoolProvider client={opened}>
+        <NotesOfDrizzle body={body} />
+      </RockpoolProvider>
+    </StrictMode>
+  );
+  const page = draw(of('x'));
+  await expect.poll(() => page.textContent).toBe('1');
+  await opened.execute(sql`INSERT INTO note VALUES ('3', 'x')`);
+  await expect.poll(() => page.textContent).toBe('1 3');
+  root?.render(of('y'));
+  await expect.poll(() => page.textContent).toBe('2');
+});
+
+function Suspending({ body }: { readonly body: string }): ReactElement {
+  const { rows, loading } = useSuspenseLiveQuery<{ id: string }>(sql`SELECT id FROM note WHERE body = ${body}`);
+  return <p>{loading ? 'never' : rows.map(({ id }) => id).join(' ')}</p>;
+}
+
+it('suspends until the first result, and not again when it changes', async () => {
+  const opened = await open();
+  await opened.execute(sql`INSERT INTO note VALUES ('1', 'x')`);
+  const page = draw(
+    <RockpoolProvider client={opened}>
+      <Suspense fallback={<p>waiting</p>}>
+        <Suspending body="x" />
+      </Suspense>
+    </RockpoolProvider>,
+  );
+  const seen = new Set<string>();
+  new MutationObserver(() => seen.add(page.textContent ?? '')).observe(page, { childList: true, subtree: true, characterData: true });
+  await expect.poll(() => page.querySelector('p:not([style*="none"])')?.textContent).toBe('1');
+  await opened.execute(sql`INSERT INTO note VALUES ('2', 'x')`);
+  await expect.poll(() => page.textContent).toBe('1 2');
+  expect(seen).not.toContain('never');
+});
+
+it('draws as while it loads when there is no client yet', async () => {
+  const page = draw(
+    <RockpoolProvider client={null}>
+      <Notes prefix="a" />
+      <Badge />
+    </RockpoolProvider>,
+  );
+  await expect.poll(() => page.textContent).toBe('loadingopening follower');
 });

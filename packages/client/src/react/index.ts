@@ -1,3 +1,4 @@
 export { RockpoolProvider, useClient, type RockpoolProviderProps } from './client-context.ts';
-export { useLiveQuery } from './use-live-query.ts';
+export { useLiveQuery, type MakeLiveQuery } from './use-live-query.ts';
+export { useSuspenseLiveQuery } from './use-suspense-live-query.ts';
 export { useSyncStatus } from './use-sync-status.ts';

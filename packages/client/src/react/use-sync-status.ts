@@ -1,11 +1,28 @@
 import { useCallback, useSyncExternalStore } from 'react';
 import type { SyncStatus } from '../client.ts';
-import { useClient } from './client-context.ts';
+import { useMaybeClient } from './client-context.ts';
+
+/** On a server, and while the provider has no client: nothing is known but that it is being opened. */
+const OPENING: SyncStatus = Object.freeze({
+  state: 'opening',
+  pendingCount: 0,
+  parkedCount: 0,
+  reason: null,
+  stuck: null,
+  lastContactMs: null,
+  persistence: 'opfs',
+  role: 'follower',
+  clockOffsetMs: null,
+  clockWrong: false,
+});
 
 /** The status of sync; the component draws again when it changes. */
 export function useSyncStatus(): SyncStatus {
-  const client = useClient();
-  const subscribe = useCallback((listener: () => void) => client.onStatus(listener), [client]);
-  const read = (): SyncStatus => client.status;
-  return useSyncExternalStore(subscribe, read, read);
+  const client = useMaybeClient();
+  const subscribe = useCallback((listener: () => void) => client?.onStatus(listener) ?? (() => undefined), [client]);
+  return useSyncExternalStore(
+    subscribe,
+    () => client?.status ?? OPENING,
+    () => OPENING,
+  );
 }

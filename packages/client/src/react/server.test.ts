@@ -1,0 +1,23 @@
+import { createElement, type ReactElement } from 'react';
+import { renderToString } from 'react-dom/server';
+import { describe, expect, it } from 'vitest';
+import { RockpoolProvider, useLiveQuery, useSyncStatus } from './index.ts';
+
+function Page(): ReactElement {
+  const { rows, loading } = useLiveQuery('SELECT 1');
+  const made = useLiveQuery(() => {
+    throw new Error('made without a client');
+  }, []);
+  const { state } = useSyncStatus();
+  return createElement('p', null, `${loading && made.loading ? 'loading' : rows.length} ${state}`);
+}
+
+describe('on a server', () => {
+  it('components draw as while they load, without a client', () => {
+    expect(renderToString(createElement(RockpoolProvider, { client: null }, createElement(Page)))).toBe('<p>loading opening</p>');
+  });
+
+  it('a missing provider is named', () => {
+    expect(() => renderToString(createElement(Page))).toThrow('RockpoolProvider');
+  });
+});
