@@ -1,0 +1,31 @@
+import { afterAll, expect, it } from 'vitest';
+import readme from '../../packages/vfs-opfs/README.md?raw';
+
+const workers: Worker[] = [];
+
+/** The first message of a new worker: what its search found first. */
+function searchInNewWorker(): Promise<unknown> {
+  const worker = new Worker(new URL('./notes.worker.ts', import.meta.url), { type: 'module' });
+  workers.push(worker);
+  return new Promise((resolve, reject) => {
+    worker.addEventListener('message', ({ data }) => resolve(data), { once: true });
+    worker.addEventListener('error', reject, { once: true });
+  });
+}
+
+afterAll(() => {
+  for (const worker of workers) worker.terminate();
+});
+
+it("the example of the storage's README is this file, byte for byte, and short", async () => {
+  const { default: source } = await import('./notes.worker.ts?raw');
+  expect(readme).toContain(`\`\`\`ts\n${source}\`\`\`\n`);
+  expect(source.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+});
+
+it('it finds what was written before its worker ended without closing', async () => {
+  for (const round of [1, 2, 3]) {
+    expect(await searchInNewWorker()).toEqual([round, 'coffee at nine']);
+    workers.at(-1)!.terminate();
+  }
+});

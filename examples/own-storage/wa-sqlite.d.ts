@@ -1,0 +1,11 @@
+// The package's own types are declared under another name than it is installed by; these are the parts that the example uses.
+declare module 'wa-sqlite' {
+  export function Factory(module: import('@rockpool/vfs-opfs').SqliteModule): {
+    open_v2(path: string, flags: number | undefined, vfsName: string): Promise<number>;
+    exec(db: number, sql: string, onRow?: (row: (number | string | Uint8Array | null)[]) => void): number;
+  };
+}
+declare module 'wa-sqlite/dist/fts5/wa-sqlite.mjs' {
+  const load: () => Promise<import('@rockpool/vfs-opfs').SqliteModule>;
+  export default load;
+}
