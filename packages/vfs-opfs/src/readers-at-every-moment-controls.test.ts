@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import type { DiskCall } from './testing/disk-call.ts';
+import { lookAtEveryMoment } from './testing/every-moment.ts';
+import { FIRST, LARGE, SMALL, STAMPED_NAME, runStampedWriter } from './testing/stamped-writer.ts';
+import type { StampedRun } from './testing/stamped-writer.ts';
+
+// A writer that made its calls in another order, or left one out, must be noticed by the readers that look at every moment.
+
+const STEPS = [FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE, 'checkpoint', SMALL] as const;
+
+/** The state word of a segment header, which is written alone or with an end mark behind it. */
+function headerState(call: DiskCall): number | undefined {
+  if (call.kind !== 'write' || call.at !== 0 || call.file === `${STAMPED_NAME}.sqlite`) return undefined;
+  return new DataView(call.bytes.buffer, call.bytes.byteOffset).getInt32(5 * 4, true);
+}
+
+const isBeginning = (call: DiskCall): boolean => call.kind === 'write' && headerState(call) === 1 && call.bytes.length > 64;
+
+/** The run as if the call at `from` had been made before the one at `to`. */
+function moved({ calls, acknowledged }: StampedRun, from: number, to: number): StampedRun {
+  const call = calls[from]!;
+  const others = calls.filter((_, index) => index !== from);
+  return {
+    calls: [...others.slice(0, to), call, ...others.slice(to)],
+    acknowledged: acknowledged.map(({ callCount, stamps }) => ({ stamps, callCount: callCount > to && callCount <= from ? callCount + 1 : callCount })),
+  };
+}
+
+async function faultsOf(run: StampedRun): Promise<readonly string[]> {
+  return [...(await lookAtEveryMoment(run, 1)).faults];
+}
+
+it('a commit that is acknowledged before its record is written is noticed', { timeout: 120_000 }, async () => {
+  const run = await runStampedWriter(STEPS);
+  const acknowledged = run.acknowledged.map(({ callCount, stamps }) => ({ stamps, callCount: callCount - 1 }));
+  expect(await faultsOf({ ...run, acknowledged })).toContainEqual(expect.stringContaining('was acknowledged or seen'));
+});
+
+it('a WAL checkpoint that does not say that it is copying is noticed', { timeout: 120_000 }, async () => {
+  const run = await runStampedWriter(STEPS);
+  const isCopying = (call: DiskCall): boolean => headerState(call) === 2;
+  expect(run.calls.some(isCopying)).toBe(true);
+  const calls = run.calls.map((call) => (isCopying(call) || headerState(call) === 3 ? ({ kind: 'flush', file: 'none' } as const) : call));
+  expect(await faultsOf({ ...run, calls })).toContainEqual(expect.stringContaining('pages of no one moment'));
+});
+
+it('a segment that is used again before it was copied is noticed', { timeout: 120_000 }, async () => {
+  const run = await runStampedWriter(STEPS);
+  // The third generation begins in the segment of the first; its pages are copied with the first writes to the database file.
+  const third = run.calls.findIndex((call, index) => isBeginning(call) && run.calls.slice(0, index).filter(isBeginning).length === 2);
+  const firstCopy = run.calls.findIndex((call) => call.kind === 'write' && call.file === `${STAMPED_NAME}.sqlite`);
+  expect(third).toBeGreaterThan(firstCopy);
+  expect(await faultsOf(moved(run, third, firstCopy))).not.toEqual([]);
+});
