@@ -5,8 +5,10 @@ import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { RETENTION, type Retention } from '../../packages/sync-server/src/log/retention.ts';
 import type { Log } from '../../packages/sync-server/src/observe/log-line.ts';
+import { ServerMetrics } from '../../packages/sync-server/src/observe/server-metrics.ts';
 import { Session, type SessionContext } from '../../packages/sync-server/src/session/session.ts';
-import { SESSION_LIMITS } from '../../packages/sync-server/src/session/session-rules.ts';
+import { SESSION_LIMITS } from '../../packages/sync-server/src/session/limits.ts';
+import { Places } from '../../packages/sync-server/src/session/places.ts';
 import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import type { ServerEnd } from './network.ts';
@@ -149,6 +151,8 @@ export class ServerHost {
       now,
       log,
       limits: SESSION_LIMITS,
+      places: new Places(Infinity),
+      metrics: new ServerMetrics(),
       onClosed: (closed) => void this.sessions.delete(closed),
     };
     const session = new Session(this.watched(socket, owner), context);

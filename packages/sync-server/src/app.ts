@@ -5,18 +5,20 @@ import type { Gate } from './auth/gate.ts';
 import { isOriginAllowed } from './auth/origin.ts';
 import type { Principal } from './auth/principal.ts';
 import { errorFields, type Log } from './observe/log-line.ts';
+import type { ServerMetrics } from './observe/server-metrics.ts';
 import { errorResponse } from './routes/error-response.ts';
 import { acceptInvitation, invite } from './routes/invitations.ts';
 import { listMembers, revokeMember, setMember } from './routes/members.ts';
-import { health } from './routes/probes.ts';
+import { health, metrics, ready } from './routes/probes.ts';
 import { NOBODY, type Route, type Services } from './routes/route.ts';
 
 /** Everything that the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts). */
-export const ROUTES: readonly Route[] = [health, listMembers, setMember, revokeMember, invite, acceptInvitation];
+export const ROUTES: readonly Route[] = [health, ready, metrics, listMembers, setMember, revokeMember, invite, acceptInvitation];
 
 export interface AppOptions {
   readonly gate: Gate;
   readonly services: Services;
+  readonly metrics: ServerMetrics;
   readonly origins: readonly string[];
   readonly log: Log;
 }
@@ -35,7 +37,13 @@ export function createApp(options: AppOptions): Hono {
   return app;
 }
 
-async function answer(route: Route, context: Context, { gate, services, log }: AppOptions): Promise<Response> {
+async function answer(route: Route, context: Context, options: AppOptions): Promise<Response> {
+  const response = await respond(route, context, options);
+  options.metrics.requests.add(1, { route: `${route.method} ${route.path}`, status: String(response.status) });
+  return response;
+}
+
+async function respond(route: Route, context: Context, { gate, services, log }: AppOptions): Promise<Response> {
   try {
     const databaseId = context.req.param('databaseId') ?? '';
     const principal = await admit(route, databaseId, context.req.header('authorization'), gate);

@@ -12,8 +12,10 @@ import { secretProblem } from './auth/secret.ts';
 import { DatabaseCache } from './fanout/database-cache.ts';
 import { RETENTION, type Retention } from './log/retention.ts';
 import { errorFields, logToStderr, type Log } from './observe/log-line.ts';
+import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';
-import { SESSION_LIMITS, type SessionLimits } from './session/session-rules.ts';
+import { SESSION_LIMITS, type SessionLimits } from './session/limits.ts';
+import { Places } from './session/places.ts';
 import { membersPath } from './store/data-directory.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 
@@ -81,6 +83,8 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     log,
   });
   const databases = new DatabaseCache({ dataDir, schema, retention: { ...RETENTION, ...retention }, deliveryPartBytes, onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
+  const metrics = new ServerMetrics();
+  const sessionLimits = { ...SESSION_LIMITS, ...limits };
   const sockets = new Sockets({
     origins,
     context: {
@@ -89,12 +93,17 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       openDatabase: (databaseId) => databases.get(databaseId),
       now,
       log,
-      limits: { ...SESSION_LIMITS, ...limits },
+      limits: sessionLimits,
+      places: new Places(sessionLimits.maxSessionsPerPrincipal),
+      metrics,
     },
   });
+  metrics.gauge('rockpool_sockets', 'WebSockets that are open.', () => sockets.count);
+  metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.count);
+  const stopWatching = metrics.watchProcess();
   let closing: Promise<void> | null = null;
   return {
-    app: createApp({ gate, origins, log, services: { members, now, rightsChanged: () => sockets.reauthorize() } }),
+    app: createApp({ gate, origins, log, metrics, services: { members, now, metrics, isReady: () => closing === null, rightsChanged: () => sockets.reauthorize() } }),
     members: {
       list: (databaseId) => members.list(databaseId),
       setRole: (databaseId, principal, role) => {
@@ -113,6 +122,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
         databases.closeAll();
         members.close();
         lock.release();
+        stopWatching();
       });
       return closing;
     },

@@ -13,6 +13,9 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+
 /** Runs a sync server on a port of its own. Resolves once it answers. Throws `config-invalid` where it cannot listen there. */
 export async function serve({ host, port, ...options }: ServeConfig): Promise<RunningServer> {
   const sync = createSyncServer(options);
@@ -20,6 +23,9 @@ export async function serve({ host, port, ...options }: ServeConfig): Promise<Ru
   const app = new Hono().route(SYNC_PATH, sync.app).route('/', sync.app);
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  // A client that sends its request by single bytes holds a connection no longer than this.
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
   sync.attach(server);
   try {
     await listen(server, host, port);

@@ -76,6 +76,7 @@ const ERROR_KINDS = {
   'storage-missing': ['retry', 'The database does not exist yet.'],
   'storage-unsupported': ['ask-user', 'This browser lacks what is needed to store a database.'],
   'tab-outdated': ['upgrade', 'Another tab runs a newer version of the app; reload this one.'],
+  'too-many-connections': ['retry', 'As many connections are open as may be.'],
   'transaction-ended': ['bug', 'This transaction has ended; nothing more can be done in it.'],
   'transaction-lost': ['retry', 'The tab that ran the transaction has gone; nothing of it was kept.'],
   'transaction-timeout': ['retry', 'The transaction took longer than its time limit; nothing of it was kept.'],

@@ -67,6 +67,8 @@ interface RouteRow {
 
 const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
   'GET /health': { path: '/health', status: 200 },
+  'GET /ready': { path: '/ready', status: 200 },
+  'GET /metrics': { path: '/metrics', status: 200 },
   'GET /databases/:databaseId/members': { path: `/databases/${DATABASE}/members`, status: 200 },
   'PUT /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, body: { role: 'viewer' }, status: 204 },
   'DELETE /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, status: 204 },

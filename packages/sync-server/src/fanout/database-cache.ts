@@ -36,6 +36,10 @@ export class DatabaseCache {
     return database;
   }
 
+  get count(): number {
+    return this.open.size;
+  }
+
   closeAll(): void {
     for (const database of this.open.values()) database.close();
     this.open.clear();

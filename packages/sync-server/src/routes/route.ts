@@ -1,5 +1,6 @@
 import type { Members } from '../auth/members.ts';
 import type { Principal } from '../auth/principal.ts';
+import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { Operation } from '../auth/role.ts';
 
 /** What routes work with. */
@@ -7,6 +8,9 @@ export interface Services {
   readonly members: Members;
   /** Somebody's rights have changed: their sessions are looked at now. */
   readonly rightsChanged: () => void;
+  readonly metrics: ServerMetrics;
+  /** False: the server takes no more work. */
+  readonly isReady: () => boolean;
   readonly now: () => number;
 }
 

@@ -45,7 +45,13 @@ export class Sockets {
       }
       if (!isOriginAllowed(request.headers.origin, request.headers.host, this.options.origins)) {
         this.log('origin-refused', {});
+        this.options.context.metrics.socketsRefused.add(1, { reason: 'auth-origin-refused' });
         refuse(socket, '403 Forbidden');
+        return;
+      }
+      if (this.sessions.size >= this.options.context.limits.maxSockets) {
+        this.options.context.metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
+        refuse(socket, '503 Service Unavailable');
         return;
       }
       this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.start(webSocket));
@@ -66,6 +72,10 @@ export class Sockets {
   /** Rights have changed: whoever has lost theirs is sent away now, not at the next look. */
   reauthorize(): void {
     for (const session of [...this.sessions]) session.reauthorizeNow();
+  }
+
+  get count(): number {
+    return this.sessions.size;
   }
 
   private start(webSocket: WebSocket): void {

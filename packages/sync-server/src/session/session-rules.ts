@@ -1,5 +1,6 @@
-import { HELLO_DEADLINE_MS, SILENCE_LIMIT_MS, type ClientMessage, type ErrorCode } from '@rockpool/shared';
+import type { ClientMessage, ErrorCode } from '@rockpool/shared';
 import type { Operation } from '../auth/role.ts';
+import type { SessionLimits } from './limits.ts';
 
 /*
  *   awaiting-hello ──hello──► authenticating ──token, database, log fit──► open ──► closed
@@ -14,14 +15,6 @@ export interface SessionClock {
   /** Of the token; Infinity before there is one. */
   readonly expiresAtMs: number;
 }
-
-/** How long a session may take. The defaults are those that clients know (shared/protocol/limits.ts). */
-export interface SessionLimits {
-  readonly helloDeadlineMs: number;
-  readonly silenceLimitMs: number;
-}
-
-export const SESSION_LIMITS: SessionLimits = { helloDeadlineMs: HELLO_DEADLINE_MS, silenceLimitMs: SILENCE_LIMIT_MS };
 
 /** What a message asks to be allowed. Every one is asked about anew, not once for the connection. */
 export const OPERATION_OF_MESSAGE: Readonly<Record<ClientMessage['type'], Operation>> = {

@@ -17,8 +17,12 @@ import { refusalOf, type Gate } from '../auth/gate.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
 import { errorFields, type Log } from '../observe/log-line.ts';
+import type { ServerMetrics } from '../observe/server-metrics.ts';
 import { SendQueue } from './send-queue.ts';
-import { messageProblem, OPERATION_OF_MESSAGE, overdue, REAUTHORIZE_INTERVAL_MS, type SessionLimits, type SessionPhase } from './session-rules.ts';
+import { FrameRate } from './frame-rate.ts';
+import type { SessionLimits } from './limits.ts';
+import type { Places } from './places.ts';
+import { messageProblem, OPERATION_OF_MESSAGE, overdue, REAUTHORIZE_INTERVAL_MS, type SessionPhase } from './session-rules.ts';
 import type { SessionSocket } from './session-socket.ts';
 
 /** WebSocket close code after a failure message. The reason repeats the error code, for a client that missed the message. */
@@ -43,6 +47,8 @@ export interface SessionContext {
   readonly now: () => number;
   readonly log: Log;
   readonly limits: SessionLimits;
+  readonly places: Places;
+  readonly metrics: ServerMetrics;
   readonly onClosed: (session: Session) => void;
 }
 
@@ -57,6 +63,7 @@ export class Session implements Subscriber {
   private readonly queue: SendQueue;
   private readonly assembler = new FrameAssembler(MAX_HELLO_BYTES);
   private readonly openedAtMs: number;
+  private readonly rate: FrameRate;
   private phase: SessionPhase = 'awaiting-hello';
   private lastHeardMs: number;
   private databaseId = '';
@@ -72,16 +79,19 @@ export class Session implements Subscriber {
   constructor(socket: SessionSocket, context: SessionContext) {
     this.socket = socket;
     this.context = context;
-    this.queue = new SendQueue(socket);
+    this.queue = new SendQueue(socket, context.limits.maxUnreadBytes);
     this.openedAtMs = context.now();
     this.lastHeardMs = this.openedAtMs;
+    this.rate = new FrameRate(context.limits, this.openedAtMs);
     this.authorizedMs = this.openedAtMs;
   }
 
   receive(frame: Uint8Array): void {
     if (this.phase === 'closed') return;
     this.lastHeardMs = this.context.now();
+    this.context.metrics.receivedBytes.add(frame.length);
     try {
+      if (!this.rate.take(this.lastHeardMs)) throw new RockpoolError('rate-limited', { framesPerSecond: this.context.limits.framesPerSecond });
       const message = this.assembler.add(frame);
       if (message !== null) this.accept(decodeClientMessage(message), this.lastHeardMs);
     } catch (error) {
@@ -93,6 +103,7 @@ export class Session implements Subscriber {
     if (this.phase === 'closed') return;
     try {
       this.queue.send(messages);
+      for (const { length } of messages) this.context.metrics.sentBytes.add(length);
     } catch (error) {
       this.fail(toRockpoolError(error));
     }
@@ -101,6 +112,7 @@ export class Session implements Subscriber {
   fail(error: RockpoolError): void {
     if (this.phase === 'closed') return;
     const { code, fields } = error;
+    this.context.metrics.sessionsFailed.add(1, { code });
     if (code === 'internal') this.context.log('session-error', { database: this.databaseId, ...errorFields(error) });
     else this.context.log('session-failed', { database: this.databaseId, site: this.site, code });
     this.end();
@@ -144,6 +156,7 @@ export class Session implements Subscriber {
   }
 
   private accept(message: ClientMessage, receivedMs: number): void {
+    this.context.metrics.messagesReceived.add(1, { type: message.type });
     const problem = this.isAsking ? 'held' : messageProblem(this.phase, message.type);
     if (problem === 'held') {
       if (this.held.length >= MAX_HELD_MESSAGES) throw new RockpoolError('frame-unexpected', { problem: 'too much before the answer' });
@@ -213,6 +226,7 @@ export class Session implements Subscriber {
 
   private open(hello: Hello, principal: Principal, canWrite: boolean): void {
     this.site = Buffer.from(hello.siteId).toString('hex');
+    this.context.places.enter(principal.id);
     this.databaseId = hello.databaseId;
     this.principal = principal;
     this.canWrite = canWrite;
@@ -220,6 +234,7 @@ export class Session implements Subscriber {
     this.phase = 'open';
     this.assembler.setMaxMessageBytes(MAX_MESSAGE_BYTES);
     this.database = this.context.openDatabase(hello.databaseId);
+    this.context.metrics.sessionsOpened.add();
     this.context.log('session-opened', { database: this.databaseId, site: this.site, canWrite });
     this.database.join(this, hello, { principal, canWrite, nowMs: this.context.now() });
     this.socket.resume();
@@ -233,8 +248,11 @@ export class Session implements Subscriber {
     for (const { body } of push.changesets) sizeBytes += body.length;
     this.waitingPushBytes += sizeBytes;
     if (this.waitingPushBytes > MAX_WAITING_PUSH_BYTES) this.socket.pause();
+    const { metrics, now } = this.context;
     database.push(this, push, { principal: principal.id, receivedMs }, (refusal) => {
       this.waitingPushBytes -= sizeBytes;
+      metrics.pushDurations.add(now() - receivedMs);
+      metrics.changesetsPushed.add(push.changesets.length);
       if (refusal !== null) this.fail(refusal);
       else this.resume();
     });
@@ -284,6 +302,7 @@ export class Session implements Subscriber {
     this.phase = 'closed';
     this.held = [];
     this.database?.leave(this);
+    if (this.principal !== null) this.context.places.leave(this.principal.id);
     this.context.onClosed(this);
   }
 }

@@ -1,0 +1,120 @@
+import { createConnection } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { encodeMessage, messageToFrames } from '@rockpool/shared';
+import { serve, type RunningServer } from '../serve.ts';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
+import { FrameRate } from './frame-rate.ts';
+
+describe('the rate of frames', () => {
+  it('lets a burst pass, then so many a second, and is not filled by a clock that goes back', () => {
+    const rate = new FrameRate({ frameBurst: 3, framesPerSecond: 2 }, 1_000);
+    expect([1, 2, 3, 4].map(() => rate.take(1_000))).toEqual([true, true, true, false]);
+    expect(rate.take(1_500)).toBe(true);
+    expect(rate.take(1_500)).toBe(false);
+    expect(rate.take(0)).toBe(false);
+    expect([1, 2, 3, 4].map(() => rate.take(60_000))).toEqual([true, true, true, false]);
+  });
+});
+
+describe('limits of sessions', () => {
+  const tested = serverUnderTest({ limits: { frameBurst: 20, framesPerSecond: 1, maxSockets: 3, maxSessionsPerPrincipal: 2 } });
+  const metrics = async (): Promise<string> => (await tested.server.ask('GET', '/metrics')).text();
+
+  it('end one that sends too many frames, parts of a message among them', async () => {
+    for (const frame of [messageToFrames(encodeMessage({ type: 'ping' }))[0] as Uint8Array, Uint8Array.of(1, 7)]) {
+      const connection = await tested.server.open();
+      for (let i = 0; i < 100; i++) connection.socketForAbuse.send(frame);
+      expect(await connection.closes()).toMatchObject({ reason: 'rate-limited' });
+    }
+    expect(await metrics()).toContain('rockpool_sessions_failed_total{code="rate-limited"} 2');
+  });
+
+  it('allow a principal so many, and give the place back', async () => {
+    const first = await tested.server.open();
+    await tested.server.open();
+    const third = await tested.server.connect();
+    third.hello(await tested.server.token(), DATABASE);
+    expect(await third.failure()).toMatchObject({ code: 'too-many-connections', fields: { limit: 2 } });
+    await third.closes();
+    await first.close();
+    const again = await tested.server.open();
+    expect(again.closed).toBeNull();
+    expect(await metrics()).toMatch(/code="too-many-connections"} 1/);
+  });
+
+  it('allow the server so many, before the upgrade', async () => {
+    for (const principal of ['ann', 'ben', 'cat']) await tested.server.open(undefined, { principal });
+    await expect(tested.server.connect()).rejects.toThrow('503');
+    expect(await metrics()).toContain('rockpool_sockets_refused_total{reason="too-many-connections"} 1');
+    expect(await metrics()).toContain('rockpool_sockets 3');
+  });
+});
+
+describe('metrics', () => {
+  const tested = serverUnderTest();
+
+  it('count what happens, with units, and name nobody', async () => {
+    const connection = await tested.server.open();
+    await connection.commit([insert('accounts', 'x', { name: 'a private name' })]);
+    const response = await tested.server.ask('GET', '/metrics');
+    expect(response.headers.get('content-type')).toContain('version=0.0.4');
+    const text = await response.text();
+    for (const line of ['rockpool_sessions_opened_total 1', 'rockpool_messages_received_total{type="push"} 1', 'rockpool_push_duration_seconds_count 1', 'rockpool_databases_open 1', 'rockpool_changesets_pushed_total 1']) {
+      expect(text.split('\n')).toContain(line);
+    }
+    // Each is told what it is, and ends with a unit or says that it counts.
+    for (const [, name = ''] of text.matchAll(/^# TYPE (\S+)/gm)) {
+      expect(text).toContain(`# HELP ${name} `);
+      expect(name).toMatch(/_(total|seconds|bytes)$|^rockpool_(sockets|databases_open)$/);
+    }
+    for (const secret of [DATABASE, 'ann', 'private', Buffer.from(connection.site.siteId).toString('hex')]) expect(text).not.toContain(secret);
+  });
+
+  it('say so when the server stops', async () => {
+    expect((await tested.server.ask('GET', '/ready')).status).toBe(200);
+    const connection = await tested.server.open();
+    connection.socketForAbuse.pause();
+    const stopping = tested.server.sync.close();
+    expect((await tested.server.ask('GET', '/ready')).status).toBe(503);
+    expect((await tested.server.ask('GET', '/health')).status).toBe(200);
+    connection.socketForAbuse.resume();
+    await stopping;
+  });
+});
+
+describe('plain HTTP', () => {
+  let folder: ReturnType<typeof temporaryFolder>;
+  let server: RunningServer;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    server = await serve({ dataDir: folder.path, schema: TEST_SCHEMA, secret: new TextEncoder().encode(TEST_SECRET), host: '127.0.0.1', port: 0, origins: [] });
+  });
+  afterEach(async () => {
+    await server.stop();
+    folder.remove();
+  });
+
+  it('is answered at the path of the sockets and at the root', async () => {
+    for (const path of ['/health', '/sync/health']) expect((await fetch(server.url + path)).status).toBe(200);
+  });
+
+  it('refuses a body over the limit, whatever its headers say of it', async () => {
+    const { port } = new URL(server.url);
+    const token = await (await import('../auth/jwt.ts')).issueToken(new TextEncoder().encode(TEST_SECRET), { principal: 'ann', databases: [DATABASE], role: 'owner', ttlMs: 60_000 }, Date.now());
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = createConnection(Number(port), '127.0.0.1');
+      socket.write(`PUT /databases/${DATABASE}/members/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      for (let i = 0; i < 8; i++) socket.write(`1000\r\n${' '.repeat(4096)}\r\n`);
+      socket.once('data', (data) => {
+        resolve(data.toString());
+        socket.destroy();
+      });
+      socket.once('error', reject);
+    });
+    expect(answer).toContain('413');
+    expect(answer).toContain('frame-too-large');
+  });
+});

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { decodeServerMessage, encodeMessage, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
+import { expect } from 'vitest';
+import { Gate } from '../auth/gate.ts';
+import { LiveDatabase } from '../fanout/live-database.ts';
+import { ServerMetrics } from '../observe/server-metrics.ts';
+import { SESSION_LIMITS } from '../session/limits.ts';
+import { Places } from '../session/places.ts';
+import { Session } from '../session/session.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { committed } from './committed.ts';
+import { hostileFrames } from './hostile-frames.ts';
+import { TEST_SCHEMA } from './test-schema.ts';
+
+/**
+ * Sends at least `count` hostile frames to sessions before and after their hello, without sockets. Whatever they are, a session ends with a typed failure that
+ * is no fault of ours, or goes on; nothing is thrown, nothing reaches the tables, and memory stays where it was.
+ */
+export async function fuzzSessions(count: number, seed: number): Promise<void> {
+  const failures: unknown[] = [];
+  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: (error) => void failures.push(error) });
+  const log = (event: string, fields: object): void => {
+    if (event === 'session-error') failures.push(fields);
+  };
+  const gate = new Gate({ authenticate: async () => ({ id: 'ann', expiresAtMs: Infinity }), authorize: () => true, now: () => 0, log });
+  const metrics = new ServerMetrics();
+  const beforeBytes = process.memoryUsage().rss;
+  let sent = 0;
+  for (let run = 0; sent < count; run++) {
+    for (const frames of fc.sample(hostileFrames, { seed: seed + run, numRuns: 200 })) {
+      const heard: ServerMessage[] = [];
+      const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+      const socket = {
+        send: (frame: Uint8Array) => {
+          const message = assembler.add(frame);
+          if (message !== null) heard.push(decodeServerMessage(message));
+        },
+        unreadBytes: () => 0,
+        pause: () => undefined,
+        resume: () => undefined,
+        close: () => undefined,
+        terminate: () => undefined,
+      };
+      const session = new Session(socket, { schemaHash: TEST_SCHEMA.hash, gate, openDatabase: () => database, now: () => 0, log, limits: SESSION_LIMITS, places: new Places(Infinity), metrics, onClosed: () => undefined });
+      if (frames.length % 3 !== 0) await greet(session);
+      for (const frame of frames) session.receive(frame);
+      sent += frames.length;
+      await committed();
+      session.disconnected();
+      const failure = heard.find((message) => message.type === 'failure');
+      if (failure !== undefined) expect(failure.code).not.toBe('internal');
+    }
+  }
+  expect(failures).toEqual([]);
+  for (const { schema } of database.file.tableById.values()) expect(database.file.sql.get(`SELECT count(*) FROM "${schema.name}"`)).toEqual([0n]);
+  // T14: well below what one frame that is believed would take.
+  expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(200 * 1024 * 1024);
+  database.close();
+}
+
+async function greet(session: Session): Promise<void> {
+  const hello = encodeMessage({
+    type: 'hello',
+    protocolVersion: PROTOCOL_VERSION,
+    token: '',
+    databaseId: 'household',
+    siteId: crypto.getRandomValues(new Uint8Array(16)),
+    schemaHash: TEST_SCHEMA.hash,
+    epoch: null,
+    cursor: 0,
+    decidedUpTo: 0,
+    decidedHash: new Uint8Array(16),
+    lastSequence: 0,
+    reload: false,
+  });
+  for (const frame of messageToFrames(hello)) session.receive(frame);
+  await committed();
+}
