@@ -7,6 +7,7 @@ import { MAX_DOCUMENT_DEPTH, PathRule, type DocumentRule } from './document-rule
 import { inspectUpdate } from './inspect-update.ts';
 import { canonicalJson, invalid, parseJson, type JsonValue } from './json.ts';
 import { readNode, rootValue } from './json-node.ts';
+import { closeDocument, keepOpen, openUpdate, sameBytes } from './open-documents.ts';
 import { writeJson } from './write-json.ts';
 
 /*
@@ -20,7 +21,7 @@ export function createDocument(content: JsonValue, rule: DocumentRule): Uint8Arr
   const doc = new Y.Doc();
   doc.clientID = clientId;
   doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
-  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
+  return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) });
 }
 
 /** Content as it was sent becomes a state; a state and NULL stay what they are. Throws `document-invalid`. */
@@ -49,13 +50,15 @@ export function editDocument(state: CellValue, content: JsonValue, rule: Documen
   const { documentId, doc } = openState(state);
   doc.clientID = clientIdOf(author.site, author.generation);
   let update: Uint8Array = NO_OPERATIONS;
-  doc.on('update', (bytes: Uint8Array) => {
+  const remember = (bytes: Uint8Array): void => {
     update = bytes;
-  });
+  };
+  doc.on('update', remember);
   doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
+  doc.off('update', remember);
   return {
     edit: encodeDocumentCell({ kind: 'edit', documentId, generation: author.generation, update }),
-    state: encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) }),
+    state: encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) }),
   };
 }
 
@@ -67,10 +70,13 @@ export function mergeEdit(state: CellValue, edit: CellValue): CellValue {
   const { documentId, update } = expectKind(edit, 'edit');
   if (state === null) return null;
   const opened = openState(state);
-  if (!sameBytes(opened.documentId, documentId)) return state;
+  if (!sameBytes(opened.documentId, documentId)) {
+    keepOpen(opened.update, opened.doc);
+    return state;
+  }
   Y.applyUpdate(opened.doc, update);
   if (hasGap(opened.doc)) throw new RockpoolError('document-gap');
-  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(opened.doc) });
+  return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(opened.doc) });
 }
 
 /**
@@ -88,7 +94,7 @@ export function mergeNews(state: CellValue, delivered: CellValue): CellValue {
     for (const update of cell.updates) Y.applyUpdate(doc, update);
   });
   if (hasGap(doc)) throw new RockpoolError('document-gap');
-  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
+  return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) });
 }
 
 /** Whether two states are of one document. */
@@ -118,19 +124,20 @@ export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: Docume
   if (hasGap(doc)) throw new RockpoolError('document-gap');
   const text = canonicalJson(readNode(rootValue(doc), Math.min(rule.maxDepth, MAX_DOCUMENT_DEPTH)));
   if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
-  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
+  return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) });
 }
 
 /** What stands in the app's column: canonical JSON. Throws `document-invalid` for a state that no edit of ours made. */
 export function documentText(state: CellValue): string {
-  return canonicalJson(readNode(rootValue(openState(state).doc), MAX_DOCUMENT_DEPTH));
+  const { doc, update } = openState(state);
+  const text = canonicalJson(readNode(rootValue(doc), MAX_DOCUMENT_DEPTH));
+  keepOpen(update, doc);
+  return text;
 }
 
-function openState(state: CellValue): { readonly documentId: Uint8Array; readonly doc: Y.Doc } {
+function openState(state: CellValue): { readonly documentId: Uint8Array; readonly update: Uint8Array; readonly doc: Y.Doc } {
   const { documentId, update } = expectKind(state, 'state');
-  const doc = new Y.Doc();
-  Y.applyUpdate(doc, update);
-  return { documentId, doc };
+  return { documentId, update, doc: openUpdate(update) };
 }
 
 function expectKind<K extends 'state' | 'edit'>(value: CellValue, kind: K): Extract<ReturnType<typeof decodeDocumentCell>, { kind: K }> {
@@ -142,8 +149,4 @@ function expectKind<K extends 'state' | 'edit'>(value: CellValue, kind: K): Extr
 /** Yjs keeps what it cannot place yet. */
 function hasGap(doc: Y.Doc): boolean {
   return doc.store.pendingStructs !== null || doc.store.pendingDs !== null;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
