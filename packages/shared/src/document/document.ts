@@ -6,6 +6,7 @@ import { clientIdOf, initialIds } from './document-id.ts';
 import { MAX_DOCUMENT_DEPTH, PathRule, type DocumentRule } from './document-rule.ts';
 import { inspectUpdate } from './inspect-update.ts';
 import { canonicalJson, invalid, parseJson, type JsonValue } from './json.ts';
+import { applyChange, diffJson } from './json-change.ts';
 import { readNode, rootValue } from './json-node.ts';
 import { closeDocument, keepOpen, openUpdate, sameBytes } from './open-documents.ts';
 import { writeJson } from './write-json.ts';
@@ -17,7 +18,16 @@ import { writeJson } from './write-json.ts';
 
 /** The state of a new document. The same everywhere for the same content. */
 export function createDocument(content: JsonValue, rule: DocumentRule): Uint8Array<ArrayBuffer> {
-  const { documentId, clientId } = initialIds(content, rule);
+  return newState(content, rule);
+}
+
+/** The same content in a new document without a history. Edits of the old one do not fit it: see carryOver. */
+export function compactDocument(state: CellValue, rule: DocumentRule): Uint8Array<ArrayBuffer> {
+  return newState(parseJson(documentText(state), rule), rule, expectKind(state, 'state').documentId);
+}
+
+function newState(content: JsonValue, rule: DocumentRule, previous?: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { documentId, clientId } = initialIds(content, rule, previous);
   const doc = new Y.Doc();
   doc.clientID = clientId;
   doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
@@ -125,6 +135,18 @@ export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: Docume
   const text = canonicalJson(readNode(rootValue(doc), Math.min(rule.maxDepth, MAX_DOCUMENT_DEPTH)));
   if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) });
+}
+
+/**
+ * Makes in a document what an edit of another one did there, which it took the place of: `before` and `after` are that one without and with the edit.
+ * Gives the new state.
+ */
+export function carryOver(state: CellValue, before: CellValue, after: CellValue, rule: DocumentRule, author: Author): CellValue {
+  const path = PathRule.root(rule);
+  const valueOf = (of: CellValue): JsonValue => parseJson(documentText(of), rule);
+  const change = diffJson(valueOf(before), valueOf(after), path);
+  if (change === null) return state;
+  return editDocument(state, applyChange(valueOf(state), change, path).value, rule, author).state;
 }
 
 /** What stands in the app's column: canonical JSON. Throws `document-invalid` for a state that no edit of ours made. */

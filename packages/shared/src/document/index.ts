@@ -1,5 +1,5 @@
 // Apart from the rest of the package, because it brings Yjs with it: an app without document columns never loads it.
-export { createDocument, documentText, editDocument, expandContent, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, mergeNews, type Author, type DocumentEdit } from './document.ts';
+export { carryOver, compactDocument, createDocument, documentText, editDocument, expandContent, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, mergeNews, type Author, type DocumentEdit } from './document.ts';
 export { decodeDocumentCell, encodeDocumentCell, isDocumentEdit, type DocumentCell } from './document-cell.ts';
 export { PathRule } from './document-rule.ts';
 export { writeJson } from './write-json.ts';

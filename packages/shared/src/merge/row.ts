@@ -51,7 +51,9 @@ export interface RowRules {
 export interface DocumentMerge {
   /** False: the value is a whole document or NULL, and takes the place of what is there like any other value. */
   readonly isEdit: (value: CellValue) => boolean;
-  /** The document with the edit in it; null when the edit is of another document. Throws what rejects the changeset. */
+  /** Whether the author of the edit has this document, apart from what others edited in it. */
+  readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
+  /** The document with the edit in it; null when the edit is of a document that is gone. Throws what rejects the changeset. */
   readonly merge: (document: CellValue, edit: CellValue, site: string) => CellValue | null;
 }
 
@@ -170,7 +172,7 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
       const merged = document.merge(before?.value ?? null, value, version.site);
       if (merged === null) losses.push({ columnId, rule: 'lww', lost: { value: null, version }, won: before ?? { value: null, version: stored.inserted } });
       else cells.set(columnId, { value: merged, version });
-      if (!seen || merged === null) corrected.push(columnId);
+      if (!seen || merged === null || !document.isEditOf(merged, value)) corrected.push(columnId);
       continue;
     }
     const incoming: Cell = { value, version };

@@ -1,5 +1,5 @@
 import type { CellValue, DocumentRule } from '@rockpool/shared';
-import { createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, parseJson } from '@rockpool/shared/document';
+import { createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, isEditOf, mergeEdit, parseJson } from '@rockpool/shared/document';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../store/sqlite-file.ts';
@@ -12,6 +12,12 @@ import type { StoredTable } from '../store/stored-table.ts';
 
 /** So many edits of a document are kept one by one; who has fewer of them gets the whole document. */
 const MAX_EDITS_KEPT = 64;
+
+/** A document is compacted when its state has become this many times what it was when it was new. */
+const GROWTH = 3;
+
+/** Below this a history is not worth a new document, which everybody has to load. */
+const MIN_COMPACTED_BYTES = 16 * 1024;
 
 /** One cell of one row. */
 export interface DocumentPlace {
@@ -44,23 +50,46 @@ function newState(table: StoredTable, columnId: number, text: string): CellValue
   return createDocument(parseJson(text, rule), rule);
 }
 
-/** Stores a cell: a state with the edit that led to it, or one that took the place of another; NULL for none. */
-function writeDocument(sql: SqliteFile, place: DocumentPlace, state: CellValue, sent: CellValue, watermark: number): void {
+/** The document that the present one took the place of when it was compacted; null for none. */
+export function readReplaced(sql: SqliteFile, place: DocumentPlace): CellValue {
+  return sql.get('SELECT state FROM rockpool_document_replaced WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0] ?? null;
+}
+
+/** The size of a state, in bytes, from which on the document is to be compacted. */
+export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
+  return Number(sql.get('SELECT compact_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0] ?? MIN_COMPACTED_BYTES);
+}
+
+/** Stores a cell: a state with the edit that led to it, or one that took the place of `old`; NULL for none. */
+function writeDocument(sql: SqliteFile, place: DocumentPlace, old: CellValue, state: CellValue, sent: CellValue, watermark: number): void {
   if (state === null) return deleteDocument(sql, place);
-  if (isDocumentEdit(sent)) {
+  if (isDocumentEdit(sent) && isEditOf(state, sent)) {
     const edit = decodeDocumentCell(sent) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
     sql.run(
-      `INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state`,
+      `INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state`,
       ...keyOf(place),
       state,
       BigInt(watermark),
+      BigInt(growthLimit(state)),
     );
     sql.run('INSERT INTO rockpool_document_edit (table_id, key, column_id, watermark, yjs) VALUES (?, ?, ?, ?, ?)', ...keyOf(place), BigInt(watermark), edit.update);
     forgetOldEdits(sql, place);
     return;
   }
+  const replaced = isDocumentEdit(sent) ? withLateEdit(readReplaced(sql, place), old, sent) : null;
   deleteDocument(sql, place);
-  sql.run('INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above) VALUES (?, ?, ?, ?, ?)', ...keyOf(place), state, BigInt(watermark));
+  const values = [...keyOf(place), state, BigInt(watermark), BigInt(growthLimit(state))];
+  sql.run('INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)', ...values);
+  if (replaced !== null) sql.run('INSERT INTO rockpool_document_replaced (table_id, key, column_id, state) VALUES (?, ?, ?, ?)', ...keyOf(place), replaced);
+}
+
+/** The replaced document, after an edit that was the last of `old`, or a late one of what `old` had replaced before. */
+function withLateEdit(replaced: CellValue, old: CellValue, edit: CellValue): CellValue {
+  return old !== null && isEditOf(old, edit) ? mergeEdit(old, edit) : mergeEdit(replaced, edit);
+}
+
+function growthLimit(state: CellValue): number {
+  return Math.max(MIN_COMPACTED_BYTES, GROWTH * (state as Uint8Array).length);
 }
 
 /** Writes the documents of merged rows, once the rows are in the app's tables. */
@@ -75,7 +104,7 @@ export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], w
     for (const columnId of table.documents.keys()) {
       const cell = after.row.cells.get(columnId);
       const old = before?.row.deleted === null ? before.row.cells.get(columnId) : undefined;
-      if (cell !== old) writeDocument(file.sql, { table, keyBytes, columnId }, cell?.value ?? null, write.values.get(columnId) ?? null, watermark);
+      if (cell !== old) writeDocument(file.sql, { table, keyBytes, columnId }, old?.value ?? null, cell?.value ?? null, write.values.get(columnId) ?? null, watermark);
     }
   }
 }
@@ -97,7 +126,7 @@ function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Arr
 }
 
 function deleteDocument(sql: SqliteFile, place: DocumentPlace): void {
-  for (const name of ['rockpool_document', 'rockpool_document_edit']) sql.run(`DELETE FROM ${name} WHERE table_id = ? AND key = ? AND column_id = ?`, ...keyOf(place));
+  for (const name of ['rockpool_document', 'rockpool_document_replaced', 'rockpool_document_edit']) sql.run(`DELETE FROM ${name} WHERE table_id = ? AND key = ? AND column_id = ?`, ...keyOf(place));
 }
 
 /** What a reader at a watermark needs to have the document: the edits since, as far as they are kept, else the whole of it. */

@@ -16,6 +16,7 @@ const stored = (): unknown => tested.server.query(`SELECT content FROM pages WHE
 /** The document of page p as one device has it. */
 class Page {
   state: CellValue = null;
+  generation = 1;
   readonly connection: TestConnection;
 
   constructor(connection: TestConnection) {
@@ -25,7 +26,7 @@ class Page {
   /** The edit, as a client sends it; what the device has afterwards. */
   edit(text: string): CellValue {
     const site = Buffer.from(this.connection.site.siteId).toString('hex');
-    const edited = editDocument(this.state, json(text), RULE, { site, generation: 1 });
+    const edited = editDocument(this.state, json(text), RULE, { site, generation: this.generation });
     this.state = edited.state;
     return edited.edit;
   }
@@ -114,6 +115,31 @@ describe('a document', () => {
     await b.meet();
     expect(tested.server.query('SELECT column_name, rule, lost_value FROM rockpool_conflict')).toEqual([['content', 'delete-wins', '{"n":2}']]);
     expect(tested.server.query('SELECT count(*) FROM rockpool_document')).toEqual([[0n]]);
+  });
+});
+
+describe('a document that has grown far beyond its content', () => {
+  it('is replaced by one without its history, and takes late edits of the old one all the same', async () => {
+    const [a, b] = await two('{"body":"start","n":0}');
+    // Every edit as another site would make it: what is left of each stays in the document for ever.
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"start, said ben","n":0}') })]);
+    await b.connection.close();
+    for (let n = 1; n <= 700; n++) {
+      a.generation = n;
+      a.connection.site.write([update('pages', 'p', { content: a.edit(`{"body":"start","n":${n},"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}]}`) })]);
+      await a.meet();
+    }
+    const sizeBytes = tested.server.query('SELECT length(state) FROM rockpool_document')[0]?.[0];
+    expect(Number(sizeBytes)).toBeLessThan(17 * 1024);
+    expect(tested.server.query('SELECT count(*) FROM rockpool_document_replaced')).toEqual([[1n]]);
+    const again = await tested.server.connect(b.connection.site);
+    const { first } = await again.open(await tested.server.token('editor', 'ben'), DATABASE);
+    const late = new Page(again);
+    late.takeDelivery(first);
+    await late.meet();
+    expect(stored()).toBe('{"body":"start, said ben","list":[{"id":0},{"id":1},{"id":2},{"id":3},{"id":4},{"id":5},{"id":6}],"n":700}');
+    a.takeDelivery(await a.connection.delivery());
+    expect([documentText(a.state), documentText(late.state)]).toEqual([stored(), stored()]);
   });
 });
 

@@ -14,7 +14,7 @@ function hasLost({ write, after, losses, corrected }: MergedRow, version: Versio
   if (losses.some(({ lost }) => lost.version === version)) return true;
   // A correction without a loss: a delete of a row that is another one by now, say. It is none where a counter's sum or a merged document is told, where the
   // write brought the row back and its author is told all of it, and where a row that was to go is gone.
-  const { counters, documents } = write.table.rules;
+  const { rules: { counters }, documents } = write.table;
   const otherwise = corrected.some((columnId) => columnId === EXISTENCE_COLUMN_ID || !(counters.has(columnId) || documents.has(columnId)));
   const hasRevived = after?.row.revived === version && after.row.deleted === null;
   const isGoneAsAsked = write.kind === 'delete' && after?.row.deleted !== null;

@@ -1,4 +1,5 @@
-import { EXISTENCE_COLUMN_ID, mergeRow, type Loss, type RowChange, type RowMerge, type StoredRow, type Version } from '@rockpool/shared';
+import { EXISTENCE_COLUMN_ID, mergeRow, type Loss, type RowChange, type RowMerge, type RowRules, type StoredRow, type Version } from '@rockpool/shared';
+import { rulesOfRow } from '../documents/document-merge.ts';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
 import { baseOf, type RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -21,7 +22,8 @@ export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], 
   return writes.map((write) => {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
     const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base) };
-    const { row, losses, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write) : mergeRow(before?.row, change, write.table.rules);
+    const rules = rulesOfRow(file, write, version.watermark);
+    const { row, losses, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write, rules) : mergeRow(before?.row, change, rules);
     const after = row === undefined || row === before?.row ? before : { row, bornAt: before?.bornAt ?? version.watermark, waitsFor: null };
     return { write, before, after, losses, corrected };
   });
@@ -31,10 +33,10 @@ export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], 
  * A row that went with its parent is merged as if it were still there: whether it is, is for its parents to say once all rows are merged
  * (cascade.ts). So the order in which the parent's delete and the writes of the child arrive does not matter.
  */
-function mergeGone({ row: gone }: KnownRow, change: RowChange, { table, values }: RowWrite): RowMerge {
+function mergeGone({ row: gone }: KnownRow, change: RowChange, { values }: RowWrite, rules: RowRules): RowMerge {
   const standing: StoredRow = { ...gone, deleted: null };
-  const merge = mergeRow(standing, change, table.rules);
-  if (merge.row === undefined || merge.row === standing) return mergeRow(gone, change, table.rules);
+  const merge = mergeRow(standing, change, rules);
+  if (merge.row === undefined || merge.row === standing) return mergeRow(gone, change, rules);
   if (change.kind !== 'update') return merge;
   // Its author may have been told that it is gone: everybody is given the whole row.
   return { ...merge, row: { ...merge.row, revived: change.version }, corrected: [EXISTENCE_COLUMN_ID, ...values.keys()] };

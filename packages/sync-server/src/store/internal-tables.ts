@@ -5,6 +5,15 @@ CREATE TABLE rockpool_document (         -- one line per document of a row that 
   column_id INTEGER NOT NULL,
   state BLOB NOT NULL,                   -- shared/document/document-cell.ts
   edits_above INTEGER NOT NULL,          -- every edit above this watermark stands in rockpool_document_edit
+  compact_above INTEGER NOT NULL,        -- the size of the state, in bytes, from which on it is replaced by one without a history
+  PRIMARY KEY (table_id, key, column_id)
+) WITHOUT ROWID;
+
+CREATE TABLE rockpool_document_replaced ( -- the document that the present one took the place of, with the late edits that it still gets
+  table_id INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  column_id INTEGER NOT NULL,
+  state BLOB NOT NULL,
   PRIMARY KEY (table_id, key, column_id)
 ) WITHOUT ROWID;
 

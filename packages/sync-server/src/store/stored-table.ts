@@ -1,5 +1,4 @@
-import { columnGroups, counterColumnIds, createIndexSql, documentColumns, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type DocumentMerge, type DocumentRule, type ForeignKeySchema, type IndexSchema, type RowRules, type TableSchema } from '@rockpool/shared';
-import { isDocumentEdit, isEditOf, mergeForeignEdit } from '@rockpool/shared/document';
+import { columnGroups, counterColumnIds, createIndexSql, documentColumns, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type DocumentRule, type ForeignKeySchema, type IndexSchema, type RowRules, type TableSchema } from '@rockpool/shared';
 
 /** A synced table with the SQL that admission and delivery use. Names come from the schema alone, never from a frame. */
 export interface StoredTable {
@@ -15,7 +14,8 @@ export interface StoredTable {
   readonly whereKey: string;
   /** Columns whose new value can collide with another row; null: any column may. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
-  readonly rules: RowRules;
+  /** Without those of documents, which need the row (documents/document-merge.ts). */
+  readonly rules: Omit<RowRules, 'documents'>;
   /** The rules of the document columns, by id. Where cells are merged they are states (shared/document); the app's table has their JSON. */
   readonly documents: ReadonlyMap<number, DocumentRule>;
   /** Column ids that an update carries all or none of. */
@@ -39,18 +39,10 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
     whereKey,
     uniqueColumnIds: uniqueColumnIds(schema, values),
-    rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema), documents: documentMerges(documents) },
+    rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema) },
     documents,
     columnGroups: columnGroups(schema),
   };
-}
-
-function documentMerges(documents: ReadonlyMap<number, DocumentRule>): ReadonlyMap<number, DocumentMerge> {
-  return new Map([...documents].map(([columnId, rule]) => [columnId, documentMerge(rule)]));
-}
-
-function documentMerge(rule: DocumentRule): DocumentMerge {
-  return { isEdit: isDocumentEdit, merge: (document, edit, site) => (isEditOf(document, edit) ? mergeForeignEdit(document, edit, rule, site) : null) };
 }
 
 /** Parameters: the key's parts, then the values of `columnIds`. */
