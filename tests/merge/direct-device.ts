@@ -1,0 +1,113 @@
+import { decodeServerMessage, PROTOCOL_VERSION, RockpoolError, type Delivery, type Schema, type ServerMessage } from '../../packages/shared/src/index.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
+import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
+import type { LiveDatabase, Subscriber } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { committed } from '../../packages/sync-server/src/testing/committed.ts';
+
+/** The real database of one device, joined to the real server without a network: what the server says lies here until the test lets the device have it. */
+export class DirectDevice implements Subscriber {
+  readonly database: OpenDatabase;
+  readonly sync: SyncDatabase;
+  /** Of the session that is open. */
+  readonly inbox: ServerMessage[] = [];
+  /** Of all sessions. */
+  readonly heard: Delivery[] = [];
+  private live: LiveDatabase | null = null;
+  private requests = 0;
+  private readonly nowMs: () => number;
+
+  constructor(schema: Schema, nowMs: () => number, siteNumber: number) {
+    this.nowMs = nowMs;
+    let bytes = siteNumber * 1000;
+    this.database = openInMemory({ schema, nowMs, elapsedMs: nowMs, randomBytes: (count) => new Uint8Array(count).map(() => (bytes = (bytes * 73 + 41) & 0xffff) >> 4) });
+    this.sync = toSyncDatabase({ database: this.database, elapsedMs: nowMs, onApplied: () => undefined });
+  }
+
+  get site(): string {
+    return Buffer.from(this.sync.siteId).toString('hex');
+  }
+
+  get isConnected(): boolean {
+    return this.live !== null;
+  }
+
+  /** In one transaction. What SQLite refuses does not happen. */
+  write(...statements: readonly string[]): void {
+    try {
+      this.database.write({ id: `r${++this.requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
+    } catch (error) {
+      if (!(error instanceof RockpoolError) || !error.code.startsWith('constraint-')) throw error;
+    }
+  }
+
+  connect(live: LiveDatabase): void {
+    this.live = live;
+    const hello = { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', siteId: this.sync.siteId, schemaHash: this.sync.schemaHash, ...this.sync.position() } as const;
+    live.join(this, hello, { principal: { id: 'ann' }, canWrite: true, nowMs: this.nowMs() });
+  }
+
+  /** What is under way is lost. */
+  cut(): void {
+    this.live?.leave(this);
+    this.live = null;
+    this.inbox.length = 0;
+  }
+
+  send(bytes: Uint8Array): void {
+    const message = decodeServerMessage(bytes);
+    this.inbox.push(message);
+    if (message.type === 'delivery') this.heard.push(message);
+  }
+
+  fail(error: RockpoolError): void {
+    if (error.code !== 'session-replaced' && error.code !== 'epoch-changed') throw error;
+    this.cut();
+  }
+
+  /** Sends what follows a changeset, decided or not. */
+  push(after: number = this.sync.position().decidedUpTo): void {
+    const batch = this.sync.nextPush(after, 1e6);
+    if (batch === null || this.live === null) return;
+    this.live.push(this, { type: 'push', ...batch }, { principal: 'ann', receivedMs: this.nowMs() }, (refusal) => {
+      if (refusal !== null) throw refusal;
+    });
+  }
+
+  take(message: ServerMessage | undefined): void {
+    if (message?.type === 'welcome') {
+      const verdict = this.sync.greet(message);
+      if (verdict.kind !== 'fits') throw new Error(`the welcome is ${verdict.kind}`);
+    } else if (message?.type === 'delivery') this.sync.applyDelivery(message);
+  }
+
+  takeNext(): void {
+    this.take(this.inbox.shift());
+  }
+
+  /** Until nothing is left to say or hear. */
+  async settle(live: LiveDatabase): Promise<void> {
+    if (!this.isConnected) this.connect(live);
+    do {
+      while (this.inbox.length > 0) this.takeNext();
+      this.push();
+      await committed();
+    } while (this.inbox.length > 0);
+  }
+
+  /** Everything that a device holds, as one text. */
+  content(tables: readonly string[]): string {
+    const { cursor, decidedUpTo } = this.sync.position();
+    return JSON.stringify([cursor, decidedUpTo, this.sync.counts(), ...tables.map((name) => this.rows(`SELECT * FROM ${name} ORDER BY 1, 2, 3`))], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+  }
+
+  rows(sql: string): unknown[][] {
+    return this.database.connection.rows(sql) as unknown[][];
+  }
+
+  close(): void {
+    this.cut();
+    this.database.close();
+  }
+}
