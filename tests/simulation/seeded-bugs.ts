@@ -171,8 +171,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'epoch ignored by the server',
     file: server('fanout/starting-point.ts'),
-    find: 'reload: isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),',
-    replace: 'reload: isAhead || isBelowFloor,',
+    find: 'isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),',
+    replace: 'isAhead || isBelowFloor,',
   },
   {
     name: 'epoch not renewed when the log has lost its end',

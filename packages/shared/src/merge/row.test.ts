@@ -54,6 +54,16 @@ describe('mergeRow', () => {
     expect(valuesOf(merge(c, change('update', 'b', 20, 3, 1, { [AMOUNT]: 2n })).row)).toMatchObject({ [AMOUNT]: 3n });
   });
 
+  it('tells for each value whether a delete or a new insert had seen it', () => {
+    const written = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
+    const unseenAmount = (columnId: number): number => (columnId === AMOUNT ? 1 : 2);
+    for (const rules of [RULES, UPDATE_WINS]) {
+      expect(merge(written, { ...change('delete', 'c', 30, 3, 2), baseOf: unseenAmount }, rules).losses).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
+    }
+    const again = { ...change('insert', 'c', 30, 3, 2, { [PAYEE]: 'x', [AMOUNT]: 9n }), baseOf: unseenAmount };
+    expect(merge(written, again).losses).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
+  });
+
   it('counts two writers of the same value as no conflict', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n }))).toMatchObject({ losses: [], corrected: [] });

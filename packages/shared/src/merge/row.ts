@@ -105,7 +105,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange): RowMerge
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   if (hasSeen(base, change.version.site, stored.inserted)) {
     // What others wrote meanwhile to the incarnation that this insert replaces goes with it.
-    const unseen = stored.deleted === null ? wholeRowLosses(stored, incoming).filter(({ lost }) => !hasSeen(base, change.version.site, lost.version)) : [];
+    const unseen = stored.deleted === null ? wholeRowLosses(stored, incoming).filter(({ columnId, lost }) => !hasSeen(change.baseOf(columnId), change.version.site, lost.version)) : [];
     return { row: incoming, losses: unseen, corrected: [] };
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
@@ -125,13 +125,13 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   }
   if (stored.deleted !== null) return { row: stored, losses: [], corrected: [] };
   const won = { value: null, version: change.version };
-  if (deleteRule === 'delete-wins') {
-    const unseen = [...stored.cells].filter(([, cell]) => !hasSeen(base, site, cell.version));
-    const losses = unseen.map(([columnId, cell]): Loss => ({ columnId, rule: 'delete-wins', lost: cell, won }));
+  const unseen = deleteRule === 'delete-wins' ? [] : [...stored.updated.values()].filter((version) => !hasSeen(base, site, version));
+  const [latest] = unseen.sort((a, b) => compareVersions(b, a));
+  if (latest === undefined) {
+    const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeen(change.baseOf(columnId), site, cell.version));
+    const losses = unseenCells.map(([columnId, cell]): Loss => ({ columnId, rule: 'delete-wins', lost: cell, won }));
     return { row: { ...stored, deleted: change.version }, losses, corrected: [] };
   }
-  const [latest] = [...stored.updated.values()].filter((version) => !hasSeen(base, site, version)).sort((a, b) => compareVersions(b, a));
-  if (latest === undefined) return { row: { ...stored, deleted: change.version }, losses: [], corrected: [] };
   const loss: Loss = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: won, won: { value: null, version: latest } };
   return { row: stored, losses: [loss], corrected: [EXISTENCE_COLUMN_ID] };
 }

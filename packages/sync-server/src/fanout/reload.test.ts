@@ -127,6 +127,8 @@ describe('a server whose file was replaced by an older copy', () => {
     const { outcomes } = await connection.decided(4);
     expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }, { kind: 'admitted' }]);
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[13n]]);
+    // Ann has never seen what Ben wrote between the restore and the moment at which it was noticed, whatever its watermark is.
+    expect(tested.server.query(`SELECT lost_value, won_value FROM rockpool_conflict WHERE column_name = 'name' ORDER BY id DESC LIMIT 1`)).toEqual([['ben', 'ann']]);
   });
 
   it('counts what came after the beginning of the epoch as unseen by changesets of an older one', async () => {

@@ -18,10 +18,10 @@ export interface MergedRow {
 }
 
 /** Reads what is stored and merges a changeset into it. Writes nothing. */
-export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, base: number): MergedRow[] {
+export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, base: number, cellBase: number = base): MergedRow[] {
   return writes.map((write) => {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
-    const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base) };
+    const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base, cellBase) };
     const rules = rulesOfRow(file, write, version.watermark);
     const { row, losses, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write, rules) : mergeRow(before?.row, change, rules);
     const after = row === undefined || row === before?.row ? before : { row, bornAt: before?.bornAt ?? version.watermark, waitsFor: null };

@@ -27,13 +27,15 @@ export interface Sender {
 export interface ChangesetToDecide extends LinkedChangeset {
   /** The watermark of this log up to which its author had seen everything. */
   readonly base: number;
+  /** The same for values: less where the watermarks that its author means are of an older log (older-epoch.ts). */
+  readonly cellBase: number;
 }
 
 /**
  * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
  * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file fails.
  */
-export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, site: SiteState, { changeset, hash, base }: ChangesetToDecide, sender: Sender): SiteState {
+export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, site: SiteState, { changeset, hash, base, cellBase }: ChangesetToDecide, sender: Sender): SiteState {
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
     ageUs: changeset.ageUs,
@@ -45,7 +47,7 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
   try {
     const stored = file.sql.savepoint((): StoredOutcome => {
       const { atomic, writes } = readChangeset(changeset.body, file.tableById);
-      const merged = new MergedRows(file, mergeChangeset(file, writes, version, base));
+      const merged = new MergedRows(file, mergeChangeset(file, writes, version, base, cellBase));
       writeRows(file, merged.all());
       cascadeDeletes(file, checks, merged, version, base);
       returnChildren(file, checks, merged, version, base);

@@ -7,7 +7,7 @@ import type { DatabaseFile } from '../store/database-file.ts';
 import { admitChangeset, type Sender } from './admit-changeset.ts';
 import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
-import { baseInEpoch } from './older-epoch.ts';
+import { baseInEpoch, cellBaseInEpoch } from './older-epoch.ts';
 
 /** A push that waits for its turn. */
 export interface WaitingPush {
@@ -74,7 +74,7 @@ function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, s
     if (ahead !== undefined) throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
     const before = state;
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
-    for (const linked of undecided) state = admitChangeset(file, checks, state, { ...linked, base: seen(linked.changeset) }, sender);
+    for (const linked of undecided) state = admitChangeset(file, checks, state, { ...linked, base: seen(linked.changeset), cellBase: cellBaseInEpoch(push, linked.changeset) }, sender);
     if (undecided.length > 0) {
       file.sites.save(state);
       forgetOldHashes(file.sql, state, sender.receivedMs);

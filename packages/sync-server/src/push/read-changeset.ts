@@ -158,8 +158,8 @@ function rowName(tableId: number, key: readonly CellValue[]): string {
  * What the author of a write had seen of a column. A base of the row as a whole bounds those of its columns:
  * whoever had not seen the row had not seen its cells.
  */
-export function baseOf({ hiddenBases }: RowWrite, changesetBase: number): (columnId: number) => number {
-  if (hiddenBases.size === 0) return () => changesetBase;
+export function baseOf({ hiddenBases }: RowWrite, changesetBase: number, cellBase: number = changesetBase): (columnId: number) => number {
+  if (hiddenBases.size === 0 && cellBase === changesetBase) return () => changesetBase;
   const rowBase = Math.min(changesetBase, hiddenBases.get(EXISTENCE_COLUMN_ID) ?? changesetBase);
-  return (columnId) => Math.min(rowBase, hiddenBases.get(columnId) ?? rowBase);
+  return (columnId) => (columnId === EXISTENCE_COLUMN_ID ? rowBase : Math.min(rowBase, cellBase, hiddenBases.get(columnId) ?? rowBase));
 }
