@@ -54,6 +54,7 @@ export class Tab {
     this.membership = new Membership<OpenDatabase>({
       scope: 'household',
       schema: SCHEMA_JSON,
+      migrationCount: 0,
       initialStatus: STATUS,
       locks: device.browser.locks(this.owner),
       openPort: (channelName) => device.browser.openPort(channelName, this.owner),

@@ -15,6 +15,11 @@ export interface ClientOptions {
   readonly name: string;
   /** What `defineSchema` returned. */
   readonly schema: Schema;
+  /**
+   * What drizzle-kit generated. Without it the database is brought to the schema by adding tables, columns and indexes; with it the migrations lead there,
+   * once per database, all that are new together or none.
+   */
+  readonly migrations?: DrizzleMigrations;
   /** Without it everything works, on this device alone. */
   readonly sync?: SyncOptions;
   /** Default `relaxed`: a write survives the death of tab, worker and browser. `strict` survives power loss too, and costs a flush per commit. */
@@ -27,6 +32,12 @@ export interface ClientOptions {
   readonly persistence?: PersistenceChoice;
   /** Called with failures that no call is waiting for, for example of a background task. Default: the page's `error` event, as for any error that nobody caught. */
   readonly onError?: (error: RockpoolError) => void;
+}
+
+/** The journal `meta/_journal.json` of drizzle-kit and the SQL files, by `m0000`, by tag or by path, as text. */
+export interface DrizzleMigrations {
+  readonly journal: { readonly entries: readonly { readonly idx: number; readonly tag: string }[] };
+  readonly migrations: Readonly<Record<string, string>>;
 }
 
 export interface SyncOptions {

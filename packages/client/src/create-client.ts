@@ -6,6 +6,7 @@ import { checkOptions } from './tab/check-options.ts';
 import { createLiveQueries } from './tab/live-queries.ts';
 import { followPageLifecycle } from './tab/page-lifecycle.ts';
 import { toStatement } from './tab/sql.ts';
+import { readMigrations } from './tab/read-migrations.ts';
 import { startWorker } from './tab/start-worker.ts';
 import { createStatusStore } from './tab/status-store.ts';
 import { runTransaction, type TransactionSource } from './tab/transaction.ts';
@@ -30,11 +31,12 @@ const CLOSE_DEADLINE_MS = 3_000;
  * - `storage-busy`: another tab holds the database and does not answer
  * - `tab-outdated`: another tab runs a newer version of the app
  * - `schema-incompatible`: what is stored does not fit the schema
+ * - `migration-failed`, `migration-refused`: a migration could not be carried out, and why; the database is as it was
  * - `storage-full`, `storage-corrupt` and others of the storage
  */
 export async function createClient(options: ClientOptions): Promise<Client> {
   checkOptions(options);
-  const { name, schema, sync = null, durability = 'relaxed', persistence = 'durable', onError = reportError } = options;
+  const { name, schema, migrations, sync = null, durability = 'relaxed', persistence = 'durable', onError = reportError } = options;
 
   const connection = connectWorker(startWorker(), onError);
   const live = createLiveQueries({
@@ -69,7 +71,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
 
   try {
     const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId };
-    const openOptions = { name, schema: encodeSchema(schema), sync: target, durability, persistence };
+    const openOptions = { name, schema: encodeSchema(schema), migrations: migrations === undefined ? null : readMigrations(migrations).migrations, sync: target, durability, persistence };
     status.set(await connection.call((worker) => worker.open(openOptions, proxy(tab))));
   } catch (error) {
     connection.end(new RockpoolError('client-closed'));

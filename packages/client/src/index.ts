@@ -4,6 +4,7 @@ export type {
   BatchOptions,
   Client,
   ClientOptions,
+  DrizzleMigrations,
   Conflicts,
   Durability,
   LiveDocument,

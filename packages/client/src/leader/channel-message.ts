@@ -16,7 +16,7 @@ export const CHANNEL_PROTOCOL = 1;
 /** What tabs of one database say to all others. */
 export type BroadcastMessage =
   /** A tab has come and asks who leads. */
-  | { readonly kind: 'hello'; readonly schema: string }
+  | { readonly kind: 'hello'; readonly schema: string; readonly migrationCount: number }
   | LeaderMessage
   /** The leader has committed. */
   | ({ readonly kind: 'commit' } & CommitNotice)
@@ -35,6 +35,7 @@ export interface LeaderMessage {
   readonly epoch: string;
   readonly commitNumber: number;
   readonly schema: string;
+  readonly migrationCount: number;
   readonly status: LeaderStatus;
   /** Whether other tabs may open the files that it writes. If not, they read by asking. */
   readonly sharesFiles: boolean;

@@ -1,10 +1,21 @@
 import { decodeSchema } from '@rockpool/shared';
 
-/** How another tab's schema stands to this tab's. A newer bundle may bring a newer schema; schemas grow by adding. */
+/** How another tab's schema stands to this tab's. A newer bundle may bring a newer schema. */
 export type SchemaComparison = 'same' | 'theirs-is-newer' | 'mine-is-newer' | 'incompatible';
 
-/** Both as `encodeSchema` writes them. Newer is the one that has all columns of the other, and more. */
-export function compareSchemas(mine: string, theirs: string): SchemaComparison {
+/** What a bundle expects of the database. */
+export interface BundleSchema {
+  /** As `encodeSchema` writes it. */
+  readonly schema: string;
+  /** 0 where the database is brought to the schema by adding. */
+  readonly migrationCount: number;
+}
+
+/** Newer is the one with more migrations; where both have as many, the one that has all columns of the other, and more. */
+export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaComparison {
+  if (my.migrationCount !== their.migrationCount) return my.migrationCount < their.migrationCount ? 'theirs-is-newer' : 'mine-is-newer';
+  const { schema: mine } = my;
+  const { schema: theirs } = their;
   if (mine === theirs) return 'same';
   const myColumns = columnsOf(mine);
   const theirColumns = columnsOf(theirs);

@@ -57,6 +57,7 @@ function createWorld(committed?: () => Promise<void>): World {
     sharesFiles: true,
     opened: { database, reads: NO_READS, close: () => Promise.resolve(), ...(committed === undefined ? {} : { committed }) },
     schema: 'schema',
+    migrationCount: 0,
     initialStatus: FAKE_STATUS,
     clock: { nowMs: () => NOW_MS, after: () => () => undefined },
     watchOwner: () => () => undefined,

@@ -63,6 +63,7 @@ export interface LeadershipOptions<Database> {
   readonly opened: OpenedDatabase<Database>;
   readonly sharesFiles: boolean;
   readonly schema: string;
+  readonly migrationCount: number;
   readonly initialStatus: LeaderStatus;
   readonly clock: Clock;
   /** Calls once when the tab that runs this transaction has gone, unless the returned function is called before. */
@@ -158,8 +159,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   announce(): void {
-    const { tabId, schema, sharesFiles } = this.options;
-    this.options.post({ kind: 'leader', tabId, ...this.position, schema, status: this.status, sharesFiles });
+    const { tabId, schema, migrationCount, sharesFiles } = this.options;
+    this.options.post({ kind: 'leader', tabId, ...this.position, schema, migrationCount, status: this.status, sharesFiles });
   }
 
   /** Commits were undone: what the work remembers of the database may not be so any more. */

@@ -233,7 +233,7 @@ describe('a leader', () => {
   it('does not follow one that led before, whose last word comes late', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
-    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL, message: { kind: 'leader', epoch: 'before', tabId: 'before', commitNumber: 9, schema: 'schema', status: FAKE_STATUS, sharesFiles: true } });
+    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL, message: { kind: 'leader', epoch: 'before', tabId: 'before', commitNumber: 9, schema: 'schema', migrationCount: 0, status: FAKE_STATUS, sharesFiles: true } });
     await settle();
     expect(leader.role).toBe('leader');
     await write(leader, 'a');
@@ -417,5 +417,18 @@ describe('tabs of different bundles', () => {
     await first.membership.open();
     expect(await codeOf(browser.tab({ schema: schemaWith('b') }).membership.open())).toBe('schema-incompatible');
     await write(first, 'a');
+  });
+});
+
+describe('bundles with migrations', () => {
+  it('of which one has more: the older tab ends and is told, and the newer leads', async () => {
+    const browser = new FakeBrowser();
+    const older = browser.tab({ migrationCount: 1 });
+    await older.membership.open();
+    const newer = browser.tab({ migrationCount: 2 });
+    await newer.membership.open();
+    expect(older.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
+    expect(newer.role).toBe('leader');
+    expect(await codeOf(browser.tab({ migrationCount: 1 }).membership.open())).toBe('tab-outdated');
   });
 });

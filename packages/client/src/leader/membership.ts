@@ -40,6 +40,8 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly scope: string;
   /** This tab's schema, as `encodeSchema` writes it. */
   readonly schema: string;
+  /** How many migrations this bundle has; 0 without any. */
+  readonly migrationCount: number;
   readonly initialStatus: LeaderStatus;
   readonly locks: Locks;
   readonly openPort: (channelName: string) => BroadcastPort;
@@ -209,7 +211,8 @@ export class Membership<Database extends WritableDatabase> {
     this.onAnnounced = announced.resolve;
     const deadline = Promise.withResolvers<'deadline'>();
     const cancelDeadline = this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
-    this.channel?.post({ kind: 'hello', schema: this.options.schema });
+    const { schema, migrationCount } = this.options;
+    this.channel?.post({ kind: 'hello', schema, migrationCount });
 
     const first = await Promise.race([announced.promise, deadline.promise, turn.then((leads) => (leads ? 'turn' : 'withdrawn'))]);
     this.onAnnounced = null;
@@ -243,6 +246,7 @@ export class Membership<Database extends WritableDatabase> {
       opened,
       sharesFiles: options.sharesFiles,
       schema: options.schema,
+      migrationCount: options.migrationCount,
       initialStatus: options.initialStatus,
       clock: options.clock,
       watchOwner: (transactionId, onGone) => this.transactionLocks.watch(transactionId, onGone),
@@ -268,7 +272,7 @@ export class Membership<Database extends WritableDatabase> {
   private onMessage(message: ChannelMessage): void {
     switch (message.kind) {
       case 'hello':
-        if (compareSchemas(this.options.schema, message.schema) === 'theirs-is-newer') return this.makeRoom();
+        if (compareSchemas(this.options, message) === 'theirs-is-newer') return this.makeRoom();
         this.hasFollowers = this.leadership !== null;
         return this.leadership?.announce();
       case 'leader':
@@ -288,7 +292,7 @@ export class Membership<Database extends WritableDatabase> {
 
   private onLeader(message: LeaderMessage): void {
     if (this.leadership !== null) return; // The last word of a leader that has let go since.
-    const comparison = compareSchemas(this.options.schema, message.schema);
+    const comparison = compareSchemas(this.options, message);
     if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
     if (comparison === 'incompatible') return void this.end(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads' }));

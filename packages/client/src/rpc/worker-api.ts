@@ -1,6 +1,7 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { RowsDiff } from './rows-diff.ts';
 import type { EncodedRows } from './rows-transfer.ts';
+import type { Migration } from './migration.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
 import type { PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
@@ -23,6 +24,8 @@ export interface OpenOptions {
   readonly name: string;
   /** The app's schema, as `encodeSchema` writes it. */
   readonly schema: string;
+  /** Null: the database is brought to the schema by adding. */
+  readonly migrations: readonly Migration[] | null;
   readonly sync: SyncTarget | null;
   readonly durability: Durability;
   readonly persistence: PersistenceChoice;

@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { readMigrations } from './read-migrations.ts';
 import type { ClientOptions, PersistenceChoice } from '../client.ts';
 
 /** A name becomes part of file and lock names. 64 characters leave room for what is added to them. */
@@ -9,7 +10,7 @@ const CHOICES: readonly PersistenceChoice[] = ['durable', 'opfs', 'opfs-exclusiv
 /** Throws `config-invalid` with all problems at once. Types alone do not hold for callers in JavaScript. */
 export function checkOptions(options: ClientOptions): void {
   const problems: string[] = [];
-  const { name, schema, sync, durability = 'relaxed', persistence = 'durable' } = options;
+  const { name, schema, migrations, sync, durability = 'relaxed', persistence = 'durable' } = options;
 
   if (typeof name !== 'string' || !NAME.test(name)) {
     problems.push('name: it takes 1 to 64 letters, digits, "_", "-" or ".", beginning with a letter or digit');
@@ -17,6 +18,10 @@ export function checkOptions(options: ClientOptions): void {
   if (!Array.isArray(schema?.tables) || typeof schema?.hash !== 'string') problems.push('schema: this is not what defineSchema returns');
   if (durability !== 'relaxed' && durability !== 'strict') problems.push('durability: it is "relaxed" or "strict"');
   if (!CHOICES.includes(persistence)) problems.push(`persistence: it is one of ${CHOICES.join(', ')}`);
+  if (migrations !== undefined) {
+    if (!Array.isArray(migrations.journal?.entries) || typeof migrations.migrations !== 'object') problems.push('migrations: it takes the journal and the migrations that drizzle-kit made');
+    else for (const tag of readMigrations(migrations).missing) problems.push(`migrations: the SQL of ${tag} is missing`);
+  }
   if (sync !== undefined) {
     const protocol = URL.parse(sync.url)?.protocol;
     if (protocol !== 'ws:' && protocol !== 'wss:') problems.push('sync.url: it is an absolute URL of the protocol wss: or ws:');

@@ -53,6 +53,7 @@ export interface FakeDatabase extends WritableDatabase {
 
 export interface FakeTabOptions {
   readonly schema?: string;
+  readonly migrationCount?: number;
   /** Whether followers open the file too. Default true. */
   readonly sharesFiles?: boolean;
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
@@ -81,6 +82,7 @@ export class FakeBrowser {
       membership: new Membership<FakeDatabase>({
         scope: 'test',
         schema: options.schema ?? 'schema',
+        migrationCount: options.migrationCount ?? 0,
         initialStatus: FAKE_STATUS,
         locks: this.locks(life),
         openPort: (channelName) => this.openPort(channelName, life),

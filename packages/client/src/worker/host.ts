@@ -55,6 +55,7 @@ export function createHost(): WorkerApi {
       const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
         scope: scopeOf(options.name, persistence),
         schema: options.schema,
+        migrationCount: options.migrations?.length ?? 0,
         initialStatus,
         locks: navigator.locks,
         openPort: (name) => new BroadcastChannel(name),

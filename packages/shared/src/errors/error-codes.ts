@@ -52,6 +52,8 @@ const ERROR_KINDS = {
   'invitation-invalid': ['ask-user', 'The invitation does not exist, has expired or was used.'],
   'key-invalid': ['ask-user', 'A primary key has a part that is NULL or of a type that keys cannot have.'],
   'leader-unreachable': ['retry', 'The tab that writes does not answer.'],
+  'migration-failed': ['bug', 'A migration of the app could not be carried out; the database is as it was.'],
+  'migration-refused': ['ask-user', 'A migration of the app would lose changes that were not sent yet; the database is as it was.'],
   'network-unreachable': ['retry', 'The server cannot be reached.'],
   'protocol-version': ['upgrade', 'Client and server speak different protocol versions.'],
   'query-invalid': ['ask-user', 'SQLite does not accept this statement.'],

@@ -1,7 +1,10 @@
-import { decodeSchema, encodeSchema, RockpoolError, tableToDdl, type Schema } from '@rockpool/shared';
+import { buildSchema, decodeSchema, encodeSchema, RockpoolError, tableToDdl, type Schema } from '@rockpool/shared';
+import type { Migration } from '../../rpc/migration.ts';
+import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from './internal-tables.ts';
 import type { Meta } from './meta.ts';
+import { hasMigrations, rememberMigrations, runMigrations } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from './schema-change.ts';
 
 /** What opening found and did: a fresh file, the same schema, or one that was extended. */
@@ -9,27 +12,48 @@ export type SchemaInstallation = 'created' | 'same' | 'extended';
 
 const SITE_ID_BYTES = 16;
 
+export interface InstallOptions {
+  readonly schema: Schema;
+  /** Null: by adding. */
+  readonly migrations: readonly Migration[] | null;
+  /** Changesets that the server has not decided about. */
+  readonly undecided: () => Iterable<DecodedChangeset>;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
 /**
  * Makes the file hold exactly this schema, in one transaction. Throws `schema-incompatible`, and leaves the file as it was, when that
- * cannot be done by adding, or when the file belongs to something else or to another storage format.
+ * cannot be done by adding, or when the file belongs to something else or to another storage format; with migrations also what `runMigrations` throws.
  */
-export function installSchema(connection: Connection, meta: Meta, schema: Schema, randomBytes: (count: number) => Uint8Array): SchemaInstallation {
+export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): SchemaInstallation {
+  const { schema, migrations, randomBytes } = options;
+  const wantedJson = encodeSchema(schema);
   return inTransaction(connection, () => {
-    if (connection.value('SELECT count(*) FROM sqlite_schema') === 0) {
-      create(connection, meta, schema, randomBytes);
-      return 'created';
+    const isFresh = connection.value('SELECT count(*) FROM sqlite_schema') === 0;
+    if (isFresh) {
+      create(connection, meta, migrations === null ? schema : NOTHING_YET, randomBytes);
+      if (migrations === null) return 'created';
+    } else {
+      updateFormat(connection, meta);
+      requireOurs(connection, meta);
+      if (migrations === null && hasMigrations(meta)) throw new RockpoolError('schema-incompatible', { problem: 'this database is brought on by migrations, and none were given' });
     }
-    updateFormat(connection, meta);
-    requireOurs(connection, meta);
     const storedJson = meta.schemaJson;
-    const wantedJson = encodeSchema(schema);
+    if (migrations !== null && (isFresh || hasMigrations(meta))) runMigrations({ ...options, connection, meta }, migrations, decodeSchema(storedJson), schema);
+    else {
+      if (storedJson !== wantedJson) for (const step of planSchemaChange(decodeSchema(storedJson), schema)) runStep(connection, step);
+      // It is where they lead, so they are done with.
+      if (migrations !== null) rememberMigrations(meta, migrations);
+    }
     if (storedJson === wantedJson) return 'same';
-    for (const step of planSchemaChange(decodeSchema(storedJson), schema)) runStep(connection, step);
     meta.set('schema_json', wantedJson);
     meta.set('schema_hash', schema.hash);
-    return 'extended';
+    return isFresh ? 'created' : 'extended';
   });
 }
+
+/** What a fresh database holds before the first migration. */
+const NOTHING_YET: Schema = buildSchema([]);
 
 /**
  * For a connection that only reads: throws `storage-missing` while the file does not have everything that this schema names, which is so
@@ -88,7 +112,17 @@ function runStep(connection: Connection, { sql, table, column }: SchemaStep): vo
   }
 }
 
+/** Foreign keys are off: a table that is built anew is dropped under those that refer to it. What stands at the end is looked at. */
 function inTransaction<T>(connection: Connection, body: () => T): T {
+  connection.setForeignKeys(false);
+  try {
+    return commitOrRollback(connection, body);
+  } finally {
+    connection.setForeignKeys(true);
+  }
+}
+
+function commitOrRollback<T>(connection: Connection, body: () => T): T {
   connection.exec('BEGIN IMMEDIATE');
   try {
     const result = body();

@@ -8,6 +8,7 @@ export type MetaKey =
   | 'site_id' // 16 bytes, made with the database; another when the file turns out to be a copy
   | 'schema_json' // the app's schema as installed
   | 'schema_hash' // its identity, hex
+  | 'migrations_json' // [tag, hash] of the app's migrations that were carried out; absent without any
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none

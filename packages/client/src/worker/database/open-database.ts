@@ -1,4 +1,5 @@
 import { createLocalTime, RockpoolError, syncedTables, SYSTEM_TABLES, type ClockContact, type LastStamp, type LocalTime, type Schema, type TableSchema } from '@rockpool/shared';
+import type { Migration } from '../../rpc/migration.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { ParkedChangeset } from '../../rpc/parked-changeset.ts';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
@@ -6,7 +7,7 @@ import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
 import { createCapture } from '../capture/change-capture.ts';
-import { Changelog } from '../changelog/changelog.ts';
+import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
 import { listParked } from '../changelog/list-parked.ts';
 import { Outbox } from '../changelog/outbox.ts';
 import { Parked } from '../changelog/parked.ts';
@@ -36,6 +37,8 @@ export interface OpenDatabaseOptions {
   readonly vfsName?: string;
   readonly role: 'writer' | 'reader';
   readonly schema: Schema;
+  /** Default: none, the file is brought to the schema by adding. */
+  readonly migrations?: readonly Migration[] | null;
   readonly randomBytes: (count: number) => Uint8Array;
   /** What the wall clock shows. */
   readonly nowMs: () => number;
@@ -73,7 +76,7 @@ export interface OpenDatabase extends LocalDatabase {
  * for a reader while there is nothing to read, and `storage-…` errors; the file is then as it was.
  */
 export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
-  const { runtime, path, vfsName, role, schema, storageError } = options;
+  const { runtime, path, vfsName, role, schema, migrations = null, storageError } = options;
   const connection = new Connection(runtime, {
     path,
     readOnly: role === 'reader',
@@ -83,12 +86,17 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   try {
     configure(connection, role);
     const meta = new Meta(connection);
-    const installation = role === 'writer' ? installSchema(connection, meta, schema, options.randomBytes) : requireInstalled(connection, meta, schema);
+    const installation = role === 'writer' ? installSchema(connection, meta, { schema, migrations, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(connection, meta, schema);
     return assemble(options, connection, meta, { hash: schema.hash, installation });
   } catch (error) {
     connection.close();
     throw error;
   }
+}
+
+function undecided(connection: Connection): Iterable<DecodedChangeset> {
+  const changelog = new Changelog(connection);
+  return changelog.readAfter(new Outbox(connection, changelog).decidedUpTo());
 }
 
 function configure(connection: Connection, role: 'writer' | 'reader'): void {

@@ -2,6 +2,7 @@ import { RockpoolError, type Schema } from '@rockpool/shared';
 import { openStorage, type Medium, type SqliteModule as StorageModule, type Storage } from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
 import type { OpenedDatabase } from '../../leader/opened-database.ts';
+import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
 import { localReads } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
@@ -14,6 +15,7 @@ import { storageFailure } from './storage-failure.ts';
 export interface LocalOptions {
   readonly name: string;
   readonly schema: Schema;
+  readonly migrations: readonly Migration[] | null;
   readonly durability: Durability;
   readonly medium: Medium;
 }
@@ -51,7 +53,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
   };
 }
 
-function openOn(storage: Storage, runtime: SqliteRuntime, { schema }: LocalOptions): OpenedDatabase<OpenDatabase> {
+function openOn(storage: Storage, runtime: SqliteRuntime, { schema, migrations }: LocalOptions): OpenedDatabase<OpenDatabase> {
   // One Emscripten module; each package declares the part of it that it uses.
   storage.register(runtime.module as unknown as StorageModule);
   const isStoredBehind = storage.persistence === 'indexeddb';
@@ -61,6 +63,7 @@ function openOn(storage: Storage, runtime: SqliteRuntime, { schema }: LocalOptio
     vfsName: storage.vfsName,
     role: storage.role,
     schema,
+    migrations,
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
     nowMs: () => Date.now(),
     // IndexedDB has no such call: what it means by `durability` holds for every commit.

@@ -116,6 +116,28 @@ export function createWritePolicy(schema: Schema): SqlPolicy {
   };
 }
 
+/**
+ * For one statement of a migration: everything, but rows of synced tables. Every device runs the same migrations, so what one changed there would
+ * neither be sent nor be the same as elsewhere. Dropping a table counts as a change of its shape, although SQLite reports that its rows are deleted.
+ */
+export function createMigrationPolicy(synced: ReadonlySet<string>): SqlPolicy {
+  const dropped = new Set<string>();
+  return {
+    name: 'migration',
+    refuse(action) {
+      const { code } = action;
+      const first = action.first.toLowerCase();
+      const second = action.second.toLowerCase();
+      if (code === ACTION_DROP_TABLE) dropped.add(first);
+      if (DEFINITIONS.has(code) && isReserved(first)) return forbidden('reserved-name', { name: first });
+      if ((INDEXING.has(code) || code === ACTION_ALTER_TABLE) && isReserved(second)) return forbidden('internal-table', { table: second });
+      if (WRITES.has(code) && isReserved(first)) return forbidden('internal-table', { table: first });
+      if (WRITES.has(code) && synced.has(first) && !dropped.has(first)) return forbidden('rows-of-synced-table', { table: first });
+      return refuseAlways(action);
+    },
+  };
+}
+
 function refuseAlways({ code, first }: SqlAction): RockpoolError | null {
   if (code === ACTION_TRANSACTION) return forbidden('transaction');
   if (code === ACTION_ATTACH || code === ACTION_DETACH) return forbidden('attach');

@@ -1,0 +1,138 @@
+import { encodeSchema, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import type { Migration } from '../../rpc/migration.ts';
+import type { DecodedChangeset } from '../changelog/changelog.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { createMigrationPolicy } from '../write/sql-policy.ts';
+import type { Meta } from './meta.ts';
+
+const BREAKPOINT = '--> statement-breakpoint';
+
+/** drizzle-kit switches foreign keys off around a table that it builds anew. Here they are off for all migrations, and looked at afterwards. */
+const SWITCHES_FOREIGN_KEYS = /^\s*PRAGMA\s+foreign_keys\s*=/i;
+
+export interface MigrationParts {
+  readonly connection: Connection;
+  readonly meta: Meta;
+  /** Changesets that the server has not decided about. */
+  readonly undecided: () => Iterable<DecodedChangeset>;
+}
+
+/**
+ * Carries out what is new of the app's migrations, within the transaction that opens the database: all of it or nothing. Foreign keys have to be off.
+ *
+ * Throws `tab-outdated` where the database has been further already, `migration-failed` with the tag and the reason, and `migration-refused` where
+ * a table or column would go that changes name which the server has not decided about.
+ */
+export function runMigrations(parts: MigrationParts, migrations: readonly Migration[], stored: Schema, wanted: Schema): void {
+  const done = readDone(parts.meta);
+  requireSameHistory(done, migrations);
+  const fresh = migrations.slice(done.length);
+  if (fresh.length === 0 && encodeSchema(stored) === encodeSchema(wanted)) return;
+  refuseToLose(parts.undecided(), stored, wanted);
+  const synced = new Set([...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()));
+  for (const migration of fresh) runMigration(parts.connection, migration, synced);
+  requireForeignKeys(parts.connection, fresh);
+  requireSchema(parts.connection, wanted, fresh);
+  rememberMigrations(parts.meta, migrations);
+}
+
+/** The database was brought to where these lead without them. */
+export function rememberMigrations(meta: Meta, migrations: readonly Migration[]): void {
+  meta.set('migrations_json', JSON.stringify(migrations.map(({ tag, sql }) => [tag, hashOf(sql)])));
+}
+
+export function hasMigrations(meta: Meta): boolean {
+  return readDone(meta).length > 0;
+}
+
+function readDone(meta: Meta): readonly (readonly [tag: string, hash: string])[] {
+  return JSON.parse((meta.get('migrations_json') ?? '[]') as string) as [string, string][];
+}
+
+function requireSameHistory(done: readonly (readonly [string, string])[], migrations: readonly Migration[]): void {
+  for (const [index, [tag, hash]] of done.entries()) {
+    const migration = migrations[index];
+    if (migration === undefined) throw new RockpoolError('tab-outdated', { newerMigrations: done.length - migrations.length });
+    if (migration.tag !== tag) throw failed(migration.tag, { problem: `in its place another one was carried out: ${tag}` });
+    if (hashOf(migration.sql) !== hash) throw failed(tag, { problem: 'it was changed after it had been carried out' });
+  }
+}
+
+function runMigration(connection: Connection, { tag, sql }: Migration, synced: ReadonlySet<string>): void {
+  const statements = sql.split(BREAKPOINT).map((text) => text.trim());
+  for (const [index, text] of statements.entries()) {
+    if (text === '' || SWITCHES_FOREIGN_KEYS.test(text)) continue;
+    try {
+      runStatement(connection, text, synced);
+    } catch (cause) {
+      if (!(cause instanceof RockpoolError) || cause.code.startsWith('storage-')) throw cause;
+      throw failed(tag, { statement: index + 1, reason: cause.code, ...(typeof cause.fields['problem'] === 'string' ? { problem: cause.fields['problem'] } : {}) }, cause);
+    }
+  }
+}
+
+function runStatement(connection: Connection, sql: string, synced: ReadonlySet<string>): void {
+  const statement = connection.prepare(sql, createMigrationPolicy(synced));
+  try {
+    statement.run();
+  } finally {
+    statement.finalize();
+    connection.dropIdleStatements();
+  }
+}
+
+/** A changeset that waits says what it changes by the names of the time when it was written. */
+function refuseToLose(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
+  const kept = new Map(wanted.tables.map(({ id, columns }) => [id, new Set(columns.map((column) => column.id))]));
+  for (const { groups } of undecided) {
+    for (const { tableId, columnIds } of groups) {
+      const table = stored.tables.find(({ id }) => id === tableId);
+      if (table === undefined) continue;
+      const columns = kept.get(tableId);
+      const lost = columns === undefined ? null : table.columns.find(({ id }) => columnIds.includes(id) && !columns.has(id));
+      if (columns === undefined) throw new RockpoolError('migration-refused', { table: table.name, problem: 'changes of a table that goes were not sent yet' });
+      if (lost !== undefined && lost !== null) throw new RockpoolError('migration-refused', { table: table.name, column: lost.name, problem: 'changes of a column that goes were not sent yet' });
+    }
+  }
+}
+
+function requireForeignKeys(connection: Connection, migrations: readonly Migration[]): void {
+  const [broken] = connection.rows('SELECT "table" FROM pragma_foreign_key_check LIMIT 1');
+  if (broken !== undefined) throw failed(lastTag(migrations), { problem: 'rows refer to rows that are not there', table: String(broken[0]) });
+}
+
+/** All differences at once, by names: what the app reads and writes from now on has to be there. */
+function requireSchema(connection: Connection, schema: Schema, migrations: readonly Migration[]): void {
+  const problems = schema.tables.flatMap((table) => differences(connection, table));
+  if (problems.length > 0) throw failed(lastTag(migrations), { problem: 'the migrations do not lead to the schema', count: problems.length, differences: problems.join('\n') });
+}
+
+function differences(connection: Connection, table: TableSchema): string[] {
+  const found = new Map(connection.rows(`SELECT name, "notnull", pk FROM pragma_table_xinfo(?, 'main')`, table.name).map(([name, notNull, pk]) => [String(name), { notNull: notNull === 1, pk: Number(pk) }]));
+  if (found.size === 0) return [`table ${table.name} is missing`];
+  const problems = table.columns.flatMap(({ name, notNull }) => {
+    const column = found.get(name);
+    if (column === undefined) return [`column ${table.name}.${name} is missing`];
+    // A key that is an integer is never NULL, whatever is declared.
+    return notNull === column.notNull || column.pk > 0 ? [] : [`column ${table.name}.${name} ${notNull ? 'allows' : 'does not allow'} NULL`];
+  });
+  const key = [...found].filter(([, { pk }]) => pk > 0).sort(([, a], [, b]) => a.pk - b.pk).map(([name]) => name);
+  if (JSON.stringify(key) !== JSON.stringify(table.primaryKey)) problems.push(`table ${table.name} has the primary key (${key.join(', ')})`);
+  for (const name of found.keys()) if (!table.columns.some((column) => column.name === name)) problems.push(`column ${table.name}.${name} is not in the schema`);
+  return problems;
+}
+
+function lastTag(migrations: readonly Migration[]): string {
+  return migrations.at(-1)?.tag ?? '';
+}
+
+function failed(tag: string, fields: Readonly<Record<string, string | number>>, cause?: unknown): RockpoolError {
+  return new RockpoolError('migration-failed', { migration: tag, ...fields }, { cause });
+}
+
+/** FNV-1a, 32 bits: to notice an edit by mistake, not one in bad faith. */
+function hashOf(sql: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < sql.length; i++) hash = Math.imul(hash ^ sql.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16);
+}
