@@ -164,6 +164,11 @@ export interface ParkedChangesets {
    * it, and leaves it parked; with `changeset-undecided` while the server may yet admit it; with `changeset-not-parked`.
    */
   retry(sequence: number): Promise<void>;
+  /**
+   * Writes something else in its place: what it said, edited. The statements run in one transaction and take it off the list, both or neither; if it was
+   * `atomic`, they are. Rejects like `retry`, and with what stands against the statements.
+   */
+  replace(sequence: number, statements: readonly (SqlStatement | string)[]): Promise<void>;
   /** Gives it up. Rejects with `changeset-undecided` and `changeset-not-parked`. */
   drop(sequence: number): Promise<void>;
 }

@@ -134,6 +134,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     parked: {
       list: async () => [...(await call((worker) => worker.parked()))],
       retry: async (sequence) => void (await write([], { kind: 'retry-parked', sequence })),
+      replace: async (sequence, given) => void (await write(given.map((statement) => toStatement(statement, undefined)), { kind: 'replace-parked', sequence })),
       drop: async (sequence) => void (await write([], { kind: 'drop-parked', sequence })),
     },
     conflicts: {

@@ -1,6 +1,6 @@
 import type { SqlParam } from './sql-value.ts';
 
-/** What is asked of the writer beside plain statements, which it goes with (`atomic`) or stands for (the others). */
+/** What is asked of the writer beside plain statements, which it goes with (`atomic`, `replace-parked`) or stands for (the others). */
 export type WriteAction =
   /** The server admits all of the transaction or refuses all of it. */
   | { readonly kind: 'atomic' }
@@ -8,6 +8,8 @@ export type WriteAction =
   | { readonly kind: 'commit-transaction'; readonly transactionId: string }
   /** Write what a parked changeset says once more. */
   | { readonly kind: 'retry-parked'; readonly sequence: number }
+  /** Carry out the statements in the place of a parked changeset; whole in the merge, if it was to be. */
+  | { readonly kind: 'replace-parked'; readonly sequence: number }
   /** Give a parked changeset up. */
   | { readonly kind: 'drop-parked'; readonly sequence: number }
   /** Make a change (JsonChange, as JSON) in the document of a row as it is now. The one row of the one result has what the column then holds, as `text`. */

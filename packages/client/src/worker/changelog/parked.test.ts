@@ -106,6 +106,20 @@ describe('a parked changeset', () => {
     database.close();
   });
 
+  it('can be replaced by what the user makes of it, in one transaction', () => {
+    const database = withParked();
+    write(database, "INSERT INTO account (id, name) VALUES ('b', 'Cash')");
+    const replace = (sql: string): ReturnType<OpenDatabase['write']> => database.write({ id: `e${++requests}`, statements: [{ sql, params: [] }], action: { kind: 'replace-parked', sequence: 2 } });
+    expect(() => replace('DELETE FROM rockpool_conflict')).toThrow(expect.objectContaining({ code: 'sql-forbidden' }));
+    expect(() => replace("INSERT INTO account (id, name) VALUES ('a', 'Cash')")).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
+    expect(database.parked.count()).toBe(1);
+    expect(replace("INSERT INTO account (id, name) VALUES ('a', 'Cash 2')")).toMatchObject({ sequence: 4, touchedTables: ['account'] });
+    expect(database.parked.count()).toBe(0);
+    expect(database.connection.value("SELECT name FROM account WHERE id = 'a'")).toBe('Cash 2');
+    expect(() => replace("DELETE FROM account")).toThrow(expect.objectContaining({ code: 'changeset-not-parked' }));
+    database.close();
+  });
+
   it('can be dropped for good', () => {
     const database = withParked();
     const drop = { id: 'drop', statements: [], action: { kind: 'drop-parked', sequence: 2 } } as const;

@@ -17,7 +17,7 @@ import { encodeRows } from '../sqlite/encode-rows.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
-import { dropParked, retryParked, type ParkedParts } from '../write/retry-parked.ts';
+import { dropParked, replaceParked, retryParked, type ParkedParts } from '../write/retry-parked.ts';
 import { queryDependencies } from '../live/query-dependencies.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
@@ -170,6 +170,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
       switch (action?.kind) {
         case 'retry-parked':
           return retryParked(parkedParts(), action.sequence, id);
+        case 'replace-parked':
+          return replaceParked(parkedParts(), action.sequence, request);
         case 'drop-parked':
           return dropParked(parkedParts(), action.sequence, id);
         case 'change-document':

@@ -5,7 +5,7 @@ import { writeAfterRemovingAll, writeInPlace, type RowWrite } from '../apply/wri
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { Parked } from '../changelog/parked.ts';
-import type { WriteOutcome } from '../database/local-database.ts';
+import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import { documentsAsText } from '../documents/write-again.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { WriteTransaction } from './write-transaction.ts';
@@ -81,6 +81,16 @@ function writesOf(writers: RowWriters, captured: ChangeGroup, old: BeforeGroup, 
     const before = writer.read(key);
     return { writer, key, before, after: withChange(before, { kind: group.kind, values }, writer.columns) };
   });
+}
+
+/** Carries out statements, and takes a parked changeset off the list for them: both or neither. Throws like retryParked, and what the statements throw. */
+export function replaceParked({ connection, parked, outbox, transaction }: ParkedParts, sequence: number, { id, statements }: WriteRequest): WriteOutcome {
+  return transaction.runInternal(() => {
+    const { atomic } = requireDecided(parked, outbox, sequence);
+    const done = connection.underPolicy(transaction.policy, () => transaction.runStatements(statements));
+    parked.close(sequence);
+    return { ...done, atomic };
+  }, id);
 }
 
 /** Takes a parked changeset off the list for good. Throws like retryParked. */
