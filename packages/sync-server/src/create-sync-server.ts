@@ -16,6 +16,7 @@ import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { SESSION_LIMITS, type SessionLimits } from './session/limits.ts';
 import { Places } from './session/places.ts';
+import { Snapshots, SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from './snapshot/snapshots.ts';
 import { membersPath } from './store/data-directory.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 
@@ -43,6 +44,8 @@ export interface SyncServerOptions {
   /** Default: JSON lines to stderr. */
   readonly log?: Log;
   readonly limits?: Partial<SessionLimits>;
+  /** When a first sync comes as a file. */
+  readonly snapshots?: Partial<SnapshotRules>;
   /** A delivery longer than this is sent in parts. Default 256 KiB. */
   readonly deliveryPartBytes?: number;
   /** How long deletes are remembered for clients that are away, and conflicts for people. */
@@ -101,9 +104,14 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   metrics.gauge('rockpool_sockets', 'WebSockets that are open.', () => sockets.count);
   metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.count);
   const stopWatching = metrics.watchProcess();
+  const snapshots = new Snapshots(dataDir, { ...SNAPSHOT_RULES, ...options.snapshots });
+  const snapshotOf = async (databaseId: string): Promise<Snapshot | null> => {
+    const { epoch, log: { watermark }, tombstones } = databases.get(databaseId).file;
+    return snapshots.get(databaseId, { epoch: Buffer.from(epoch.id).toString('hex'), watermark, floor: tombstones.floor, schemaHash: schema.hash });
+  };
   let closing: Promise<void> | null = null;
   return {
-    app: createApp({ gate, origins, log, metrics, services: { members, now, metrics, isReady: () => closing === null, rightsChanged: () => sockets.reauthorize() } }),
+    app: createApp({ gate, origins, log, metrics, services: { members, now, metrics, isReady: () => closing === null, schemaHash: schema.hash, snapshot: snapshotOf, rightsChanged: () => sockets.reauthorize() } }),
     members: {
       list: (databaseId) => members.list(databaseId),
       setRole: (databaseId, principal, role) => {
@@ -118,7 +126,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       return issueToken(secret, request, now(), rules);
     },
     close: () => {
-      closing ??= sockets.close().finally(() => {
+      closing ??= Promise.all([sockets.close(), snapshots.close()]).then(() => undefined).finally(() => {
         databases.closeAll();
         members.close();
         lock.release();

@@ -7,6 +7,7 @@ import { OPERATION_OF_MESSAGE } from '../session/session-rules.ts';
 import { insert, toChangeset, withAges } from '../testing/changeset.ts';
 import { testKeys, type TestKeys } from '../testing/keys.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import type { TestConnection } from '../testing/test-client.ts';
 import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
 import { roleAllows, ROLES, type Operation, type Role } from './role.ts';
@@ -72,6 +73,8 @@ const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
   'GET /databases/:databaseId/members': { path: `/databases/${DATABASE}/members`, status: 200 },
   'PUT /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, body: { role: 'viewer' }, status: 204 },
   'DELETE /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, status: 204 },
+  // Small: nothing to send.
+  'GET /databases/:databaseId/snapshot': { path: `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, status: 204 },
   'POST /databases/:databaseId/invitations': { path: `/databases/${DATABASE}/invitations`, body: { role: 'viewer' }, status: 201 },
   'POST /invitations/accept': { path: '/invitations/accept', body: { code: 'none' }, status: 400 },
 };

@@ -1,5 +1,6 @@
 import type { Members } from '../auth/members.ts';
 import type { Principal } from '../auth/principal.ts';
+import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { Operation } from '../auth/role.ts';
 
@@ -12,6 +13,9 @@ export interface Services {
   /** False: the server takes no more work. */
   readonly isReady: () => boolean;
   readonly now: () => number;
+  readonly schemaHash: string;
+  /** Null where the database is too small for one. */
+  readonly snapshot: (databaseId: string) => Promise<Snapshot | null>;
 }
 
 /** A request that may be answered: whoever asks was let in, as the route's `access` says. */

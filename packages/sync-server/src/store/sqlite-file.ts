@@ -51,6 +51,11 @@ export class SqliteFile {
     return this.prepared(sql).all(...parameters) as unknown as SqlRow[];
   }
 
+  /** One row at a time, for tables that do not fit in memory. */
+  *rows(sql: string): Generator<SqlRow> {
+    yield* this.database.prepare(sql).iterate() as unknown as Iterable<SqlRow>;
+  }
+
   /** Commits durably when `body` returns; leaves nothing behind when it throws. */
   transaction<Result>(body: () => Result): Result {
     this.database.exec('BEGIN IMMEDIATE');

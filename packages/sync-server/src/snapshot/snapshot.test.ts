@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import { insert, remove, update } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { DATABASE, temporaryFolder } from '../testing/test-server.ts';
+import { readByteRange } from '../routes/byte-range.ts';
+
+const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });
+const PATH = `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`;
+const folder = temporaryFolder();
+afterEach(() => folder.remove());
+
+async function download(headers: Record<string, string> = {}): Promise<{ response: Response; bytes: Buffer }> {
+  const response = await tested.server.ask('GET', PATH, { token: await tested.server.token('viewer'), headers });
+  return { response, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+async function filled(): Promise<TestConnection> {
+  const connection = await tested.server.open();
+  await connection.commit([insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }), insert('entries', 'e', { account_id: 'a', amount: 5n, note: 'lunch', weight: 0.5, receipt: Uint8Array.of(0, 255) })]);
+  await connection.commit([insert('accounts', 'gone', { name: 'gone' }), insert('labels', ['x', 7n], {})]);
+  await connection.commit([remove('accounts', 'gone')]);
+  return connection;
+}
+
+describe('a snapshot', () => {
+  it('is a SQLite file of the state at a watermark, from where the stream goes on', async () => {
+    const writer = await filled();
+    const { response, bytes } = await download();
+    expect(response.status).toBe(200);
+    expect(response.headers.get('rockpool-sha256')).toBe(createHash('sha256').update(bytes).digest('hex'));
+    expect(response.headers.get('rockpool-watermark')).toBe('3');
+    const plain = gunzipSync(bytes);
+    expect(String(plain.length)).toBe(response.headers.get('rockpool-size'));
+    const path = join(temporaryFolder().path, 'snapshot.sqlite');
+    writeFileSync(path, plain);
+    const file = new DatabaseSync(path, { readBigInts: true, returnArrays: true });
+    const all = (sql: string): unknown => file.prepare(sql).all();
+    expect(all('PRAGMA integrity_check')).toEqual([['ok']]);
+    expect(all('PRAGMA page_size')).toEqual([[8192n]]);
+    expect(all('SELECT id, name, rank FROM accounts')).toEqual([['a', 'Cash', 2n ** 62n]]);
+    expect(all('SELECT id, account_id, amount, note, weight, receipt FROM entries')).toEqual([['e', 'a', 5n, 'lunch', 0.5, Uint8Array.of(0, 255)]]);
+    expect(all('SELECT entry_id, position FROM labels')).toEqual([['x', 7n]]);
+    // What is the server's own stays there, and what a client has in the same table is there already.
+    expect(all(`SELECT name FROM sqlite_schema WHERE name LIKE 'rockpool%' ORDER BY name`)).toEqual([['rockpool_conflict'], ['rockpool_conflict_row'], ['rockpool_document'], ['rockpool_snapshot']]);
+    const [[schemaHash, epoch, watermark]] = all('SELECT schema_hash, epoch, watermark FROM rockpool_snapshot') as [[string, Uint8Array, bigint]];
+    expect({ schemaHash, watermark }).toEqual({ schemaHash: TEST_SCHEMA.hash, watermark: 3n });
+    file.close();
+
+    await writer.commit([update('accounts', 'a', { name: 'Bank' })]);
+    const site = new TestSite();
+    site.epoch = epoch;
+    site.cursor = Number(watermark);
+    const { welcome, first } = await (await tested.server.connect(site)).open(await tested.server.token(), DATABASE);
+    expect(welcome.reload).toBe(false);
+    expect(first).toMatchObject({ from: 3, to: 4, groups: [{ kind: 'update', keys: [['a']], values: [['Bank']] }] });
+  });
+
+  it('goes on where the download was cut, unless it is another one by then', async () => {
+    const writer = await filled();
+    const whole = await download();
+    const etag = whole.response.headers.get('etag') as string;
+    const rest = await download({ range: 'bytes=100-', 'if-range': etag });
+    expect(rest.response.status).toBe(206);
+    expect(rest.response.headers.get('content-range')).toBe(`bytes 100-${whole.bytes.length - 1}/${whole.bytes.length}`);
+    expect(Buffer.concat([whole.bytes.subarray(0, 100), rest.bytes]).equals(whole.bytes)).toBe(true);
+    expect((await download({ range: `bytes=${whole.bytes.length}-`, 'if-range': etag })).response.status).toBe(416);
+    // Two more are still its tail; the third is one too many.
+    for (const rank of [1n, 2n]) await writer.commit([update('accounts', 'a', { rank })]);
+    expect((await download()).response.headers.get('etag')).toBe(etag);
+    await writer.commit([update('accounts', 'a', { rank: 3n })]);
+    const other = await download({ range: 'bytes=100-', 'if-range': etag });
+    expect(other.response.status).toBe(200);
+    expect(other.response.headers.get('rockpool-watermark')).toBe('6');
+  });
+
+  it('is built once for all who ask, while writers go on', async () => {
+    const writer = await filled();
+    const asked = [download(), download(), download()];
+    for (let rank = 0n; rank < 2n; rank++) expect(await writer.commit([update('accounts', 'a', { rank })])).toMatchObject({ kind: 'admitted' });
+    const etags = (await Promise.all(asked)).map(({ response }) => response.headers.get('etag'));
+    expect(new Set(etags).size).toBe(1);
+  });
+
+  it('is not given for another schema, nor where the database is small', async () => {
+    await filled();
+    const token = await tested.server.token();
+    const other = await tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${'0'.repeat(32)}`, { token });
+    expect(await other.json()).toMatchObject({ code: 'schema-mismatch', recovery: 'upgrade' });
+  });
+});
+
+describe('a range', () => {
+  it.each([
+    [null, null],
+    ['bytes=0-', { start: 0, end: 10 }],
+    ['bytes=3-5', { start: 3, end: 6 }],
+    ['bytes=3-99', { start: 3, end: 10 }],
+    ['bytes=10-', 'beyond'],
+    ['bytes=5-3', null],
+    ['bytes=-3', null],
+    ['bytes=0-1,3-4', null],
+    ['lines=1-', null],
+  ])('%s is %o', (header, range) => {
+    expect(readByteRange(header, 10)).toEqual(range);
+  });
+});

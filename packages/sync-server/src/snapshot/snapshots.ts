@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { databaseFileName, databasePath } from '../store/data-directory.ts';
+import type { SnapshotFacts } from './write-snapshot.ts';
+
+/** A snapshot on disk, ready to be sent. */
+export interface Snapshot extends SnapshotFacts {
+  readonly path: string;
+}
+
+export interface SnapshotRules {
+  /** A smaller file is not worth it: its rows come as one delivery. */
+  readonly minFileBytes: number;
+  /** A snapshot is given out until the log is this much further; the rest comes as the tail. */
+  readonly maxTailChangesets: number;
+}
+
+/** A megabyte is some 5,000 rows, which a delivery brings in a tenth of a second; a tail of 2,000 changesets as well. */
+export const SNAPSHOT_RULES: SnapshotRules = { minFileBytes: 1024 * 1024, maxTailChangesets: 2_000 };
+
+/** What is asked of a database's log: whether a snapshot still fits it. */
+export interface LogPosition {
+  /** Hex. */
+  readonly epoch: string;
+  readonly watermark: number;
+  /** Deletes below are forgotten: a snapshot from there would keep rows that are gone. */
+  readonly floor: number;
+  readonly schemaHash: string;
+}
+
+/** The snapshots of a server: built when they are asked for, one at a time, kept while they are of use. They are made anew after a restart. */
+export class Snapshots {
+  private readonly dataDir: string;
+  private readonly rules: SnapshotRules;
+  private readonly directory: string;
+  private readonly kept = new Map<string, Snapshot & { readonly schemaHash: string }>();
+  private readonly building = new Map<string, Promise<Snapshot>>();
+  // One build at a time: it takes a core, and the server should keep the others.
+  private last: Promise<unknown> = Promise.resolve();
+  private number = 0;
+
+  constructor(dataDir: string, rules: SnapshotRules) {
+    this.dataDir = dataDir;
+    this.rules = rules;
+    this.directory = join(dataDir, 'snapshots');
+    rmSync(this.directory, { recursive: true, force: true });
+    mkdirSync(this.directory);
+  }
+
+  /** Null: the database is too small for one. */
+  async get(databaseId: string, log: LogPosition): Promise<Snapshot | null> {
+    const path = databasePath(this.dataDir, databaseId);
+    if (fileBytes(path) < this.rules.minFileBytes) return null;
+    const kept = this.kept.get(databaseId);
+    if (kept !== undefined && this.fits(kept, log)) return kept;
+    const building = this.building.get(databaseId) ?? this.build(databaseId, path, log.schemaHash);
+    this.building.set(databaseId, building);
+    return building.finally(() => this.building.delete(databaseId));
+  }
+
+  /** Waits for what is being built. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.building.values());
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+
+  private fits({ epoch, watermark, schemaHash }: Snapshot & { readonly schemaHash: string }, log: LogPosition): boolean {
+    return epoch === log.epoch && schemaHash === log.schemaHash && watermark >= log.floor && log.watermark - watermark <= this.rules.maxTailChangesets;
+  }
+
+  private async build(databaseId: string, from: string, schemaHash: string): Promise<Snapshot> {
+    const path = join(this.directory, `${databaseFileName(databaseId)}.${++this.number}.gz`);
+    const built = this.last.then(() => runWorker(from, path));
+    this.last = built.catch(() => undefined);
+    const snapshot = { ...(await built), path, schemaHash };
+    const old = this.kept.get(databaseId);
+    this.kept.set(databaseId, snapshot);
+    // Whoever is downloading it has it open, and reads on.
+    if (old !== undefined) rmSync(old.path, { force: true });
+    return snapshot;
+  }
+}
+
+/** The write-ahead log counts: a database that was just filled lies there. */
+function fileBytes(path: string): number {
+  return ['', '-wal'].reduce((sum, suffix) => sum + (existsSync(path + suffix) ? statSync(path + suffix).size : 0), 0);
+}
+
+function runWorker(from: string, to: string): Promise<SnapshotFacts> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL('./snapshot-worker.ts', import.meta.url), { workerData: { from, to } });
+    worker.once('message', (facts: SnapshotFacts) => resolve(facts));
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`the snapshot’s worker ended with ${code}`)));
+  });
+}
