@@ -5,6 +5,8 @@ import { newId } from './new-id.ts';
 import { checkOptions } from './tab/check-options.ts';
 import { createLiveQueries } from './tab/live-queries.ts';
 import { followPageLifecycle } from './tab/page-lifecycle.ts';
+import { toResultColumns } from './tab/result-columns.ts';
+import { streamRows, type StreamSource } from './tab/stream-rows.ts';
 import { toStatement } from './tab/sql.ts';
 import { readMigrations } from './tab/read-migrations.ts';
 import { startWorker } from './tab/start-worker.ts';
@@ -95,6 +97,11 @@ export async function createClient(options: ClientOptions): Promise<Client> {
 
   const write = (statements: readonly SqlStatement[], action?: WriteAction) => call((worker) => worker.write(statements, action));
 
+  const streams: StreamSource = {
+    openStream: (streamId, statement) => call((worker) => worker.openStream(streamId, statement)),
+    nextChunk: (streamId) => call((worker) => worker.nextChunk(streamId)),
+    closeStream: (streamId) => call((worker) => worker.closeStream(streamId)),
+  };
   const transactions: TransactionSource = {
     transact: (transactionId, ask) => call((worker) => worker.transact(transactionId, ask)),
     commit: (transactionId) => call((worker) => worker.commit(transactionId)),
@@ -121,6 +128,12 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       const statement = toStatement(given, params);
       return decodeRows(await call((worker) => worker.query(statement))) as Row[];
     },
+    async columns(given: SqlStatement | string, params?: readonly SqlParam[]) {
+      const statement = toStatement(given, params);
+      return toResultColumns(await call((worker) => worker.query(statement)));
+    },
+    stream: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
+      streamRows(streams, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
     async execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
       const [outcome] = await write([toStatement(given, params)]);
       if (outcome === undefined) throw new RockpoolError('internal', { results: 0 });

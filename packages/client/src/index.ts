@@ -16,6 +16,7 @@ export type {
   ParkedValue,
   Persistence,
   PersistenceChoice,
+  ResultColumns,
   SqlParam,
   SqlRow,
   SqlStatement,

@@ -39,6 +39,11 @@ export interface WorkerApi {
    */
   open(options: OpenOptions, tab: TabApi): Promise<SyncStatus>;
   query(statement: SqlStatement): Promise<EncodedRows>;
+  /** Begins a large result; the page names it. What it gives is of one moment where storage has room for another connection. */
+  openStream(streamId: number, statement: SqlStatement): Promise<void>;
+  /** Its next rows; null after the last. */
+  nextChunk(streamId: number): Promise<EncodedRows | null>;
+  closeStream(streamId: number): Promise<void>;
   /** One atomic transaction; resolves when it is committed, wherever it ran. */
   write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementOutcome[]>;
   /**

@@ -15,16 +15,18 @@ import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { chooseMedium } from './storage/choose-medium.ts';
 import { createLocalOpener } from './storage/open-local.ts';
 import { requireTabSupport } from './storage/require-tab-support.ts';
+import { createStreams, type Streams } from './streams.ts';
 import { startSync } from './sync/start-sync.ts';
 
 /** Puts the parts of a tab's worker together: storage and database, leader or follower, live queries, sync. */
 export function createHost(): WorkerApi {
   let membership: Membership<OpenDatabase> | null = null;
   let live: LiveRunner | null = null;
+  let streams: Streams | null = null;
 
-  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner } {
-    if (membership === null || live === null) throw new RockpoolError('internal', { called: 'before open' });
-    return { membership, live };
+  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams } {
+    if (membership === null || live === null || streams === null) throw new RockpoolError('internal', { called: 'before open' });
+    return { membership, live, streams };
   }
 
   return {
@@ -52,6 +54,7 @@ export function createHost(): WorkerApi {
         if (isOpen) send({ kind: 'status', status });
       };
 
+      const openLocal = createLocalOpener({ ...options, medium, schema: decodeSchema(options.schema) });
       const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
         scope: scopeOf(options.name, persistence),
         schema: options.schema,
@@ -62,7 +65,7 @@ export function createHost(): WorkerApi {
         clock: systemClock,
         newId,
         sharesFiles: medium.allowsReaders,
-        openDatabase: createLocalOpener({ ...options, medium, schema: decodeSchema(options.schema) }),
+        openDatabase: openLocal,
         // Sync starts here and lives as long as this tab leads.
         startWork: (tools) =>
           options.sync === null ? NO_WORK : startSync({ target: options.sync, token: async () => tab.token(), tools, persistence }),
@@ -77,6 +80,8 @@ export function createHost(): WorkerApi {
       });
       membership = mine;
       live = createLiveRunner({ reads: mine.reads, clock: systemClock, send: (event, transferables) => send(transfer(event, transferables)) });
+      const openReader = medium.allowsReaders ? () => openLocal('reader', () => undefined) : null;
+      streams = createStreams({ openReader, reads: mine.reads, nowMs: () => performance.now() });
       await mine.open();
       isOpen = true;
       return status;
@@ -86,6 +91,12 @@ export function createHost(): WorkerApi {
       const rows = await opened().membership.reads.query(statement);
       return transfer(rows, rowsTransferables(rows));
     },
+    openStream: async (streamId, statement) => opened().streams.open(streamId, statement),
+    nextChunk: async (streamId) => {
+      const rows = await opened().streams.next(streamId);
+      return rows === null ? null : transfer(rows, rowsTransferables(rows));
+    },
+    closeStream: async (streamId) => opened().streams.close(streamId),
     write: async (statements, action) => {
       const outcomes = await opened().membership.write(statements, action);
       return transfer(outcomes, outcomes.flatMap(outcomeTransferables));
@@ -98,11 +109,17 @@ export function createHost(): WorkerApi {
     parked: async () => opened().membership.reads.listParked(),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),
     unwatch: async (queryId) => opened().live.unwatch(queryId),
-    suspend: async () => opened().membership.suspend(),
+    suspend: async () => {
+      await opened().streams.closeAll();
+      await opened().membership.suspend();
+    },
     resume: async () => opened().membership.resume(),
     // As if this worker had been told itself, which it is in Firefox: sync listens there, if it runs here.
     online: async () => void globalThis.dispatchEvent(new Event('online')),
-    close: async () => membership?.close(),
+    close: async () => {
+      await streams?.closeAll();
+      await membership?.close();
+    },
   };
 }
 

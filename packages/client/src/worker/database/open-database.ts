@@ -13,6 +13,7 @@ import { Outbox } from '../changelog/outbox.ts';
 import { Parked } from '../changelog/parked.ts';
 import { changeDocument } from '../documents/change-document.ts';
 import { Connection } from '../sqlite/connection.ts';
+import { openCursor, type RowCursor } from './row-cursor.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
@@ -65,6 +66,8 @@ export interface OpenDatabase extends LocalDatabase {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Makes all commits so far survive power loss. */
   flush(): void;
+  /** The rows of a query, some at a time, all of one moment: nothing else can be read on this connection meanwhile. */
+  openCursor(statement: SqlStatement): RowCursor;
   /** For the app; on a reader too. */
   listParked(): ParkedChangeset[];
   /** Makes a parked changeset a new one. See write/retry-parked.ts. */
@@ -159,6 +162,10 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
       } finally {
         statement.release();
       }
+    },
+    openCursor(statement: SqlStatement): RowCursor {
+      requireOpen();
+      return openCursor(connection, statement);
     },
     dependencies(statement: SqlStatement): QueryDependencies {
       requireOpen();

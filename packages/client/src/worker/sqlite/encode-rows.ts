@@ -16,6 +16,14 @@ const INITIAL_ROWS = 64;
  * Throws `query-invalid` when the result is larger than MAX_RESULT_BYTES.
  */
 export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRows {
+  return encodeSomeRows(statement, memory, () => false).rows;
+}
+
+// Asking the time costs as much as a few rows.
+const ASKED_EVERY_ROWS = 64;
+
+/** The same for the next rows of it, until `isEnough` says so, which is asked now and then. At the end the statement is reset. */
+export function encodeSomeRows(statement: Statement, memory: WasmMemory, isEnough: (rowCount: number) => boolean): { readonly rows: EncodedRows; readonly isEnd: boolean } {
   let rowCount = 0;
   let stepped = statement.step();
   // Only now: the first step may compile the statement anew, after which `*` can stand for other columns.
@@ -34,10 +42,11 @@ export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRow
       statement.reset();
       throw new RockpoolError('query-invalid', { problem: 'result too large', maxBytes: MAX_RESULT_BYTES, rows: rowCount });
     }
+    if (rowCount % ASKED_EVERY_ROWS === 0 && isEnough(rowCount)) break;
     stepped = statement.step();
   }
-  statement.reset();
-  return { names, columns: columns.map((column) => column.finish(rowCount)), rowCount };
+  if (!stepped) statement.reset();
+  return { rows: { names, columns: columns.map((column) => column.finish(rowCount)), rowCount }, isEnd: !stepped };
 }
 
 type Kind = EncodedColumn['kind'];

@@ -1,0 +1,28 @@
+import { decodeRows, type EncodedRows } from '../rpc/rows-transfer.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlRow } from '../rpc/sql-value.ts';
+
+/** The worker's side of a stream, as this side calls it. */
+export interface StreamSource {
+  openStream(streamId: number, statement: SqlStatement): Promise<void>;
+  nextChunk(streamId: number): Promise<EncodedRows | null>;
+  closeStream(streamId: number): Promise<void>;
+}
+
+let lastStreamId = 0;
+
+/** One chunk is under way at most: the worker reads no further than the loop has come, but for that. */
+export async function* streamRows(source: StreamSource, statement: SqlStatement): AsyncGenerator<SqlRow[], void, void> {
+  const streamId = ++lastStreamId;
+  await source.openStream(streamId, statement);
+  try {
+    for (;;) {
+      const chunk = await source.nextChunk(streamId);
+      if (chunk === null) return;
+      yield decodeRows(chunk);
+    }
+  } finally {
+    // A client that has ended has no streams.
+    await source.closeStream(streamId).catch(() => undefined);
+  }
+}

@@ -1,0 +1,45 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { SqlStatement } from '../../rpc/sql-statement.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { encodeSomeRows } from '../sqlite/encode-rows.ts';
+import { READ_POLICY } from '../write/sql-policy.ts';
+
+/** A query that was begun. */
+export interface RowCursor {
+  /** The next rows, until `isEnough` says so, which is asked now and then. Null after the last. */
+  next(isEnough: (rowCount: number) => boolean): EncodedRows | null;
+  /** Lets go of its moment. */
+  close(): void;
+}
+
+export function openCursor(connection: Connection, { sql, params }: SqlStatement): RowCursor {
+  const statement = connection.prepare(sql, READ_POLICY);
+  let isOpen = true;
+  const close = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    statement.release();
+  };
+  try {
+    if (!statement.readOnly) throw new RockpoolError('sql-read-only');
+    statement.bindParams(params);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return {
+    next(isEnough) {
+      if (!isOpen) return null;
+      try {
+        const { rows, isEnd } = connection.underPolicy(READ_POLICY, () => encodeSomeRows(statement, connection.runtime.memory, isEnough));
+        if (isEnd) close();
+        return isEnd && rows.rowCount === 0 ? null : rows;
+      } catch (error) {
+        close();
+        throw error;
+      }
+    },
+    close,
+  };
+}

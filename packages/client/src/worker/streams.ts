@@ -1,0 +1,85 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { OpenedDatabase } from '../leader/opened-database.ts';
+import type { Reads } from '../rpc/reads.ts';
+import type { EncodedRows } from '../rpc/rows-transfer.ts';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { OpenDatabase } from './database/open-database.ts';
+
+/** Half a frame: neither this thread nor the page's, which takes less for as many rows, is busy for longer in one go. */
+const CHUNK_MS = 8;
+
+/** What the page can take in at once in that time. */
+const CHUNK_ROWS = 8_192;
+
+export interface StreamsOptions {
+  /** A connection for one stream alone, as it stays at one moment of the database. Null where there is room for one connection only. */
+  readonly openReader: (() => Promise<OpenedDatabase<OpenDatabase>>) | null;
+  /** Reads a whole result, where there is no such connection. */
+  readonly reads: Pick<Reads, 'query'>;
+  readonly nowMs: () => number;
+}
+
+/** Large results that go to the page piece by piece, as it asks for them. */
+export interface Streams {
+  open(streamId: number, statement: SqlStatement): Promise<void>;
+  /** Null after the last. */
+  next(streamId: number): Promise<EncodedRows | null>;
+  close(streamId: number): Promise<void>;
+  /** The page goes away: a stream would keep the log from being moved into the file. What is asked of one fails with `storage-lost`. */
+  closeAll(): Promise<void>;
+}
+
+interface Stream {
+  readonly next: () => EncodedRows | null;
+  readonly close: () => Promise<void>;
+}
+
+export function createStreams({ openReader, reads, nowMs }: StreamsOptions): Streams {
+  const streams = new Map<number, Stream>();
+
+  async function openStream(statement: SqlStatement): Promise<Stream> {
+    if (openReader === null) {
+      let whole: EncodedRows | null = await reads.query(statement);
+      const next = (): EncodedRows | null => {
+        const rows = whole;
+        whole = null;
+        return rows;
+      };
+      return { next, close: () => Promise.resolve() };
+    }
+    const reader = await openReader();
+    const close = (): Promise<void> => reader.close({ handsOver: false });
+    try {
+      const cursor = reader.database.openCursor(statement);
+      const next = (): EncodedRows | null => {
+        const endMs = nowMs() + CHUNK_MS;
+        return cursor.next((rowCount) => rowCount >= CHUNK_ROWS || nowMs() >= endMs);
+      };
+      return { next, close };
+    } catch (thrown) {
+      await close();
+      throw thrown;
+    }
+  }
+
+  async function close(streamId: number): Promise<void> {
+    const stream = streams.get(streamId);
+    streams.delete(streamId);
+    await stream?.close();
+  }
+
+  return {
+    async open(streamId, statement) {
+      streams.set(streamId, await openStream(statement));
+    },
+    async next(streamId) {
+      const stream = streams.get(streamId);
+      if (stream === undefined) throw new RockpoolError('storage-lost', { reason: 'the stream was closed' });
+      return stream.next();
+    },
+    close,
+    async closeAll() {
+      await Promise.all([...streams.keys()].map(close));
+    },
+  };
+}
