@@ -160,6 +160,6 @@ it('five tabs open a fresh database at once', async () => {
 
 it('where the browser lacks what storage needs, opening fails with a code and says what', async () => {
   // Here, outside of a worker, browsers hide the handles.
-  const opening = createHost().open({ name: freshName(), schema: JSON.stringify({ rockpoolSchema: 1, ...schema }), sync: null, durability: 'relaxed', persistence: 'opfs' }, { onEvent: () => undefined, token: async () => '' });
+  const opening = createHost().open({ name: freshName(), schema: JSON.stringify({ rockpoolSchema: 1, ...schema }), migrations: null, sync: null, durability: 'relaxed', persistence: 'opfs' }, { onEvent: () => undefined, token: async () => '' });
   await expect(opening).rejects.toMatchObject({ code: 'storage-unsupported', fields: { missing: expect.stringContaining('createSyncAccessHandle') as unknown } });
 });

@@ -24,9 +24,9 @@ export function memoryWriter(): MemoryWriter {
   const written: string[] = [];
   let lastId = 0;
 
-  const run = ({ sql, params }: SqlStatement): { changes: number } => {
+  const run = ({ sql, params }: SqlStatement): { changes: number; rows: never[] } => {
     written.push(sql);
-    return { changes: Number(db.prepare(sql).run(...inputs(params)).changes) };
+    return { changes: Number(db.prepare(sql).run(...inputs(params)).changes), rows: [] };
   };
   const rows = <Row>(sql: string, params: readonly SqlParam[] = []): Row[] => {
     const statement = db.prepare(sql);

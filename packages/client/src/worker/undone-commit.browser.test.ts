@@ -14,7 +14,7 @@ const hosts: WorkerApi[] = [];
 async function openHost(name: string): Promise<{ readonly host: WorkerApi; readonly events: WorkerEvent[] }> {
   const host = createHost();
   const events: WorkerEvent[] = [];
-  await host.open({ name, schema, sync: null, durability: 'relaxed', persistence: 'indexeddb' }, { onEvent: (event) => void events.push(event), token: async () => '' });
+  await host.open({ name, schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'indexeddb' }, { onEvent: (event) => void events.push(event), token: async () => '' });
   hosts.push(host);
   return { host, events };
 }

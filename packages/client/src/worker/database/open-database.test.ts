@@ -5,6 +5,7 @@ import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { testColumn, testTable } from '../testing/table-schema.ts';
 import { STORAGE_FORMAT } from './internal-tables.ts';
+import type { OpenDatabase } from './open-database.ts';
 import { account, draft, entry, openInMemory, openStored, priced, testRuntime, testSchema } from '../testing/test-database.ts';
 
 function failure(action: () => unknown): RockpoolError {
