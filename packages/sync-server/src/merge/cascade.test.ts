@@ -177,6 +177,20 @@ describe('a child that went with its parent', () => {
     expect(counts()).toEqual([[2n, 2n, 1n]]);
   });
 
+  it('stays away where something else has its place by now', async () => {
+    const { a, b } = await two();
+    b.site.write([insert('cards', 'k', { account_name: 'x', digits: '1' })]);
+    await a.commit([remove('accounts', 'x')]);
+    b.push();
+    await b.decided(1);
+    await a.delivery();
+    await a.commit([insert('cards', 'm', { account_name: 'y', digits: '1' })]);
+    const c = await tested.server.open(undefined, { principal: 'cleo' });
+    expect(await c.commit([insert('accounts', 'x', { name: 'x' })], { base: 0 })).toMatchObject({ kind: 'admitted' });
+    expect(query('SELECT id FROM cards')).toEqual([['m']]);
+    expect(ledger()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
+  });
+
   it('waits for its other parent where both have gone', async () => {
     const { a, b } = await two();
     b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n })]);

@@ -58,6 +58,7 @@ export const COMMENTS: TableSchema = table('comments', [id, column('note_id', 't
 
 /** Refers to its parent by a unique column that is not the key. */
 export const CARDS: TableSchema = table('cards', [id, column('account_name', 'text'), column('digits', 'text')], {
+  uniques: [['digits']],
   foreignKeys: [{ columns: ['account_name'], foreignTable: 'accounts', foreignColumns: ['name'], onDelete: 'cascade', onUpdate: 'no action' }],
 });
 

@@ -1,0 +1,47 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/*
+ * docs/merge-rules.md names, in the last cell of every row, the tests that hold it:  `row.test.ts`: "name", "beginning of a name…"; `other.test.ts`: "name"
+ */
+
+const page = readFileSync(new URL('../../docs/merge-rules.md', import.meta.url), 'utf8');
+const root = new URL('../../', import.meta.url).pathname;
+const sourcesByName = Map.groupBy(
+  globSync('{packages/*/src,tests}/**/*.{test,contract}.ts', { cwd: root }),
+  (path) => basename(path),
+);
+
+interface Row {
+  readonly line: string;
+  readonly cells: readonly string[];
+}
+
+/** The rows of all tables, without heads. */
+const rows: Row[] = page
+  .split('\n')
+  .filter((line, at, lines) => line.startsWith('|') && !line.startsWith('|---') && lines[at + 1]?.startsWith('|---') !== true)
+  .map((line) => ({ line, cells: line.split('|').slice(1, -1).map((cell) => cell.trim()) }));
+
+function namedTests(cell: string): { readonly file: string; readonly names: readonly string[] }[] {
+  return [...cell.matchAll(/`([\w.-]+\.(?:test|contract)\.ts)`:([^`]*)/g)].map(([, file, rest]) => ({ file: file as string, names: [...(rest as string).matchAll(/"([^"]+)"/g)].map(([, name]) => name as string) }));
+}
+
+describe('the page of merge rules', () => {
+  it('names a test for every line', () => {
+    expect(rows.length).toBeGreaterThan(40);
+    for (const { line, cells } of rows) expect(namedTests(cells.at(-1) ?? '').flatMap(({ names }) => names), line).not.toEqual([]);
+  });
+
+  it('names only tests that exist', () => {
+    const named = rows.flatMap(({ cells }) => namedTests(cells.at(-1) ?? ''));
+    for (const { file, names } of named) {
+      const sources = (sourcesByName.get(file) ?? []).map((path) => readFileSync(root + path, 'utf8'));
+      for (const name of names) {
+        const beginning = name.endsWith('…') ? name.slice(0, -1) : name;
+        expect(sources.some((source) => [`'${beginning}`, `"${beginning}`, `\`${beginning}`].some((title) => source.includes(title))), `${file}: ${name}`).toBe(true);
+      }
+    }
+  });
+});
