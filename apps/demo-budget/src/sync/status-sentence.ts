@@ -14,6 +14,12 @@ export function statusWords(status: SyncStatus): StatusWords {
   switch (state) {
     case 'opening':
       return { label: 'Opening', detail: 'The budget on this device is being opened.', tone: 'working' };
+    case 'paused':
+      return {
+        label: pendingCount === 0 ? 'Paused' : `Paused · ${pendingCount} to send`,
+        detail: 'Sync is paused. Everything works, is kept on this device, and will be sent when it goes on.',
+        tone: 'waiting',
+      };
     case 'offline':
       return {
         label: pendingCount === 0 ? 'Offline' : `Offline · ${pendingCount} to send`,
