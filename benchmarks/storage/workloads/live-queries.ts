@@ -44,7 +44,7 @@ export async function writeToLiveQueries(operations: Operations): Promise<Latenc
 
 /** The first few begin with the row that is written, the others are spread over the keys that begin with another digit. */
 function ranges(): KeyValueRange[] {
-  const otherDigits = [...'0123456789abcdef'].filter((digit) => !TOUCHED_KEY.startsWith(digit));
+  const otherDigits = '0123456789abcdef'.split('').filter((digit) => !TOUCHED_KEY.startsWith(digit));
   return Array.from({ length: QUERIES }, (_, i) => {
     if (i < TOUCHED) return { fromKey: TOUCHED_KEY, limit: ROWS + i };
     return { fromKey: otherDigits[i % otherDigits.length] + String(i), limit: ROWS };

@@ -1,0 +1,111 @@
+// node client-process.ts ENGINE: one or many clients of one engine in a process of its own, driven by messages.
+import type { SyncClient } from './engine.ts';
+import { ENGINES, type EngineName } from './engines.ts';
+import { ledgerRow, ledgerRows } from './rows.ts';
+
+const { engine } = await ENGINES[process.argv[2] as EngineName]();
+const clients: SyncClient[] = [];
+/** Of each client: when it saw which row, on the clock that all processes of a machine share. */
+const seenMs: Map<string, number>[] = [];
+/** Rows that a client writes in one go before it lets the socket have its turn. */
+const BURST = 200;
+const POLL_MS = 5;
+
+const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+export const commands = {
+  async create(port: number, name: string, count: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      const client = await engine.createClient(port, `${name}${i}`);
+      const seen = new Map<string, number>();
+      client.onRow((id) => {
+        if (!seen.has(id)) seen.set(id, nowMs());
+      });
+      clients.push(client);
+      seenMs.push(seen);
+    }
+  },
+  async connect(): Promise<number> {
+    const startMs = nowMs();
+    for (const client of clients) await client.connect();
+    return startMs;
+  },
+  async disconnect(): Promise<void> {
+    for (const client of clients) await client.disconnect();
+  },
+  /** Each row in a transaction of its own; the milliseconds that took. */
+  async insertEach(from: number, count: number): Promise<number> {
+    const startMs = nowMs();
+    for (let i = 0; i < count; i++) {
+      await first().insert(ledgerRow(from + i));
+      if (i % BURST === BURST - 1) await turn();
+    }
+    return nowMs() - startMs;
+  },
+  async insertMany(from: number, count: number): Promise<void> {
+    await first().insertMany(ledgerRows(from, count));
+  },
+  /** One row each `gapMs`; when each was written. */
+  async insertPaced(from: number, count: number, gapMs: number): Promise<(readonly [id: string, atMs: number])[]> {
+    const written: (readonly [string, number])[] = [];
+    for (let i = 0; i < count; i++) {
+      const row = ledgerRow(from + i);
+      const atMs = nowMs();
+      written.push([row.id, atMs]);
+      await first().insert(row);
+      await sleep(Math.max(0, gapMs - (nowMs() - atMs)));
+    }
+    return written;
+  },
+  /** When every client had at least so many rows; rejects when that does not come. */
+  async waitForCount(count: number, timeoutMs: number): Promise<number> {
+    const endMs = nowMs() + timeoutMs;
+    while (!clients.every((client) => client.count() >= count)) {
+      if (nowMs() > endMs) throw new Error(`${Math.min(...clients.map((client) => client.count()))} of ${count} rows after ${timeoutMs / 1000} s`);
+      await sleep(POLL_MS);
+    }
+    return nowMs();
+  },
+  async waitUntilSent(timeoutMs: number): Promise<void> {
+    const endMs = nowMs() + timeoutMs;
+    while (!first().isSent()) {
+      if (nowMs() > endMs) throw new Error(`not sent after ${timeoutMs / 1000} s`);
+      await sleep(POLL_MS);
+    }
+  },
+  /** How long each row took to each client; Infinity for one that never came. */
+  async latencies(written: readonly (readonly [id: string, atMs: number])[]): Promise<number[]> {
+    return seenMs.flatMap((seen) => written.map(([id, atMs]) => (seen.get(id) ?? Infinity) - atMs));
+  },
+  async close(): Promise<void> {
+    for (const client of clients) await client.close();
+  },
+};
+
+export type Commands = typeof commands;
+
+export interface Command {
+  readonly id: number;
+  readonly name: keyof Commands;
+  readonly args: readonly unknown[];
+}
+
+function first(): SyncClient {
+  const [client] = clients;
+  if (client === undefined) throw new Error('no client');
+  return client;
+}
+
+process.on('message', (command: Command) => void answer(command));
+process.on('disconnect', () => process.exit(0));
+
+async function answer({ id, name, args }: Command): Promise<void> {
+  try {
+    process.send?.({ id, value: await (commands[name] as (...rest: readonly unknown[]) => Promise<unknown>)(...args) });
+  } catch (error) {
+    process.send?.({ id, error: error instanceof Error ? error.message : String(error) });
+  }
+}
+process.send?.('ready');

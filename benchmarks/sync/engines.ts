@@ -1,0 +1,23 @@
+import type { Engine } from './engine.ts';
+
+export interface SyncSubject {
+  readonly name: string;
+  readonly variant: string;
+  readonly engine: EngineName;
+  /** Workloads that it does not run, with the reason that stands in the report. */
+  readonly lacks?: Readonly<Record<string, string>>;
+}
+
+export type EngineName = 'hocuspocus' | 'rockpool' | 'tinybase';
+
+export const ENGINES: Readonly<Record<EngineName, () => Promise<{ readonly engine: Engine }>>> = {
+  hocuspocus: () => import('./engines/hocuspocus.ts'),
+  rockpool: () => import('./engines/rockpool.ts'),
+  tinybase: () => import('./engines/tinybase.ts'),
+};
+
+export const SYNC_SUBJECTS: readonly SyncSubject[] = [
+  { name: 'rockpool', variant: '', engine: 'rockpool' },
+  { name: 'Hocuspocus', variant: '', engine: 'hocuspocus' },
+  { name: 'TinyBase', variant: '', engine: 'tinybase', lacks: { S1: 'a message holds 16 MB: of 100,000 rows a second client gets none' } },
+];

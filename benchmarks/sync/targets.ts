@@ -1,0 +1,31 @@
+import type { Target } from '../report/target.ts';
+
+/** What sync must reach. Peers do not wait for the disk before they acknowledge, so these are figures of our own, for a machine of two cores. `fsyncMs`: of this run. */
+export function syncTargets(fsyncMs: number): Target[] {
+  return [
+    target('S1', 'first sync of 100,000 rows, until all can be queried', 0.5),
+    target('S1bytes', 'bytes of that', 8 * 2 ** 20),
+    target('S2p50', 'a write, from A by the server to B: median', round(fsyncMs + 2)),
+    target('S2p99', 'a write, from A by the server to B: 99th percentile', 10),
+    target('S2bytes', 'bytes up for a write of one row', 220),
+    target('S3', '10,000 offline writes, until B has them', 0.5),
+    target('S3bytes', 'bytes up of that', 1.2e6),
+    target('S3offline', 'the 10,000 offline writes themselves', 0.6),
+    target('S4-100p50', '10 writes a second to 100 clients: median', 5),
+    target('S4-100p99', '10 writes a second to 100 clients: 99th percentile', 20),
+    target('S4-500p50', '10 writes a second to 500 clients: median', 20),
+    target('S4-500p99', '10 writes a second to 500 clients: 99th percentile', 100),
+    target('S4-500missed', 'rows that never came to one of 500 clients', 0),
+    target('S5-100', 'server memory with 100 idle clients', 90),
+    target('S5-100each', 'of that for each client', 60),
+    target('S8p50', 'a write from A to B with 10,000 rows present: median', round(fsyncMs + 2)),
+  ];
+}
+
+function target(workload: string, title: string, atMost: number): Target {
+  return { workload, title, variant: '', atMost, of: 'absolute' };
+}
+
+function round(ms: number): number {
+  return Number(ms.toFixed(1));
+}

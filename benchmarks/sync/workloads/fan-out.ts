@@ -1,0 +1,50 @@
+import type { SyncSubject } from '../engines.ts';
+import { residentBytes, startClients, startServer } from '../processes.ts';
+import { quantile, sleep, type Figure, type SyncWorkload } from '../workload.ts';
+
+/** Ten writes a second. */
+const GAP_MS = 100;
+const SETTLE_MS = 3_000;
+const TIMEOUT_MS = 120_000;
+
+/** S4 and S5: one writes, many watch; and what the server's memory is while they only watch. All watchers share one process, and the machine. */
+export const fanOut: SyncWorkload = {
+  id: 'S4',
+  rounds: 1,
+  async run(subject, { fanOutClients, fanOutWrites }) {
+    const figures: Figure[] = [];
+    for (const clients of fanOutClients) figures.push(...(await fanOutTo(subject, clients, fanOutWrites)));
+    return figures;
+  },
+};
+
+async function fanOutTo(subject: SyncSubject, clientCount: number, writes: number): Promise<Figure[]> {
+  const server = await startServer(subject);
+  const memoryBefore = residentBytes(server.pid);
+  const [writer, watchers] = await Promise.all([startClients(subject, server.port, 'writer'), startClients(subject, server.port, 'watcher', clientCount)]);
+  try {
+    await Promise.all([writer.connect(), watchers.connect()]);
+    await sleep(SETTLE_MS);
+    const memory = residentBytes(server.pid);
+    await writer.insertEach(1_000_000, 1);
+    await watchers.waitForCount(1, TIMEOUT_MS);
+    const written = await writer.insertPaced(0, writes, GAP_MS);
+    await sleep(SETTLE_MS);
+    const latencies = await watchers.latencies(written);
+    const came = latencies.filter(Number.isFinite);
+    return [
+      [`S4-${clientCount}p50`, quantile(came, 0.5), 'ms'],
+      [`S4-${clientCount}p99`, quantile(came, 0.99), 'ms'],
+      [`S4-${clientCount}missed`, latencies.length - came.length, 'rows'],
+      ...(memory === undefined || memoryBefore === undefined
+        ? []
+        : ([
+            [`S5-${clientCount}`, memory / 2 ** 20, 'MB'],
+            [`S5-${clientCount}each`, (memory - memoryBefore) / clientCount / 1024, 'KB'],
+          ] as const)),
+    ];
+  } finally {
+    await Promise.all([writer.end(), watchers.end()]);
+    await server.stop();
+  }
+}
