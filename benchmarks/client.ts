@@ -4,4 +4,4 @@ import { CLIENT_SUBJECTS } from './storage/subjects.ts';
 import { CLIENT_TARGETS } from './storage/targets.ts';
 import { CLIENT_PLAN } from './storage/workloads.ts';
 
-await runGroup('client', [{ plan: CLIENT_PLAN, subjects: CLIENT_SUBJECTS }], CLIENT_TARGETS);
+await runGroup('client', [{ plan: CLIENT_PLAN, subjects: CLIENT_SUBJECTS, browser: 'chromium' }], CLIENT_TARGETS);

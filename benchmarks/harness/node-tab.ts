@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import type { BenchTab } from './chromium.ts';
+import type { BenchTab } from './browser.ts';
 import { open } from '../storage/adapters/node-sqlite.ts';
 import { keyOf } from '../storage/dataset.ts';
 import { fill } from '../storage/fill.ts';

@@ -4,6 +4,7 @@ import { extname, join, normalize } from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { build } from 'vite';
 import { root } from '../../scripts/children.mjs';
+import { CommandMailbox } from './command-mailbox.ts';
 import { POWERSYNC_WORKER_PATH } from './served-paths.ts';
 
 const benchmarks = join(root, 'benchmarks');
@@ -29,9 +30,18 @@ export async function buildPages(): Promise<void> {
   });
 }
 
+export interface ServedPages {
+  /** For pages in browsers that cannot be reached into. */
+  readonly mailbox: CommandMailbox;
+  urlOf(host: string): string;
+  close(): void;
+}
+
 /** Serves the built pages on any host name that leads to this machine, so that each subject can have an origin, and so a storage, of its own. */
-export async function servePages(): Promise<{ readonly urlOf: (host: string) => string; close(): void }> {
+export async function servePages(): Promise<ServedPages> {
+  const mailbox = new CommandMailbox();
   const server = createServer((request, response) => {
+    if (mailbox.handle(request, response)) return;
     const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
     const file = path.startsWith(POWERSYNC_WORKER_PATH) ? join(powerSync, path.slice(POWERSYNC_WORKER_PATH.length)) : join(output, path === '/' ? 'index.html' : path);
     if (!existsSync(file)) {
@@ -51,6 +61,7 @@ export async function servePages(): Promise<{ readonly urlOf: (host: string) => 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
+    mailbox,
     urlOf: (host) => `http://${host}.localhost:${port}/`,
     close() {
       server.closeAllConnections();

@@ -9,6 +9,7 @@ import type { Latencies } from '../storage/workloads/latencies.ts';
 import { writeToLiveQueries } from '../storage/workloads/live-queries.ts';
 import { readInALoop, writeNowAndThen } from '../storage/workloads/two-tabs.ts';
 import { WORKLOADS } from '../storage/workloads.ts';
+import { obey } from './obey.ts';
 import { createHost, type Host, type OpenRequest } from './host.ts';
 import { startWorkerHost, type RemoteHost } from './worker-host.ts';
 
@@ -33,7 +34,7 @@ let host: RemoteHost | undefined;
 let localHost: Host | undefined;
 let worker: Worker | undefined;
 
-window.bench = {
+const bench: BenchPage = {
   async open(request, readsFirstRow) {
     // Code that the page needs anyway is not part of opening a database.
     const prepareWorker = request.adapter === 'absurd-sql' ? (await import('../storage/adapters/absurd-sql-page.ts')).initBackend : () => undefined;
@@ -67,6 +68,10 @@ window.bench = {
     }
   },
 };
+
+window.bench = bench;
+const pageId = new URLSearchParams(location.search).get('obey');
+if (pageId !== null) void obey(pageId, bench);
 
 function opened(): RemoteHost {
   if (host === undefined) throw new Error('nothing is open');

@@ -11,7 +11,7 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
       figure(ours as ResultRow),
       peer === undefined ? '–' : `${labelOf(peer)}: ${figure(peer)}`,
       target.of === 'absolute' ? '–' : (ratio as number).toFixed(2),
-      target.of === 'absolute' ? `≤ ${target.atMost} ${ours?.unit}` : `≤ ${target.atMost}`,
+      target.of === 'absolute' ? `${target.isAtLeast === true ? '≥' : '≤'} ${target.atMost} ${ours?.unit}` : `≤ ${target.atMost}`,
       isReached ? 'reached' : `**missed**${target.account === undefined ? '' : `: ${target.account}`}`,
     ]);
   return markdown(['', 'workload', 'Rockpool', 'against', 'ratio', 'target', ''], lines);

@@ -7,6 +7,8 @@ export interface Target {
   /** Which of our variants it is asked of; '' is the default configuration. */
   readonly variant: string;
   readonly atMost: number;
+  /** For figures of which more is better: `atMost` is then the least. */
+  readonly isAtLeast?: boolean;
   /** Whose figure: a label as `labelOf` makes it, or the best of all peers. `absolute`: no peer's; `atMost` has the line's own unit. */
   readonly of: 'best peer' | 'absolute' | (string & {});
   /** Where the time goes, for a line that is known to miss its target. */
@@ -38,7 +40,7 @@ export function judge(targets: readonly Target[], rows: readonly ResultRow[]): V
     const peer = target.of === 'best peer' ? bestOf(peers) : peers.find((row) => labelOf(row) === target.of);
     const against = target.of === 'absolute' ? 1 : peer?.median;
     const ratio = ours === undefined || against === undefined ? undefined : ours.median / against;
-    return { target, ours, peer, ratio, isReached: ratio !== undefined && ratio <= target.atMost };
+    return { target, ours, peer, ratio, isReached: ratio !== undefined && (target.isAtLeast === true ? ratio >= target.atMost : ratio <= target.atMost) };
   });
 }
 

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildPages, servePages } from '../harness/pages.ts';
+import { launchStockBrowser } from '../harness/stock-browser.ts';
+import { launchChromium } from '../harness/chromium.ts';
 import { installPeers } from '../harness/peers.ts';
 import { report } from '../report/report.ts';
 import { Samples } from '../report/samples.ts';
@@ -15,6 +17,7 @@ import type { Plan } from './workloads.ts';
 export interface Part {
   readonly plan: Plan;
   readonly subjects: readonly Subject[];
+  readonly browser: 'chromium' | 'firefox' | 'webkit';
 }
 
 /** Runs a group in the browser as the command line asks, prints its tables and writes its results. */
@@ -38,7 +41,8 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
   const folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-'));
   const samples = new Samples();
   try {
-    for (const [index, { plan, subjects }] of parts.entries()) {
+    for (const [index, { plan, subjects, browser }] of parts.entries()) {
+      const ownFolder = join(folder, String(index));
       const run = new StorageRun(
         {
           plan,
@@ -46,7 +50,9 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
           sizes: flags.quick ? QUICK_SIZES : FULL_SIZES,
           rounds: Number(flags.rounds ?? (flags.quick ? 1 : 3)),
           workloads,
-          folder: join(folder, String(index)),
+          folder: ownFolder,
+          launch: () => (browser === 'chromium' ? launchChromium(join(ownFolder, 'profile')) : launchStockBrowser(browser, pages.mailbox)),
+          restartsBrowser: browser === 'chromium',
           urlOf: pages.urlOf,
         },
         samples,

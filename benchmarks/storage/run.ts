@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { BrowserContext } from 'playwright';
-import { launchChromium, openTab, type BenchTab } from '../harness/chromium.ts';
+import type { BenchBrowser, BenchTab } from '../harness/browser.ts';
 import { openNodeTab } from '../harness/node-tab.ts';
 import type { Samples } from '../report/samples.ts';
 import type { Role } from './adapters/adapter.ts';
@@ -8,10 +7,9 @@ import type { Sizes } from './dataset.ts';
 import type { Dataset } from './fill.ts';
 import { runs, slugOf, type Subject } from './subjects.ts';
 import type { Unit, Workload } from './workload.ts';
+import { TWO_TABS_MS } from './workloads/two-tabs.ts';
 import type { FilledPart, Plan } from './workloads.ts';
 
-/** A single call of a subject that takes longer is broken, or not worth its place. */
-const CALL_TIMEOUT_MS = 120_000;
 /** Both tabs are ready by then. */
 const LOOP_STARTS_AFTER_MS = 300;
 
@@ -23,8 +21,11 @@ export interface RunOptions {
   readonly rounds: number;
   /** Only these workloads; all when undefined. */
   readonly workloads: ReadonlySet<string> | undefined;
-  /** For the profile of the browser and the files of the native reference. */
+  /** For the files of the native reference. */
   readonly folder: string;
+  launch(): Promise<BenchBrowser>;
+  /** False for a browser that forgets what it stored when it ends: then cold means a new page and worker only. */
+  readonly restartsBrowser: boolean;
   urlOf(host: string): string;
 }
 
@@ -41,7 +42,7 @@ export class StorageRun {
   readonly #samples: Samples;
   /** Subjects that failed to fill a database: what needs it is not tried again. */
   readonly #broken = new Set<string>();
-  #context: BrowserContext | undefined;
+  #browser: BenchBrowser | undefined;
 
   constructor(options: RunOptions, samples: Samples) {
     this.#options = options;
@@ -55,10 +56,11 @@ export class StorageRun {
       for (const workloads of plan.onEmpty) await this.#emptyDatabases(workloads, rounds);
       for (const part of plan.onFilled) await this.#filledDatabases(part);
       if (plan.withTwoTabs) await this.#twoTabs();
+      if (plan.withThreeTabs === true) await this.#threeTabs();
       if (plan.withLiveQueries) await this.#liveQueries();
       await this.#emptyDatabases(plan.once, 1);
     } finally {
-      await this.#context?.close();
+      await this.#browser?.close();
     }
   }
 
@@ -117,6 +119,32 @@ export class StorageRun {
     }
   }
 
+  /** One tab writes now and then, two others read all the time: how many reads both get done in a second. */
+  async #threeTabs(): Promise<void> {
+    if (!this.#isWanted('reads')) return;
+    const name = 'shared';
+    const subjects = (round: number): Subject[] => this.#inTurn(round, []).filter((subject) => subject.manyTabs);
+    for (const subject of subjects(0)) await this.#session(subject, { name, dataset: 'shared' }, () => Promise.resolve());
+    for (let round = 0; round < this.#options.rounds; round++) {
+      for (const subject of subjects(round)) {
+        await this.#session(subject, { name }, (writer) =>
+          this.#reading(subject, name, (one) =>
+            this.#reading(subject, name, async (other) => {
+              const startAtMs = Date.now() + LOOP_STARTS_AFTER_MS;
+              const [write, ...reads] = await Promise.all([writer.bench.loop('write', startAtMs), one.bench.loop('read', startAtMs), other.bench.loop('read', startAtMs)]);
+              this.#add('reads', subject, '1/s', ((reads[0].count + reads[1].count) * 1000) / TWO_TABS_MS, 'higher');
+              this.#add('write', subject, 'ms', write.medianMs);
+            }),
+          ),
+        );
+      }
+    }
+  }
+
+  async #reading(subject: Subject, name: string, body: (tab: BenchTab) => Promise<void>): Promise<void> {
+    await this.#session(subject, { name, role: 'reader' }, body);
+  }
+
   async #liveQueries(): Promise<void> {
     if (!this.#isWanted('live')) return;
     for (let round = 0; round < this.#options.rounds; round++) {
@@ -152,8 +180,8 @@ export class StorageRun {
 
   async #openTab(subject: Subject): Promise<BenchTab> {
     if (subject.medium === 'native') return openNodeTab(join(this.#options.folder, slugOf(subject)));
-    if (this.#context === undefined) throw new Error('no browser');
-    return openTab(this.#context, this.#options.urlOf(slugOf(subject)), CALL_TIMEOUT_MS);
+    if (this.#browser === undefined) throw new Error('no browser');
+    return this.#browser.openTab(this.#options.urlOf(slugOf(subject)));
   }
 
   async #measureAll(tab: BenchTab, subject: Subject, workloads: readonly Workload[], round: number): Promise<void> {
@@ -165,9 +193,9 @@ export class StorageRun {
     }
   }
 
-  #add(workload: string, subject: Subject, unit: Unit, value: number): void {
+  #add(workload: string, subject: Subject, unit: Unit, value: number, better: 'lower' | 'higher' = 'lower'): void {
     const id = this.#options.plan.prefix + workload;
-    this.#samples.add({ workload: id, subject: subject.name, variant: subject.variant, unit, better: 'lower' }, value);
+    this.#samples.add({ workload: id, subject: subject.name, variant: subject.variant, unit, better }, value);
     console.log(`  ${id} ${slugOf(subject)}: ${Number(value.toPrecision(3))} ${unit}`);
   }
 
@@ -183,11 +211,10 @@ export class StorageRun {
   }
 
   async #restartBrowser(): Promise<void> {
-    await this.#context?.close();
-    this.#context = await launchChromium(join(this.#options.folder, 'profile'));
+    if (this.#browser !== undefined && !this.#options.restartsBrowser) return;
+    await this.#browser?.close();
+    this.#browser = await this.#options.launch();
     // The first page of a new browser starts processes that the others use too.
-    const warmUp = await this.#context.newPage();
-    await warmUp.goto(this.#options.urlOf('warm-up'));
-    await warmUp.close();
+    await (await this.#browser.openTab(this.#options.urlOf('warm-up'))).close();
   }
 }

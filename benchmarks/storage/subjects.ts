@@ -199,6 +199,17 @@ function ours(variant: string, settings: Settings): Subject {
   return { name: 'rockpool', variant, adapter: 'rockpool', settings: { medium: 'indexeddb', ...settings }, medium: 'indexeddb', manyTabs: false };
 }
 
+const RAW_INDEXEDDB: Subject = { name: 'raw IndexedDB', variant: '', adapter: 'raw-indexeddb', settings: {}, medium: 'indexeddb', manyTabs: true };
+/** Several tabs need the SDK, whose leader works for the others. */
+const OURS_IN_TABS: Subject = { name: 'rockpool', variant: '', adapter: 'rockpool-client', settings: {}, medium: 'files', manyTabs: true, only: ['reads', 'write'] };
+
+export const FIREFOX_SUBJECTS: readonly Subject[] = [
+  { name: 'rockpool', variant: '', adapter: 'rockpool', settings: { medium: 'opfs-exclusive' }, medium: 'files', manyTabs: false },
+  OURS_IN_TABS,
+  RAW_INDEXEDDB,
+];
+export const WEBKIT_SUBJECTS: readonly Subject[] = [ours('', {}), OURS_IN_TABS, RAW_INDEXEDDB];
+
 /** For the client: ours through the SDK, the others through one message a call or their own API on the page. */
 export const CLIENT_SUBJECTS: readonly Subject[] = [
   { name: 'rockpool', variant: '', adapter: 'rockpool-client', settings: {}, medium: 'files', manyTabs: true, hasLiveQueries: true },

@@ -21,6 +21,8 @@ export interface Plan {
   readonly onFilled: readonly FilledPart[];
   /** Whether L8w and L8r belong to it: one tab writes, another reads. */
   readonly withTwoTabs: boolean;
+  /** Whether LF belongs to it: one tab writes, two read. */
+  readonly withThreeTabs?: boolean;
   /** One list on a new, empty database, once, because it takes long. */
   readonly once: readonly Workload[];
   /** Whether live queries belong to it, for the subjects that have them. */
@@ -56,6 +58,18 @@ export const INDEXEDDB_PLAN: Plan = {
   withLiveQueries: false,
 };
 
+/** What can be compared with IndexedDB used directly, in browsers that have no access handles to share. */
+const BESIDE_INDEXEDDB: Omit<Plan, 'prefix'> = {
+  onEmpty: [[bulkInsert], [autocommitInsert]],
+  onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm, pointRead] }],
+  withTwoTabs: false,
+  withThreeTabs: true,
+  once: [],
+  withLiveQueries: false,
+};
+export const FIREFOX_PLAN: Plan = { prefix: 'LF-', ...BESIDE_INDEXEDDB };
+export const WEBKIT_PLAN: Plan = { prefix: 'LW-', ...BESIDE_INDEXEDDB };
+
 /** What an app's page gets: every call begins and ends there. */
 export const CLIENT_PLAN: Plan = {
   prefix: 'C-',
@@ -70,7 +84,7 @@ export const CLIENT_PLAN: Plan = {
 };
 
 export const WORKLOADS: ReadonlyMap<string, Workload> = new Map(
-  [FILE_PLAN, INDEXEDDB_PLAN, CLIENT_PLAN]
+  [FILE_PLAN, INDEXEDDB_PLAN, FIREFOX_PLAN, WEBKIT_PLAN, CLIENT_PLAN]
     .flatMap(({ onEmpty, onFilled, once }) => [...onEmpty.flat(), ...onFilled.flatMap(({ workloads }) => workloads), ...once])
     .map((workload) => [workload.id, workload]),
 );

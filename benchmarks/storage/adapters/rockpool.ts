@@ -1,5 +1,5 @@
 // Our storage in a worker, with the SDK's own binding to SQLite: what lies under a client's database, without capture and sync.
-import { indexedDbMedium, openStorage, opfsSharedMedium, type Medium, type SqliteModule, type Storage } from '../../../packages/vfs-opfs/src/index.ts';
+import { indexedDbMedium, openStorage, opfsExclusiveMedium, opfsSharedMedium, type Medium, type SqliteModule, type Storage } from '../../../packages/vfs-opfs/src/index.ts';
 import { rowsTransferables } from '../../../packages/client/src/rpc/rows-transfer.ts';
 import { Connection } from '../../../packages/client/src/worker/sqlite/connection.ts';
 import { encodeRows } from '../../../packages/client/src/worker/sqlite/encode-rows.ts';
@@ -10,7 +10,7 @@ import type { Settings } from '../subjects.ts';
 import type { OpenedDatabase, Role } from './adapter.ts';
 
 export async function open(database: string, settings: Settings, role: Role): Promise<OpenedDatabase> {
-  const medium: Medium = settings['medium'] === 'indexeddb' ? indexedDbMedium() : opfsSharedMedium();
+  const medium = mediumOf(settings);
   const [storage, runtime] = await Promise.all([
     openStorage({
       name: database,
@@ -34,6 +34,17 @@ export async function open(database: string, settings: Settings, role: Role): Pr
       return { packed, transfer: rowsTransferables(packed) };
     },
   };
+}
+
+function mediumOf(settings: Settings): Medium {
+  switch (settings['medium']) {
+    case 'indexeddb':
+      return indexedDbMedium();
+    case 'opfs-exclusive':
+      return opfsExclusiveMedium();
+    default:
+      return opfsSharedMedium();
+  }
 }
 
 class RockpoolDatabase implements SqlDatabase {
