@@ -3,12 +3,15 @@ import type { Server } from 'node:http';
 import type { Hono } from 'hono';
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import { createApp } from './app.ts';
+import { isDatabaseId } from './auth/database-id.ts';
 import { Gate } from './auth/gate.ts';
 import { issueToken, jwtAuthenticate, type TokenRequest, type TokenRules } from './auth/jwt.ts';
 import { Members } from './auth/members.ts';
 import { originProblem } from './auth/origin.ts';
 import type { Authenticate, Authorize } from './auth/principal.ts';
 import { secretProblem } from './auth/secret.ts';
+import { toServerDatabase, type ServerDatabase } from './backend/server-database.ts';
+import type { ChangesetToValidate } from './backend/validate.ts';
 import { DatabaseCache } from './fanout/database-cache.ts';
 import { RETENTION, type Retention } from './log/retention.ts';
 import { errorFields, logToStderr, type Log } from './observe/log-line.ts';
@@ -44,6 +47,11 @@ export interface SyncServerOptions {
   /** Default: JSON lines to stderr. */
   readonly log?: Log;
   readonly limits?: Partial<SessionLimits>;
+  /**
+   * The app's own rule for what is admitted: null admits, a text refuses with that reason, which the author is told (`changeset-refused`). Called inside the
+   * commit, so it has to answer at once. Default: none.
+   */
+  readonly validate?: (databaseId: string, changeset: ChangesetToValidate) => string | null;
   /** When a first sync comes as a file. */
   readonly snapshots?: Partial<SnapshotRules>;
   /** A delivery longer than this is sent in parts. Default 256 KiB. */
@@ -57,6 +65,8 @@ export interface SyncServer {
   readonly app: Hono;
   /** Takes WebSocket upgrades of `path` (default `/sync`) on a host's HTTP server; others are left alone. */
   attach(server: Server, path?: string): void;
+  /** A database for the program that runs the server: writes that sync like any other, and a feed of what changes. Made at its first use. */
+  database(databaseId: string): ServerDatabase;
   /** Who may do what, beyond what tokens say. What is changed here holds at once, also for open sessions. */
   readonly members: Pick<Members, 'list' | 'setRole' | 'invite'>;
   /** A token signed with `secret`. Throws `config-invalid` where the server has none. */
@@ -72,7 +82,7 @@ export const SYNC_PATH = '/sync';
  * `database-unavailable` when another server uses the directory.
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
-  const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, log = logToStderr, limits, retention, deliveryPartBytes } = options;
+  const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, log = logToStderr, limits, retention, deliveryPartBytes, validate } = options;
   const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
   requireValid(options, secret);
   const rules: TokenRules = { ...(secret && { secret }), ...(keySet && { keySet }), ...(issuer && { issuer }), ...(audience && { audience }) };
@@ -85,7 +95,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     now,
     log,
   });
-  const databases = new DatabaseCache({ dataDir, schema, retention: { ...RETENTION, ...retention }, deliveryPartBytes, onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
+  const databases = new DatabaseCache({ dataDir, schema, retention: { ...RETENTION, ...retention }, deliveryPartBytes, validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
   const metrics = new ServerMetrics();
   const sessionLimits = { ...SESSION_LIMITS, ...limits };
   const sockets = new Sockets({
@@ -119,6 +129,10 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
         sockets.reauthorize();
       },
       invite: (request) => members.invite(request),
+    },
+    database(databaseId) {
+      if (!isDatabaseId(databaseId)) throw new RockpoolError('auth-database-forbidden');
+      return toServerDatabase(() => databases.get(databaseId), now);
     },
     attach: (server, path = SYNC_PATH) => sockets.attach(server, path),
     issueToken: async (request) => {

@@ -2,6 +2,12 @@ export { issueToken, MIN_SECRET_BYTES, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenR
 export type { InvitationRequest, Member } from './auth/members.ts';
 export type { Authenticate, Authorize, Principal } from './auth/principal.ts';
 export type { Operation, Role } from './auth/role.ts';
+export type { BackendTransaction } from './backend/backend-transaction.ts';
+export type { FeedChange, FeedPosition } from './backend/change-feed.ts';
+export type { BackendRow, BackendValue } from './backend/column-value.ts';
+export type { NamedRow, RowChange, RowNews } from './backend/row-changes.ts';
+export type { ServerDatabase } from './backend/server-database.ts';
+export type { ChangesetToValidate } from './backend/validate.ts';
 export { createSyncServer, SYNC_PATH, type SyncServer, type SyncServerOptions } from './create-sync-server.ts';
 export type { Retention } from './log/retention.ts';
 export type { Log, LogFields } from './observe/log-line.ts';

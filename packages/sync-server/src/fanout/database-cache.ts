@@ -1,4 +1,5 @@
 import { RockpoolError, type Schema } from '@rockpool/shared';
+import type { Validate } from '../backend/validate.ts';
 import { LiveDatabase } from './live-database.ts';
 import type { Retention } from '../log/retention.ts';
 import { databasePath, databasesDirectory } from '../store/data-directory.ts';
@@ -13,6 +14,7 @@ export interface DatabaseCacheOptions {
   readonly onFailure: (databaseId: string, error: unknown) => void;
   readonly retention: Retention;
   readonly deliveryPartBytes?: number | undefined;
+  readonly validate?: ((databaseId: string) => Validate) | null;
   readonly maxIdleFiles?: number;
 }
 
@@ -47,9 +49,9 @@ export class DatabaseCache {
 
   private openFile(databaseId: string): LiveDatabase {
     try {
-      const { dataDir, schema, retention, deliveryPartBytes, onFailure } = this.options;
+      const { dataDir, schema, retention, validate = null, deliveryPartBytes, onFailure } = this.options;
       const file = openDatabaseFile(databasePath(dataDir, databaseId), schema);
-      return new LiveDatabase(file, { retention, deliveryPartBytes, onFailure: (error) => onFailure(databaseId, error) });
+      return new LiveDatabase(file, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, onFailure: (error) => onFailure(databaseId, error) });
     } catch (error) {
       if (error instanceof RockpoolError) throw error;
       throw new RockpoolError('database-unavailable', {}, { cause: error });

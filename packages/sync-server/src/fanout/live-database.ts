@@ -1,8 +1,11 @@
 import { DELIVERY_PART_BYTES, encodeDelivery, encodeDeliveryPart, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type Hello, type Push, type Welcome } from '@rockpool/shared';
 import { TableAudits } from '../audit/table-audits.ts';
 import type { Principal } from '../auth/principal.ts';
+import { ownPush, ownSite } from '../backend/own-site.ts';
+import type { Validate } from '../backend/validate.ts';
 import { outcomesAfter } from '../log/outcomes.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
+import type { SiteState } from '../log/sites.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import { encodeParts } from '../pull/encode-parts.ts';
@@ -43,6 +46,7 @@ export interface LiveDatabaseOptions {
   /** Unexpected failures: a file that cannot be written, a bug. */
   readonly onFailure: (error: unknown) => void;
   readonly retention?: Retention;
+  readonly validate?: Validate | null;
   /** See shared/protocol/limits.ts. */
   readonly deliveryPartBytes?: number | undefined;
 }
@@ -60,22 +64,24 @@ export class LiveDatabase {
   private readonly queue: PushQueue;
   private readonly audits: TableAudits;
   private readonly auditing = new Set<Subscriber>();
+  // Services that follow the changes.
+  private readonly waiting = new Set<(goesOn: boolean) => void>();
   private readonly subscriptions = new Map<Subscriber, Subscription>();
   private readonly subscriberBySite = new Map<string, Subscriber>();
   // Sessions of sites that are not theirs yet: they may ask by a push, and get nothing of the stream.
   private readonly foreigners = new Set<Subscriber>();
 
-  constructor(file: DatabaseFile, { onFailure, retention = RETENTION, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
+  constructor(file: DatabaseFile, { onFailure, retention = RETENTION, validate = null, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
     this.file = file;
     this.partBytes = deliveryPartBytes;
     this.audits = new TableAudits(file);
-    const rules = { checks: foreignKeyChecks(file.tableByName), retention };
+    const rules = { checks: foreignKeyChecks(file.tableByName), retention, validate };
     this.queue = new PushQueue({ file, rules, onCommitted: (authors) => this.publish(authors), onFailure });
   }
 
   /** Nobody is connected and nothing waits: the file may be closed. */
   get isIdle(): boolean {
-    return this.subscriptions.size === 0 && this.foreigners.size === 0 && this.queue.isEmpty;
+    return this.subscriptions.size === 0 && this.foreigners.size === 0 && this.waiting.size === 0 && this.queue.isEmpty;
   }
 
   /**
@@ -155,10 +161,48 @@ export class LiveDatabase {
     );
   }
 
+  /** Decides what has been pushed until now. */
+  settle(): void {
+    this.queue.drainAll();
+  }
+
+  /** Admits a changeset of the server's own program, durably. Returns its watermark; throws why it was rejected, or could not be stored. */
+  write(body: Uint8Array, principal: string, nowMs: number): number {
+    this.queue.drainAll();
+    const site = ownSite(this.file);
+    const push = ownPush(this.file, site, body, nowMs);
+    let failure: RockpoolError | null = null;
+    this.queue.push({ site, push, sender: { principal, receivedMs: nowMs, isForeign: false } }, (refusal) => (failure = refusal));
+    this.queue.drainAll();
+    if (failure !== null) throw failure;
+    const sequence = push.changesets.at(-1)?.sequence ?? 0;
+    const { number } = this.file.sites.get(site) as SiteState;
+    const outcome = outcomesAfter(this.file.sql, number, sequence - 1).at(-1)?.outcome;
+    this.queue.confirm({ site, cursor: this.file.log.watermark, decidedUpTo: sequence });
+    if (outcome?.kind === 'admitted') return outcome.watermark;
+    throw new RockpoolError(outcome?.code ?? 'internal', outcome?.fields);
+  }
+
+  /** Resolves with true after the next commit; with false when the signal aborts or the database closes. */
+  nextCommit(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve(false);
+      const done = (goesOn: boolean): void => {
+        this.waiting.delete(done);
+        signal.removeEventListener('abort', stop);
+        resolve(goesOn);
+      };
+      const stop = (): void => done(false);
+      this.waiting.add(done);
+      signal.addEventListener('abort', stop);
+    });
+  }
+
   /** Settles what waits, and closes the file. */
   close(): void {
     this.audits.close();
     this.queue.drainAll();
+    for (const done of [...this.waiting]) done(false);
     this.file.sql.close();
   }
 
@@ -169,6 +213,7 @@ export class LiveDatabase {
   }
 
   private publish(authors: ReadonlySet<string>): void {
+    for (const done of [...this.waiting]) done(true);
     // Those who wrote nothing and stand at the same place get the same bytes.
     const encodedGroups = new Map<string, readonly Uint8Array[]>();
     for (const subscription of [...this.subscriptions.values()]) {

@@ -4,15 +4,17 @@ import { writeConflictRows } from '../ledger/conflict-rows.ts';
 import { withdrawCascadeLosses } from '../ledger/delete-conflict.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
+import { requireValid } from '../backend/validate.ts';
 import { requireWhole } from '../merge/atomic.ts';
 import { cascadeDeletes } from '../merge/cascade.ts';
-import { checkForeignKeys, type ForeignKeyChecks } from '../merge/foreign-keys.ts';
+import { checkForeignKeys } from '../merge/foreign-keys.ts';
 import { correctedRows, mergeChangeset } from '../merge/merge-changeset.ts';
 import { MergedRows } from '../merge/merged-rows.ts';
 import { returnChildren } from '../merge/return-children.ts';
 import { writeRows } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { writeKnownRow } from '../store/row-store.ts';
+import type { AdmissionRules } from './admission-rules.ts';
 import type { LinkedChangeset } from './chain.ts';
 import { readChangeset } from './read-changeset.ts';
 
@@ -35,7 +37,7 @@ export interface ChangesetToDecide extends LinkedChangeset {
  * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
  * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file fails.
  */
-export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, site: SiteState, { changeset, hash, base, cellBase }: ChangesetToDecide, sender: Sender): SiteState {
+export function admitChangeset(file: DatabaseFile, { checks, validate }: AdmissionRules, site: SiteState, { changeset, hash, base, cellBase }: ChangesetToDecide, sender: Sender): SiteState {
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
     ageUs: changeset.ageUs,
@@ -55,6 +57,7 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
       // Before the constraints, so that one reason is given: a conflict can be solved by trying again.
       if (atomic) requireWhole(rows, version);
       checkForeignKeys(file, checks, rows);
+      if (validate !== null) requireValid(validate, rows, sender.principal);
       writeDocuments(file, rows, version.watermark);
       for (const { write, before, after } of rows) {
         if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
@@ -81,6 +84,7 @@ export function admitChangeset(file: DatabaseFile, checks: ForeignKeyChecks, sit
 const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'atomic-conflict',
   'changeset-invalid',
+  'changeset-refused',
   'changeset-too-large',
   'constraint-check',
   'constraint-data-type',

@@ -2,8 +2,8 @@ import { RockpoolError, type Push, type PushedChangeset } from '@rockpool/shared
 import { purgeConflicts } from '../ledger/purge-conflicts.ts';
 import type { Retention } from '../log/retention.ts';
 import { confirmOutcomes, decidedHash, forgetOldHashes } from '../log/outcomes.ts';
-import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
+import type { AdmissionRules } from './admission-rules.ts';
 import { admitChangeset, type Sender } from './admit-changeset.ts';
 import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
@@ -24,18 +24,12 @@ export interface WaitingConfirm {
   readonly decidedUpTo: number;
 }
 
-/** What holds for every push into a database. */
-export interface AdmissionRules {
-  readonly checks: ForeignKeyChecks;
-  readonly retention: Retention;
-}
-
 /**
  * Group commit: everything that waits goes into one transaction, so that all of it shares one fsync. Returns, for each push,
  * why it was refused as a whole, or null; outcomes are in the file by then. **Nothing may be told to anybody before this returns:
  * only then is it durable.** When it throws nothing of it happened, and all of it may be sent again.
  */
-export function admitPushes(file: DatabaseFile, { checks, retention }: AdmissionRules, pushes: readonly WaitingPush[], confirms: Iterable<WaitingConfirm>): (RockpoolError | null)[] {
+export function admitPushes(file: DatabaseFile, rules: AdmissionRules, pushes: readonly WaitingPush[], confirms: Iterable<WaitingConfirm>): (RockpoolError | null)[] {
   try {
     return file.sql.transaction(() => {
       for (const { site, cursor, decidedUpTo } of confirms) {
@@ -43,10 +37,10 @@ export function admitPushes(file: DatabaseFile, { checks, retention }: Admission
         if (state !== undefined) file.sites.save(confirmOutcomes(file.sql, state, cursor, decidedUpTo));
       }
       const since = file.log.watermark;
-      const refusals = pushes.map((waiting) => admitPush(file, checks, waiting));
+      const refusals = pushes.map((waiting) => admitPush(file, rules, waiting));
       const nowMs = pushes.at(-1)?.sender.receivedMs;
       // What is forgotten is forgotten under a watermark, which takes something that was admitted.
-      if (nowMs !== undefined && file.log.watermark > since) forget(file, retention, since, nowMs);
+      if (nowMs !== undefined && file.log.watermark > since) forget(file, rules.retention, since, nowMs);
       return refusals;
     });
   } catch (error) {
@@ -62,7 +56,7 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
   file.tombstones.prune(nowMs - retention.tombstonesMs, since);
 }
 
-function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, sender }: WaitingPush): RockpoolError | null {
+function admitPush(file: DatabaseFile, rules: AdmissionRules, { site, push, sender }: WaitingPush): RockpoolError | null {
   let state = file.sites.getOrCreate(site, sender.principal);
   try {
     if (sender.isForeign && state.principal !== sender.principal) {
@@ -74,7 +68,7 @@ function admitPush(file: DatabaseFile, checks: ForeignKeyChecks, { site, push, s
     if (ahead !== undefined) throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
     const before = state;
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
-    for (const linked of undecided) state = admitChangeset(file, checks, state, { ...linked, base: seen(linked.changeset), cellBase: cellBaseInEpoch(push, linked.changeset) }, sender);
+    for (const linked of undecided) state = admitChangeset(file, rules, state, { ...linked, base: seen(linked.changeset), cellBase: cellBaseInEpoch(push, linked.changeset) }, sender);
     if (undecided.length > 0) {
       file.sites.save(state);
       forgetOldHashes(file.sql, state, sender.receivedMs);

@@ -29,7 +29,7 @@ beforeEach(() => {
   onCommitted = () => undefined;
   queue = new PushQueue({
     file,
-    rules: { checks: foreignKeyChecks(file.tableByName), retention: RETENTION },
+    rules: { checks: foreignKeyChecks(file.tableByName), retention: RETENTION, validate: null },
     onCommitted: (authors) => {
       commits.push(authors);
       onCommitted();

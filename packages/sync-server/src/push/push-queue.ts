@@ -1,6 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { admitPushes, type AdmissionRules, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
+import type { AdmissionRules } from './admission-rules.ts';
+import { admitPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
 // One transaction takes up to this much, so that one busy database does not hold up the others (all share one thread).
 const MAX_GROUP_CHANGESETS = 2_000;

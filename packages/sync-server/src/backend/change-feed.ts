@@ -1,0 +1,43 @@
+import type { LiveDatabase } from '../fanout/live-database.ts';
+import { deliveredGroups } from '../pull/delivery.ts';
+import { toRowNews, type RowNews } from './row-changes.ts';
+
+/** Where a service is in a database's log. Kept by the service, and given back to go on from there. */
+export interface FeedPosition {
+  /** Hex. */
+  readonly epoch: string;
+  readonly watermark: number;
+}
+
+/** What has changed since a position: state, not history. A row that changed a hundred times is in it once. */
+export interface FeedChange extends FeedPosition {
+  /** All there is, and not only what changed: the position was of another log, or deletes since then are forgotten. What is not in it is gone. */
+  readonly whole: boolean;
+  readonly rows: readonly RowNews[];
+}
+
+/** Null: nothing is new. `after` null: everything there is. */
+export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null): FeedChange | null {
+  const epoch = Buffer.from(file.epoch.id).toString('hex');
+  const { watermark } = file.log;
+  const whole = after === null || after.epoch !== epoch || after.watermark > watermark || after.watermark < file.tombstones.floor;
+  if (!whole && after.watermark === watermark) return null;
+  // A site that has never written is told of deletes only where it may have the row. A service is told of all since its position.
+  const groups = deliveredGroups(file, { siteNumber: null, from: whole ? 0 : after.watermark, ownFrom: 0 }, []);
+  return { epoch, watermark, whole, rows: toRowNews(groups, file.tableById) };
+}
+
+/** Yields what is new now, then whatever comes, until it is left, the signal aborts or the server closes. */
+export async function* followChanges(open: () => LiveDatabase, from: FeedPosition | null, signal: AbortSignal): AsyncGenerator<FeedChange, void, undefined> {
+  let position = from;
+  while (!signal.aborted) {
+    const database = open();
+    const change = changesAfter(database, position);
+    if (change === null) {
+      if (!(await database.nextCommit(signal))) return;
+    } else {
+      position = change;
+      yield change;
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { insert, remove, update } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { DATABASE } from '../testing/test-server.ts';
+import type { FeedChange } from './change-feed.ts';
+import type { ServerDatabase } from './server-database.ts';
+import type { ChangesetToValidate } from './validate.ts';
+
+let rule: (databaseId: string, changeset: ChangesetToValidate) => string | null = () => null;
+const tested = serverUnderTest({ validate: (databaseId, changeset) => rule(databaseId, changeset) });
+afterEach(() => {
+  rule = () => null;
+});
+
+let backend: ServerDatabase;
+beforeEach(() => {
+  backend = tested.server.sync.database(DATABASE);
+});
+
+describe('a write of the server’s own program', () => {
+  it('syncs like any other, and is durable when it returns', async () => {
+    const client = await tested.server.open();
+    const watermark = backend.transaction((tx) => {
+      tx.insert('accounts', { id: 'a', name: 'Cash', rank: 1 });
+      tx.insert('entries', { id: 'e', account_id: 'a', amount: 5, weight: 2, receipt: Uint8Array.of(1) });
+    });
+    expect(watermark).toBe(1);
+    expect((await client.delivery()).groups.map(({ kind, keys }) => [kind, keys[0]?.[0]]).sort()).toEqual([['insert', 'a'], ['insert', 'e']]);
+    // The value's type is the column's, not the program's.
+    expect(tested.server.query('SELECT typeof(rank), (SELECT typeof(weight) FROM entries) FROM accounts')).toEqual([['integer', 'real']]);
+    backend.transaction((tx) => {
+      expect(tx.query('SELECT name FROM accounts WHERE id = ?', 'a')).toEqual([['Cash']]);
+      tx.update('accounts', { id: 'a' }, { name: 'Bank' });
+      tx.delete('entries', { id: 'e' });
+    });
+    expect((await client.delivery()).groups.map(({ kind, keys, values }) => [kind, keys[0]?.[0], values[0]?.[0]]).sort()).toEqual([['delete', 'e', undefined], ['update', 'a', 'Bank']]);
+    await client.commit([update('accounts', 'a', { name: 'Card' })]);
+    expect(tested.server.query('SELECT name FROM accounts')).toEqual([['Card']]);
+  });
+
+  it('goes on after a restart, and adds to counters instead of setting them', async () => {
+    backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 10, price: 3, currency: 'EUR' }));
+    const client = await tested.server.open();
+    await tested.restart();
+    backend = tested.server.sync.database(DATABASE);
+    backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: 12, price: 4 }));
+    const again = await tested.server.open(client.site);
+    // Written before the client had heard of the two.
+    await again.commit([update('products', 'p', { stock: 5n })], { base: 1 });
+    expect(tested.server.query('SELECT stock, price, currency FROM products')).toEqual([[17n, 4n, 'EUR']]);
+    expect(tested.server.query(`SELECT count(*), count(DISTINCT site_number) FROM rockpool_log WHERE principal = 'server'`)).toEqual([[2n, 1n]]);
+  });
+
+  it('is all or nothing, and says why it was refused', () => {
+    backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
+    const twice = (): unknown =>
+      backend.transaction((tx) => {
+        tx.insert('accounts', { id: 'b', name: 'Bank' });
+        tx.insert('accounts', { id: 'c', name: 'Cash' });
+      });
+    expect(twice).toThrowError(expect.objectContaining({ code: 'constraint-unique', fields: { table: 'accounts', columns: 'name' } }) as Error);
+    expect(() => backend.transaction(() => { throw new Error('changed my mind'); })).toThrow('changed my mind');
+    expect(() => backend.transaction((tx) => tx.update('accounts', { id: 'x' }, { name: 'x' }))).toThrowError(expect.objectContaining({ code: 'row-missing' }) as Error);
+    expect(() => backend.transaction((tx) => tx.insert('rockpool_conflict', {}))).toThrowError(expect.objectContaining({ code: 'schema-unknown-table' }) as Error);
+    expect(() => backend.transaction((tx) => tx.insert('accounts', { id: 'd', nam: 'x' }))).toThrowError(expect.objectContaining({ code: 'schema-unknown-column' }) as Error);
+    expect(() => backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 0.5 }))).toThrowError(expect.objectContaining({ code: 'value-invalid' }) as Error);
+    expect(backend.transaction(() => undefined)).toBeNull();
+    expect(tested.server.query('SELECT id FROM accounts')).toEqual([['a']]);
+    expect(() => tested.server.sync.database('../etc')).toThrowError(expect.objectContaining({ code: 'auth-database-forbidden' }) as Error);
+  });
+});
+
+describe('a rule of the app', () => {
+  it('refuses a changeset with a reason of its own, and sees the rows before and after', async () => {
+    const seen: ChangesetToValidate[] = [];
+    rule = (databaseId, changeset) => {
+      expect(databaseId).toBe(DATABASE);
+      seen.push(changeset);
+      return changeset.changes.some(({ table, after }) => table === 'products' && after !== null && (after['stock'] as bigint) < 0n) ? 'nothing left in stock' : null;
+    };
+    const client = await tested.server.open();
+    await client.commit([insert('products', 'p', { stock: 2n })]);
+    // Each alone would be in order; the sum is what counts.
+    const other = await tested.server.open();
+    await client.commit([update('products', 'p', { stock: -2n })]);
+    expect(await other.commit([update('products', 'p', { stock: -1n })], { base: 1 })).toEqual({ kind: 'rejected', sequence: 1, code: 'changeset-refused', fields: { reason: 'nothing left in stock' } });
+    expect(tested.server.query('SELECT stock FROM products')).toEqual([[0n]]);
+    expect(seen.at(-1)).toMatchObject({ principal: 'ann', changes: [{ table: 'products', key: { id: 'p' }, before: { stock: 0n }, after: { stock: -1n } }] });
+    expect(() => backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: -5 }))).toThrowError(expect.objectContaining({ code: 'changeset-refused' }) as Error);
+    await client.commit([remove('products', 'p')]);
+    expect(seen.at(-1)?.changes).toMatchObject([{ after: null }]);
+  });
+
+  it('that fails refuses for now, and harms nobody else', async () => {
+    rule = () => {
+      throw new Error('a private detail');
+    };
+    const client = await tested.server.open();
+    client.site.write([insert('accounts', 'a', { name: 'a' })]);
+    client.push();
+    expect(await client.failure()).toMatchObject({ code: 'database-unavailable' });
+    expect(JSON.stringify(tested.server.events)).not.toContain('private');
+    rule = () => null;
+    const again = await tested.server.open(client.site);
+    again.push();
+    expect((await again.decided(1)).outcomes).toMatchObject([{ kind: 'admitted' }]);
+  });
+});
+
+describe('the feed of changes', () => {
+  it('gives everything first, then what changes, from whoever it comes', async () => {
+    backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
+    const heard: FeedChange[] = [];
+    const left = new AbortController();
+    const following = (async () => {
+      for await (const change of backend.changes({ signal: left.signal })) heard.push(change);
+    })();
+    const client = await tested.server.open();
+    await client.commit([update('accounts', 'a', { rank: 7n })]);
+    await client.commit([remove('accounts', 'a')]);
+    while (heard.at(-1)?.watermark !== 3) await new Promise((resolve) => setImmediate(resolve));
+    left.abort();
+    await following;
+    expect(heard[0]).toMatchObject({ watermark: 1, whole: true, rows: [{ table: 'accounts', kind: 'insert', key: { id: 'a' }, values: { name: 'Cash', rank: null } }] });
+    expect(heard[1]).toMatchObject({ watermark: 2, whole: false, rows: [{ kind: 'update', key: { id: 'a' }, values: { rank: 7n } }] });
+    expect(heard[2]).toMatchObject({ watermark: 3, rows: [{ kind: 'delete', key: { id: 'a' } }] });
+  });
+
+  it('goes on from a kept position, and starts over where that is of another log', () => {
+    backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
+    const position = backend.changesAfter(null);
+    expect(backend.changesAfter(position)).toBeNull();
+    for (const rank of [1, 2, 3]) backend.transaction((tx) => tx.update('accounts', { id: 'a' }, { rank }));
+    expect(backend.changesAfter(position)).toMatchObject({ whole: false, rows: [{ kind: 'update', values: { rank: 3n } }] });
+    expect(backend.changesAfter({ epoch: '0'.repeat(32), watermark: 1 })).toMatchObject({ whole: true, rows: [{ kind: 'insert' }] });
+  });
+
+  it('ends with the server', async () => {
+    const following = (async () => {
+      let count = 0;
+      for await (const change of backend.changes()) count += change.rows.length + 1;
+      return count;
+    })();
+    await new Promise((resolve) => setImmediate(resolve));
+    await tested.server.sync.close();
+    expect(await following).toBe(1);
+  });
+});

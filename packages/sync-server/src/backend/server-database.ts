@@ -1,0 +1,29 @@
+import type { LiveDatabase } from '../fanout/live-database.ts';
+import { collectChangeset, type BackendTransaction } from './backend-transaction.ts';
+import { changesAfter, followChanges, type FeedChange, type FeedPosition } from './change-feed.ts';
+
+/** A database as the server's own program sees it: what it writes syncs like anybody's writes. */
+export interface ServerDatabase {
+  /**
+   * Writes at once, all or nothing, durable when it returns; gives the watermark, or null where nothing was written. `principal` is named as the author (default
+   * `server`). Throws why it was rejected, such as `constraint-unique`, and what `body` throws: then nothing has happened.
+   */
+  transaction(body: (transaction: BackendTransaction) => void, options?: { readonly principal?: string }): number | null;
+  /** What changed since a position, as state; null: nothing. Without a position everything. */
+  changesAfter(position: FeedPosition | null): FeedChange | null;
+  /** The same, and from then on whatever changes. Break out of the loop, or abort, to stop. */
+  changes(options?: { readonly from?: FeedPosition | null; readonly signal?: AbortSignal }): AsyncGenerator<FeedChange, void, undefined>;
+}
+
+export function toServerDatabase(open: () => LiveDatabase, now: () => number): ServerDatabase {
+  return {
+    transaction(body, { principal = 'server' } = {}) {
+      const live = open();
+      live.settle();
+      const changeset = collectChangeset(live.file, body);
+      return changeset === null ? null : live.write(changeset, principal, now());
+    },
+    changesAfter: (position) => changesAfter(open(), position),
+    changes: ({ from = null, signal = new AbortController().signal } = {}) => followChanges(open, from, signal),
+  };
+}
