@@ -13,6 +13,7 @@ import './styles/layout.css';
 import './styles/tables.css';
 import './accounts/accounts.css';
 import './entries/entries.css';
+import './envelopes/envelopes.css';
 import './import/import.css';
 import './reports/reports.css';
 import './categories/categories.css';

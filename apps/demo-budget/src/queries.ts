@@ -118,6 +118,32 @@ export const spendingByMonth = `
     AND (category.kind = 'spending' OR (entry.categoryId IS NULL AND entry.amountMinor < 0))
   GROUP BY month, entry.categoryId`;
 
+export interface AssignedRow {
+  readonly month: string;
+  readonly categoryId: string;
+  readonly assignedMinor: number | bigint;
+}
+
+/** What was assigned to each category, month by month. Parameters: currency, last month. */
+export const assignedByMonth = `
+  SELECT month, categoryId, sum(amountMinor) AS assignedMinor
+  FROM assignments WHERE currency = ? AND month <= ? GROUP BY month, categoryId`;
+
+export interface ActivityRow {
+  readonly month: string;
+  /** NULL: entries without a category. */
+  readonly categoryId: string | null;
+  /** Positive when more came in than went out. */
+  readonly changeMinor: number | bigint;
+}
+
+/** What moved in each category, month by month. Parameters: currency, last month. */
+export const activityByMonth = `
+  SELECT substr(entry.date, 1, 7) AS month, entry.categoryId, sum(entry.amountMinor) AS changeMinor
+  FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId
+  WHERE account.currency = ? AND substr(entry.date, 1, 7) <= ?
+  GROUP BY month, entry.categoryId`;
+
 export interface ConflictRow {
   readonly id: string;
   readonly tableName: string;

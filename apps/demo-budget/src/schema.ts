@@ -63,4 +63,26 @@ export const entries = sqliteTable(
   ],
 );
 
-export const schema = defineSchema({ accounts, categories, entries });
+/**
+ * What a person put into a category's envelope for a month. Envelopes hold the sum of these rows: so money that two people assign at the same
+ * time adds up, and a move is one row out and one row in.
+ */
+export const assignments = sqliteTable(
+  'assignments',
+  {
+    id: text().primaryKey().notNull(),
+    /** `YYYY-MM`. */
+    month: text().notNull(),
+    currency: text().notNull(),
+    categoryId: text()
+      .notNull()
+      .references(() => categories.id),
+    /** Negative when it was taken out again. */
+    amountMinor: integer().notNull(),
+    /** Wall time. */
+    assignedAtMs: integer().notNull(),
+  },
+  (table) => [index('assignments_by_month').on(table.currency, table.month)],
+);
+
+export const schema = defineSchema({ accounts, assignments, categories, entries });

@@ -10,6 +10,7 @@ import {
   type MonthRow,
   type SpendingRow,
 } from '../queries.ts';
+import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { formatMonth, today } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
@@ -20,23 +21,12 @@ import { SpendingTable } from './spending-table.tsx';
 /** What was spent, by category and month. One currency at a time: amounts of two are never added. */
 export function ReportsView({ budget }: { readonly budget: Budget }): ReactNode {
   const accounts = useQuery<AccountRow>(accountsWithBalances);
-  const currencies = [...new Set(accounts.rows.map((account) => account.currency))];
-  const [chosen, setChosen] = useState<string | null>(null);
-  const currency = chosen !== null && currencies.includes(chosen) ? chosen : currencies[0];
+  const [currency, choice] = useCurrency(accounts.rows);
   return (
     <>
       <header className="page-head">
         <h1>Spending</h1>
-        {currencies.length > 1 && (
-          <label className="inline">
-            Currency
-            <select value={currency} onChange={(event) => setChosen(event.target.value)}>
-              {currencies.map((code) => (
-                <option key={code}>{code}</option>
-              ))}
-            </select>
-          </label>
-        )}
+        <CurrencyChoice {...choice} />
       </header>
       {currency !== undefined && <SpendingIn key={currency} budget={budget} currency={currency} />}
       {!accounts.loading && currency === undefined && <p className="empty">There is nothing to report yet. Add an account first.</p>}

@@ -5,6 +5,7 @@ import { AccountsView } from '../accounts/accounts-view.tsx';
 import type { Budget } from '../budget/budget.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
 import { EntriesView } from '../entries/entries-view.tsx';
+import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
 import { ImportView } from '../import/import-view.tsx';
 import { ReportsView } from '../reports/reports-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
@@ -22,6 +23,7 @@ export interface AppProps {
 
 const links: readonly (readonly [Page, string])[] = [
   ['accounts', 'Accounts'],
+  ['envelopes', 'Budget'],
   ['import', 'Import'],
   ['reports', 'Spending'],
   ['categories', 'Categories'],
@@ -30,6 +32,7 @@ const links: readonly (readonly [Page, string])[] = [
 
 const titles: Readonly<Record<Page, string>> = {
   accounts: 'Accounts',
+  envelopes: 'Budget',
   entries: 'Entries',
   import: 'Import',
   reports: 'Spending',
@@ -62,6 +65,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
       <main>
         <FailureNotice>
           {page === 'accounts' && <AccountsView budget={budget} />}
+          {page === 'envelopes' && <EnvelopesView budget={budget} />}
           {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
           {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
           {page === 'reports' && <ReportsView budget={budget} />}

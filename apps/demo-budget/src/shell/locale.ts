@@ -3,6 +3,7 @@ export const locale: string = typeof navigator === 'undefined' ? 'en' : (navigat
 
 const dayFormat = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 const monthFormat = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' });
+const fullMonthFormat = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const momentFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** An entry's day. A text that is no day (another app may have written it) is shown as it is. */
@@ -15,6 +16,12 @@ export function formatDay(date: string): string {
 export function formatMonth(month: string): string {
   const ms = Date.parse(`${month}-01T00:00:00Z`);
   return Number.isNaN(ms) ? month : monthFormat.format(ms);
+}
+
+/** A month given as `YYYY-MM`, in full. */
+export function formatMonthInFull(month: string): string {
+  const ms = Date.parse(`${month}-01T00:00:00Z`);
+  return Number.isNaN(ms) ? month : fullMonthFormat.format(ms);
 }
 
 /** A moment in this person's time zone. */

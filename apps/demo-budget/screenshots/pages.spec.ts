@@ -1,0 +1,64 @@
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright/test';
+import { expect, test } from '../e2e/harness/test.ts';
+import { fillAccountForm, openAccount } from '../e2e/steps/accounts.ts';
+import { chooseFile, importPreviewed, samples } from '../e2e/steps/import.ts';
+import { goTo } from '../e2e/steps/navigation.ts';
+import { expectUpToDate, openSyncPage } from '../e2e/steps/sync.ts';
+
+// No test: it makes the pictures in docs/screenshots from the app as it is, with one of the sample statements in it.
+
+const folder = fileURLToPath(new URL('../../../docs/screenshots/', import.meta.url));
+
+const windows = [
+  { name: 'wide', viewport: { width: 1280, height: 900 } },
+  { name: 'narrow', viewport: { width: 360, height: 740 } },
+] as const;
+
+for (const { name, viewport } of windows) {
+  test(`pictures of the main pages, ${name}`, async ({ newPerson }) => {
+    const { page } = await newPerson({ viewport });
+    // The statement ends in the past, and so does the month that is shown.
+    await page.clock.setFixedTime(new Date('2025-05-20T10:00:00Z'));
+    await page.reload();
+    await goTo(page, 'Import');
+    await fillAccountForm(page, { name: 'Meridian Giro', currency: 'EUR', opening: '1842.10' });
+    await chooseFile(page, samples.meridian);
+    await importPreviewed(page, 355);
+    await expectUpToDate(page);
+    await sortIntoCategories(page);
+    await takePictures(page, name);
+  });
+}
+
+/** As a person would, payee by payee, only faster: the app's own client stands in its console. */
+async function sortIntoCategories(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const { rockpool } = globalThis as unknown as { rockpool: { execute(sql: string, params: readonly string[]): Promise<unknown> } };
+    const words = { Miete: 'starter-home', Strom: 'starter-bills', Haftpflicht: 'starter-bills', Mobilfunk: 'starter-bills', Brot: 'starter-groceries', Kartenzahlung: 'starter-groceries', Monatskarte: 'starter-transport', Kino: 'starter-leisure', Bücher: 'starter-leisure', Mittag: 'starter-eating-out', Abendessen: 'starter-eating-out', Rezept: 'starter-health', Lohn: 'starter-income', Geschenk: 'starter-children' };
+    for (const [word, category] of Object.entries(words)) await rockpool.execute("UPDATE entries SET categoryId = ? WHERE notes LIKE '%' || ? || '%'", [category, word]);
+  });
+}
+
+async function takePictures(page: Page, name: string): Promise<void> {
+  const take = async (subject: string): Promise<void> => void (await page.screenshot({ path: `${folder}${subject}-${name}.png` }));
+  await openAccount(page, 'Meridian Giro');
+  await take('ledger');
+  await goTo(page, 'Budget');
+  for (const [category, amount] of [['Groceries', '450'], ['Home', '1200'], ['Leisure', '80'], ['Transport', '120']] as const) {
+    const field = page.getByRole('textbox', { name: `Assigned to ${category}` });
+    await field.fill(amount);
+    await field.press('Enter');
+  }
+  await expect(page.getByRole('textbox', { name: 'Assigned to Transport' })).toHaveValue('120.00');
+  await expectUpToDate(page);
+  await page.evaluate(() => scrollTo(0, 0));
+  await take('budget');
+  for (const subject of ['Accounts', 'Spending', 'Share'] as const) {
+    await goTo(page, subject);
+    await expect(page.getByRole('heading', { level: 1, name: subject })).toBeVisible();
+    await take(subject.toLowerCase());
+  }
+  await openSyncPage(page);
+  await take('sync');
+}

@@ -1,0 +1,67 @@
+import { useState, type ReactNode } from 'react';
+import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
+import { parseTypedAmount } from '../money/parse.ts';
+import { Amount } from '../shell/amount.tsx';
+import { locale } from '../shell/locale.ts';
+import type { Envelope } from './envelopes.ts';
+
+export interface EnvelopeRowProps {
+  readonly envelope: Envelope;
+  readonly currency: string;
+  /** What is to be added to what is assigned. */
+  readonly onAssign: (amountMinor: number) => void;
+  readonly onMove: () => void;
+}
+
+/** One category of a month. What is assigned is its own field: leaving it, or Enter, saves what was added or taken away. */
+export function EnvelopeRow({ envelope, currency, onAssign, onMove }: EnvelopeRowProps): ReactNode {
+  const mark = decimalMarkOf(locale);
+  const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
+  const [typed, setTyped] = useState<string | null>(null);
+  const parsed = typed === null || typed.trim() === '' ? null : parseTypedAmount(typed, currency, mark);
+  const wantedMinor = parsed === null ? 0n : parsed.ok ? BigInt(parsed.value) : null;
+
+  const save = (): void => {
+    if (typed === null || wantedMinor === null) return;
+    setTyped(null);
+    onAssign(Number(wantedMinor - envelope.assignedMinor));
+  };
+
+  return (
+    <tr role="row" className={envelope.availableMinor < 0n ? 'overspent' : ''}>
+      <th role="rowheader" scope="row">
+        {envelope.name}
+        {envelope.carriedMinor > 0n && (
+          <span className="notes">
+            <Amount minor={envelope.carriedMinor} currency={currency} /> from before
+          </span>
+        )}
+      </th>
+      <td role="cell" data-of="Assigned" className="number">
+        <input
+          className="amount-input"
+          aria-label={`Assigned to ${envelope.name}`}
+          aria-invalid={wantedMinor === null}
+          inputMode="decimal"
+          autoComplete="off"
+          value={typed ?? shown}
+          onChange={(event) => setTyped(event.target.value)}
+          onFocus={(event) => event.currentTarget.select()}
+          onBlur={save}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') event.currentTarget.blur();
+            if (event.key === 'Escape') setTyped(null);
+          }}
+        />
+      </td>
+      <td role="cell" data-of="Spent" className="number">
+        <Amount minor={envelope.spentMinor} currency={currency} />
+      </td>
+      <td role="cell" data-of="Available" className="number">
+        <button type="button" className="quiet available" onClick={onMove} aria-label={`Move money of ${envelope.name}`}>
+          <Amount minor={envelope.availableMinor} currency={currency} />
+        </button>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,142 @@
+import { useClient } from '@rockpool/client/react';
+import { useMemo, useState, type ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import { accountsWithBalances, activityByMonth, assignedByMonth, categoriesByName, type AccountRow, type ActivityRow, type AssignedRow, type CategoryRow } from '../queries.ts';
+import { Amount } from '../shell/amount.tsx';
+import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
+import { useAction } from '../shell/failure.tsx';
+import { formatMonthInFull, today } from '../shell/locale.ts';
+import { hashOf } from '../shell/navigation.ts';
+import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
+import { assign, assignAll, move } from './actions.ts';
+import { EnvelopeRow } from './envelope-row.tsx';
+import { monthAfter, monthBudget } from './envelopes.ts';
+import { MoveForm } from './move-form.tsx';
+
+/** The budget of a month: what each category may spend. One currency at a time. */
+export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNode {
+  const accounts = useQuery<AccountRow>(accountsWithBalances);
+  const [currency, choice] = useCurrency(accounts.rows);
+  const [month, setMonth] = useState(today().slice(0, 7));
+  const openingMinor = accounts.rows.filter((account) => account.currency === currency).reduce((sum, account) => sum + BigInt(account.openingMinor), 0n);
+  return (
+    <>
+      <header className="page-head">
+        <h1>Budget</h1>
+        <CurrencyChoice {...choice} />
+      </header>
+      <div className="month-choice" role="group" aria-label="Month">
+        <button type="button" onClick={() => setMonth(monthAfter(month, -1))} aria-label="Month before">
+          ‹
+        </button>
+        <strong aria-live="polite">{formatMonthInFull(month)}</strong>
+        <button type="button" onClick={() => setMonth(monthAfter(month, 1))} aria-label="Month after">
+          ›
+        </button>
+      </div>
+      {currency !== undefined && <MonthOf key={currency} budget={budget} currency={currency} month={month} openingMinor={openingMinor} />}
+      {!accounts.loading && currency === undefined && <p className="empty">There is no money to plan with yet. Add an account first.</p>}
+    </>
+  );
+}
+
+interface MonthOfProps {
+  readonly budget: Budget;
+  readonly currency: string;
+  readonly month: string;
+  readonly openingMinor: bigint;
+}
+
+function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
+  const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, month]);
+  const activity = useSteadyQuery<ActivityRow>(activityByMonth, [currency, month]);
+  const [movingFrom, setMovingFrom] = useState<string | null>(null);
+  const plan = useMemo(() => monthBudget({ month, categories, assigned: assigned.rows, activity: activity.rows, openingMinor }), [activity.rows, assigned.rows, categories, month, openingMinor]);
+  if (assigned.loading || activity.loading) return null;
+
+  const shown = plan.envelopes.filter((envelope) => !envelope.hidden || envelope.availableMinor !== 0n || envelope.assignedMinor !== 0n);
+  const monthBefore = monthAfter(month, -1);
+  const likeLastMonth = shown.flatMap(({ categoryId, assignedMinor }) => {
+    const before = assigned.rows.find((row) => row.month === monthBefore && row.categoryId === categoryId);
+    return before === undefined || assignedMinor !== 0n ? [] : [{ month, currency, categoryId, amountMinor: Number(before.assignedMinor) }];
+  });
+
+  return (
+    <>
+      <div className={`card unassigned ${plan.unassignedMinor < 0n ? 'too-much' : ''}`}>
+        <p>
+          <span className="unassigned-amount">
+            <Amount minor={plan.unassignedMinor} currency={currency} />
+          </span>
+          <span>{plan.unassignedMinor < 0n ? 'more is assigned than there is' : 'to assign'}</span>
+        </p>
+        {plan.overspentBeforeMinor > 0n && (
+          <p className="hint">
+            <Amount minor={plan.overspentBeforeMinor} currency={currency} /> that earlier months overspent has been made good from it.
+          </p>
+        )}
+        {likeLastMonth.length > 0 && (
+          <div className="buttons">
+            <button type="button" onClick={() => run(() => assignAll(client, likeLastMonth))}>
+              Assign as in {formatMonthInFull(monthBefore)}
+            </button>
+          </div>
+        )}
+      </div>
+      <table role="table" className="envelopes" aria-label={`Budget of ${formatMonthInFull(month)}`}>
+        <thead role="rowgroup">
+          <tr role="row">
+            <th role="columnheader" scope="col">Category</th>
+            <th role="columnheader" scope="col" className="number">Assigned</th>
+            <th role="columnheader" scope="col" className="number">Spent</th>
+            <th role="columnheader" scope="col" className="number">Available</th>
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {shown.map((envelope) => (
+            <EnvelopeRow
+              key={`${month} ${envelope.categoryId}`}
+              envelope={envelope}
+              currency={currency}
+              onAssign={(amountMinor) => run(() => assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor }))}
+              onMove={() => setMovingFrom(envelope.categoryId)}
+            />
+          ))}
+        </tbody>
+        <tfoot role="rowgroup">
+          <tr role="row">
+            <th role="rowheader" scope="row">Together</th>
+            <td role="cell" data-of="Assigned" className="number">
+              <Amount minor={plan.assignedMinor} currency={currency} />
+            </td>
+            <td role="cell" data-of="Spent" className="number">
+              <Amount minor={plan.spentMinor} currency={currency} />
+            </td>
+            <td role="cell" data-of="Available" className="number">
+              <Amount minor={plan.availableMinor} currency={currency} />
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+      {movingFrom !== null && (
+        <MoveForm
+          key={movingFrom}
+          from={plan.envelopes.find(({ categoryId }) => categoryId === movingFrom)}
+          envelopes={shown}
+          currency={currency}
+          onMove={(toCategoryId, amountMinor) => {
+            run(() => move(client, { month, currency, categoryId: movingFrom, amountMinor }, toCategoryId));
+            setMovingFrom(null);
+          }}
+          onCancel={() => setMovingFrom(null)}
+        />
+      )}
+      <p className="page-foot">
+        <a href={hashOf(budget, { page: 'categories' })}>Change categories</a>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,93 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addAccount } from '../accounts/actions.ts';
+import { addCategory } from '../categories/actions.ts';
+import { addEntry } from '../entries/actions.ts';
+import { activityByMonth, assignedByMonth, categoriesByName, type ActivityRow, type AssignedRow, type CategoryRow } from '../queries.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { assign, assignAll, move } from './actions.ts';
+import { monthAfter, monthBudget, type MonthBudget } from './envelopes.ts';
+
+let writer: MemoryWriter;
+let accountId: string;
+let food: string;
+let fun: string;
+let pay: string;
+
+beforeEach(async () => {
+  writer = memoryWriter();
+  food = await addCategory(writer, 'Food', 'spending');
+  fun = await addCategory(writer, 'Fun', 'spending');
+  pay = await addCategory(writer, 'Pay', 'income');
+  accountId = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 10_000 });
+});
+
+const enter = (date: string, categoryId: string | null, amountMinor: number): Promise<string> => addEntry(writer, accountId, { date, payee: '', notes: '', categoryId, amountMinor });
+const put = (month: string, categoryId: string, amountMinor: number): Promise<void> => assign(writer, { month, currency: 'EUR', categoryId, amountMinor });
+
+function plan(month: string): MonthBudget {
+  return monthBudget({
+    month,
+    categories: writer.rows<CategoryRow>(categoriesByName),
+    assigned: writer.rows<AssignedRow>(assignedByMonth, ['EUR', month]),
+    activity: writer.rows<ActivityRow>(activityByMonth, ['EUR', month]),
+    openingMinor: 10_000n,
+  });
+}
+
+function available(month: string): Record<string, bigint> {
+  const { envelopes, unassignedMinor } = plan(month);
+  return Object.fromEntries([['', unassignedMinor], ...envelopes.map(({ name, availableMinor }) => [name, availableMinor])]) as Record<string, bigint>;
+}
+
+describe('a month', () => {
+  it('has what was assigned, less what was spent, and the rest to assign', async () => {
+    await enter('2026-01-02', pay, 100_000);
+    await put('2026-01', food, 30_000);
+    await enter('2026-01-15', food, -12_000);
+    await enter('2026-01-16', food, 500);
+    expect(available('2026-01')).toEqual({ '': 80_000n, Food: 18_500n, Fun: 0n });
+  });
+
+  it('takes over what is left, and begins with nothing where too much was spent', async () => {
+    await put('2026-01', food, 5_000);
+    await put('2026-01', fun, 1_000);
+    await enter('2026-01-15', food, -2_000);
+    await enter('2026-01-15', fun, -1_700);
+    expect(available('2026-01')).toEqual({ '': 4_000n, Food: 3_000n, Fun: -700n });
+    expect(available('2026-03')).toEqual({ '': 3_300n, Food: 3_000n, Fun: 0n });
+    expect(plan('2026-03').overspentBeforeMinor).toBe(700n);
+  });
+
+  it('leaves out what is in another currency or comes later', async () => {
+    const dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });
+    await addEntry(writer, dollars, { date: '2026-01-01', payee: '', notes: '', categoryId: food, amountMinor: -100 });
+    await assign(writer, { month: '2026-01', currency: 'USD', categoryId: food, amountMinor: 100 });
+    await put('2026-02', food, 100);
+    expect(available('2026-01')).toEqual({ '': 10_000n, Food: 0n, Fun: 0n });
+  });
+});
+
+describe('assigning', () => {
+  it('adds up, and nothing is written where nothing changes', async () => {
+    await put('2026-01', food, 5_000);
+    await put('2026-01', food, -1_000);
+    await put('2026-01', food, 0);
+    expect(plan('2026-01').assignedMinor).toBe(4_000n);
+    expect(writer.rows('SELECT id FROM assignments')).toHaveLength(2);
+  });
+
+  it('moves from one envelope to another', async () => {
+    await put('2026-01', food, 5_000);
+    await move(writer, { month: '2026-01', currency: 'EUR', categoryId: food, amountMinor: 2_000 }, fun);
+    expect(available('2026-01')).toEqual({ '': 5_000n, Food: 3_000n, Fun: 2_000n });
+  });
+
+  it('fills several at once', async () => {
+    await assignAll(writer, [food, fun].map((categoryId) => ({ month: '2026-01', currency: 'EUR', categoryId, amountMinor: categoryId === fun ? 0 : 700 })));
+    expect(available('2026-01')).toEqual({ '': 9_300n, Food: 700n, Fun: 0n });
+  });
+});
+
+it('months go over the turn of a year', () => {
+  expect([monthAfter('2025-12', 1), monthAfter('2026-01', -1), monthAfter('2026-01', 26)]).toEqual(['2026-01', '2025-12', '2028-03']);
+});

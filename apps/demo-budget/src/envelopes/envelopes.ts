@@ -1,0 +1,101 @@
+import type { ActivityRow, AssignedRow, CategoryRow } from '../queries.ts';
+
+/** One category in one month. */
+export interface Envelope {
+  readonly categoryId: string;
+  readonly name: string;
+  readonly hidden: boolean;
+  /** What was left over from the months before; never less than nothing. */
+  readonly carriedMinor: bigint;
+  readonly assignedMinor: bigint;
+  /** What was spent, less what came back. */
+  readonly spentMinor: bigint;
+  /** What is left. Negative: more was spent than there was. */
+  readonly availableMinor: bigint;
+}
+
+export interface MonthBudget {
+  readonly envelopes: readonly Envelope[];
+  /** Money that no envelope has yet. Negative: more was assigned than there is. */
+  readonly unassignedMinor: bigint;
+  readonly assignedMinor: bigint;
+  readonly spentMinor: bigint;
+  readonly availableMinor: bigint;
+  /** What earlier months overspent, and this and earlier months' unassigned money made good. */
+  readonly overspentBeforeMinor: bigint;
+}
+
+export interface EnvelopeInput {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly categories: readonly CategoryRow[];
+  readonly assigned: readonly AssignedRow[];
+  readonly activity: readonly ActivityRow[];
+  /** What the accounts held before their first entries. */
+  readonly openingMinor: bigint;
+}
+
+/**
+ * The envelopes of a month, from all months up to it. What is left in an envelope stays in it; what one has overspent is made good from unassigned
+ * money when its month ends, and the envelope begins anew with nothing.
+ *
+ * One sum always holds: unassigned money and all that is available are together what the accounts held at the end of the month.
+ */
+export function monthBudget({ month, categories, assigned, activity, openingMinor }: EnvelopeInput): MonthBudget {
+  const spending = categories.filter(({ kind }) => kind === 'spending');
+  const months = [...new Set([...assigned, ...activity].map((row) => row.month))].filter((known) => known < month).sort();
+  const assignedIn = lookUp(assigned.map((row) => [row.month, row.categoryId, BigInt(row.assignedMinor)]));
+  const changeIn = lookUp(activity.map((row) => [row.month, row.categoryId, BigInt(row.changeMinor)]));
+  let overspentBeforeMinor = 0n;
+  const envelopes = spending.map((category): Envelope => {
+    let carriedMinor = 0n;
+    for (const earlier of months) {
+      const left = carriedMinor + assignedIn(earlier, category.id) + changeIn(earlier, category.id);
+      if (left < 0n) overspentBeforeMinor -= left;
+      carriedMinor = left < 0n ? 0n : left;
+    }
+    const assignedMinor = assignedIn(month, category.id);
+    const changeMinor = changeIn(month, category.id);
+    return {
+      categoryId: category.id,
+      name: category.name,
+      hidden: category.hidden === 1,
+      carriedMinor,
+      assignedMinor,
+      spentMinor: -changeMinor,
+      availableMinor: carriedMinor + assignedMinor + changeMinor,
+    };
+  });
+  const isEnvelope = new Set(spending.map(({ id }) => id));
+  // Income, and what has no category yet, whichever way it went.
+  const withoutEnvelope = activity.filter((row) => row.month <= month && (row.categoryId === null || !isEnvelope.has(row.categoryId)));
+  const everAssigned = assigned.filter((row) => row.month <= month && isEnvelope.has(row.categoryId));
+  return {
+    envelopes,
+    unassignedMinor: openingMinor + sum(withoutEnvelope.map((row) => BigInt(row.changeMinor))) - sum(everAssigned.map((row) => BigInt(row.assignedMinor))) - overspentBeforeMinor,
+    assignedMinor: sum(envelopes.map((envelope) => envelope.assignedMinor)),
+    spentMinor: sum(envelopes.map((envelope) => envelope.spentMinor)),
+    availableMinor: sum(envelopes.map((envelope) => envelope.availableMinor)),
+    overspentBeforeMinor,
+  };
+}
+
+/** The month `count` months after a `YYYY-MM`; before it where negative. */
+export function monthAfter(month: string, count: number): string {
+  const [year = 1970, ofYear = 1] = month.split('-').map(Number);
+  const months = year * 12 + ofYear - 1 + count;
+  return `${String(Math.floor(months / 12)).padStart(4, '0')}-${String((months % 12) + 1).padStart(2, '0')}`;
+}
+
+function lookUp(cells: readonly (readonly [string, string | null, bigint])[]): (month: string, categoryId: string) => bigint {
+  const byCell = new Map<string, bigint>();
+  for (const [month, categoryId, minor] of cells) {
+    const name = `${month} ${categoryId ?? ''}`;
+    byCell.set(name, (byCell.get(name) ?? 0n) + minor);
+  }
+  return (month, categoryId) => byCell.get(`${month} ${categoryId}`) ?? 0n;
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n);
+}

@@ -1,0 +1,80 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { amountSentence } from '../money/amount-sentence.ts';
+import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
+import { parseTypedAmount } from '../money/parse.ts';
+import { locale } from '../shell/locale.ts';
+import type { Envelope } from './envelopes.ts';
+
+export interface MoveFormProps {
+  readonly from: Envelope | undefined;
+  readonly envelopes: readonly Envelope[];
+  readonly currency: string;
+  readonly onMove: (toCategoryId: string, amountMinor: number) => void;
+  readonly onCancel: () => void;
+}
+
+/** From one envelope into another. Begins with what an envelope that lacks money needs, as far as this one has it. */
+export function MoveForm({ from, envelopes, currency, onMove, onCancel }: MoveFormProps): ReactNode {
+  const others = envelopes.filter((envelope) => envelope.categoryId !== from?.categoryId);
+  const needy = others.find(({ availableMinor }) => availableMinor < 0n);
+  const mark = decimalMarkOf(locale);
+  const [toCategoryId, setToCategoryId] = useState(needy?.categoryId ?? others[0]?.categoryId ?? '');
+  const [amount, setAmount] = useState(() => formatMinorForEditing(firstAmount(from, needy), currency, mark));
+  const [problem, setProblem] = useState<string | null>(null);
+  if (from === undefined) return null;
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const parsed = parseTypedAmount(amount, currency, mark);
+    if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
+    if (parsed.value <= 0) return setProblem('Say how much to move.');
+    onMove(toCategoryId, parsed.value);
+  };
+
+  return (
+    <form
+      className="card form"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onCancel();
+      }}
+      aria-label={`Move money of ${from.name}`}
+    >
+      <div className="fields">
+        <label>
+          Move from {from.name}
+          <input className="amount-input" value={amount} onChange={(event) => setAmount(event.target.value)} inputMode="decimal" autoComplete="off" autoFocus />
+        </label>
+        <label>
+          To
+          <select value={toCategoryId} onChange={(event) => setToCategoryId(event.target.value)}>
+            {others.map(({ categoryId, name, availableMinor }) => (
+              <option key={categoryId} value={categoryId}>
+                {name} ({formatMinor(availableMinor, currency, locale)})
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="buttons">
+        <button type="submit" className="primary">
+          Move
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function firstAmount(from: Envelope | undefined, needy: Envelope | undefined): bigint {
+  const has = from === undefined || from.availableMinor < 0n ? 0n : from.availableMinor;
+  const needs = needy === undefined ? has : -needy.availableMinor;
+  return needs < has ? needs : has;
+}

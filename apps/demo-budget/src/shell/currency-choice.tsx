@@ -1,0 +1,31 @@
+import { useState, type ReactNode } from 'react';
+import type { AccountRow } from '../queries.ts';
+
+export interface CurrencyChoiceProps {
+  readonly currencies: readonly string[];
+  readonly currency: string | undefined;
+  readonly onChoose: (currency: string) => void;
+}
+
+/** The currency that a page is about: amounts of two are never added. The first account's, until another is chosen; undefined without accounts. */
+export function useCurrency(accounts: readonly AccountRow[]): [string | undefined, CurrencyChoiceProps] {
+  const currencies = [...new Set(accounts.map((account) => account.currency))];
+  const [chosen, onChoose] = useState<string | null>(null);
+  const currency = chosen !== null && currencies.includes(chosen) ? chosen : currencies[0];
+  return [currency, { currencies, currency, onChoose }];
+}
+
+/** Nothing where there is no choice. */
+export function CurrencyChoice({ currencies, currency, onChoose }: CurrencyChoiceProps): ReactNode {
+  if (currencies.length < 2) return null;
+  return (
+    <label className="inline">
+      Currency
+      <select value={currency} onChange={(event) => onChoose(event.target.value)}>
+        {currencies.map((code) => (
+          <option key={code}>{code}</option>
+        ))}
+      </select>
+    </label>
+  );
+}
