@@ -17,8 +17,26 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
   return markdown(['', 'workload', 'Rockpool', 'against', 'ratio', 'target', ''], lines);
 }
 
-/** Medians of every subject: a line a subject, a column a workload. */
-export function figureTable(rows: readonly ResultRow[]): string {
+/** Medians of every subject; a table for each prefix of the workloads, which stands for another browser or medium. */
+export function figureTables(rows: readonly ResultRow[]): string {
+  const prefixes = [...new Set(rows.map(prefixOf))];
+  return prefixes.map((prefix) => figureTable(rows.filter((row) => prefixOf(row) === prefix))).join('\n\n');
+}
+
+function prefixOf({ workload }: ResultRow): string {
+  return /^(L[IFW]|C)-/.exec(workload)?.[1] ?? '';
+}
+
+/** The document with the tables of a group in their place. Throws when it has none for them. */
+export function withTables(document: string, group: string, tables: string): string {
+  const [before, rest] = document.split(`<!-- begin ${group} -->`);
+  const after = rest?.split(`<!-- end ${group} -->`)[1];
+  if (before === undefined || after === undefined) throw new Error(`docs/benchmarks.md has no place for the tables of ${group}`);
+  return `${before}<!-- begin ${group} -->\n${tables}\n<!-- end ${group} -->${after}`;
+}
+
+/** A line a subject, a column a workload. */
+function figureTable(rows: readonly ResultRow[]): string {
   const workloads = [...new Map(rows.map(({ workload, unit }) => [workload, unit]))];
   const labels = [...new Set(rows.map(labelOf))];
   const lines = labels.map((label) => [
