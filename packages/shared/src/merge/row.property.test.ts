@@ -117,10 +117,45 @@ describe('merging concurrent writes of one row', () => {
   });
 });
 
+describe('merging a write again', () => {
+  it('at once, after a lost reply, leaves the row as it was: only additions would count twice, which the chain of changesets prevents', () => {
+    const withoutCounters = ALL_RULES.filter(({ counters }) => counters.size === 0);
+    fc.assert(
+      fc.property(history, fc.constantFrom(...withoutCounters), fc.nat(), ({ startsWithRow, bySite }, rules, which) => {
+        const start = startsWithRow ? firstRow : undefined;
+        const base = startsWithRow ? 1 : 0;
+        const [order = []] = firstSome(interleavings(bySite), 1);
+        const at = order.length === 0 ? 0 : which % order.length;
+        const repeated = [...order.slice(0, at + 1), ...order.slice(at)];
+        expect(visible(admit(start, repeated, base, rules).row)).toEqual(visible(admit(start, order, base, rules).row));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('a deleted row', () => {
+  it('is not brought back by whoever had it before: under delete-wins by nobody, under update-wins only by an update that the delete had not seen', () => {
+    fc.assert(
+      fc.property(history.filter(({ startsWithRow }) => startsWithRow), fc.constantFrom(...ALL_RULES), ({ bySite }, rules) => {
+        // Without inserts, which make a new row.
+        const writes = bySite.map((queue) => queue.slice(0, queue.findIndex(({ kind }) => kind === 'delete') + 1 || queue.length));
+        const deleters = writes.filter((queue) => queue.at(-1)?.kind === 'delete');
+        const updatedByOthers = (deleter: readonly Write[]): boolean => writes.some((queue) => queue !== deleter && queue.some(({ kind }) => kind === 'update'));
+        const staysGone = deleters.length > 0 && (rules.deleteRule === 'delete-wins' || !deleters.every(updatedByOthers));
+        for (const order of firstSome(interleavings(writes), 40)) {
+          expect(visible(admit(firstRow, order, 1, rules).row) === 'no row').toBe(staysGone);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
 describe('merging sequential writes', () => {
   it('never loses: each site saw the one before', () => {
     fc.assert(
-      fc.property(fc.array(stepSeed, { maxLength: 8 }), (steps) => {
+      fc.property(fc.array(stepSeed, { maxLength: 8 }), fc.constantFrom(...ALL_RULES), (steps, rules) => {
         let row: StoredRow | undefined = firstRow;
         let watermark = 1;
         for (const [index, { wish, column, value }] of steps.entries()) {
@@ -128,13 +163,15 @@ describe('merging sequential writes', () => {
           const kind = alive ? (wish === 'delete' ? 'delete' : 'update') : 'insert';
           const columns = kind === 'insert' ? COLUMNS : kind === 'update' ? [column] : [];
           const base = watermark;
+          const before = row;
           const version = { stampUs: 10 + index, site: `site${index % 3}`, watermark: ++watermark };
-          const merged = mergeRow(row, { kind, values: new Map(columns.map((id) => [id, value])), version, baseOf: () => base }, PLAIN);
+          const merged = mergeRow(row, { kind, values: new Map(columns.map((id) => [id, value])), version, baseOf: () => base }, rules);
           expect(merged.losses).toEqual([]);
           expect(merged.corrected).toEqual([]);
           row = merged.row;
           if (kind === 'delete') expect(visible(row)).toBe('no row');
-          else for (const id of columns) expect(row?.cells.get(id)?.value).toBe(value);
+          const added = (id: number): bigint => (kind === 'update' && rules.counters.has(id) ? (before?.cells.get(id)?.value as bigint) : 0n);
+          for (const id of columns) expect(row?.cells.get(id)?.value).toBe(added(id) + value);
         }
       }),
     );
