@@ -16,7 +16,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: 'skip the dedupe of requests between tabs',
     file: client('write/write-transaction.ts'),
     find: 'if (known !== null) return known;',
-    replace: 'if (known !== null) this.parts.connection.run("DELETE FROM rockpool_request WHERE id = ?", request.id);',
+    replace: 'if (known !== null) this.parts.connection.run("DELETE FROM rockpool_request WHERE id = ?", requestId);',
   },
   {
     name: 'ack before commit',
