@@ -36,8 +36,8 @@ const groups: ChangeGroup[] = [
 const body = encodeChangesetBody({ atomic: true, groups, hiddenBases: [{ tableId: tableIdOf('entry'), key: ['e1'], columnId: 0, base: 300 }] });
 
 const fromClient: ClientMessage[] = [
-  { type: 'hello', protocolVersion: 1, token: 'a.b.c', databaseId: 'budget-1', siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, decidedUpTo: 0, decidedHash: new Uint8Array(16), lastSequence: 0, reload: false },
-  { type: 'hello', protocolVersion: 1, token: '', databaseId: 'b', siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, decidedUpTo: 129, decidedHash: id, lastSequence: 130, reload: true },
+  { type: 'hello', protocolVersion: 1, token: 'a.b.c', databaseId: 'budget-1', siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, cursorLink: new Uint8Array(16), decidedUpTo: 0, decidedHash: new Uint8Array(16), lastSequence: 0, reload: false },
+  { type: 'hello', protocolVersion: 1, token: '', databaseId: 'b', siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, cursorLink: id, decidedUpTo: 129, decidedHash: id, lastSequence: 130, reload: true },
   { type: 'push', previousHash: id, olderEpochUpTo: 0, changesets: [{ sequence: 130, stampUs: 1_763_683_200_000_123, ageUs: 1500, base: 12, body }] },
   { type: 'confirm', cursor: 13, decidedUpTo: 130 },
   { type: 'renew-token', token: 'd.e.f' },
@@ -51,6 +51,7 @@ const fromServer: ServerMessage[] = [
     whole: false,
     from: 12,
     to: 14,
+    link: id,
     decidedUpTo: 131,
     outcomes: [
       { kind: 'admitted', sequence: 130, watermark: 13, lossCount: 1 },

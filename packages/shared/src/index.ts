@@ -33,7 +33,7 @@ export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/vers
 export type { Audit, AuditedTable } from './protocol/audit.ts';
 export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';
 export type { Confirm } from './protocol/confirm.ts';
-export type { Delivery, DeliveryHead } from './protocol/delivery.ts';
+export { FIRST_LOG_LINK, LOG_LINK_BYTES, type Delivery, type DeliveryHead } from './protocol/delivery.ts';
 export type { DeliveryPart } from './protocol/delivery-part.ts';
 export type { Failure } from './protocol/failure.ts';
 export { FrameAssembler, messageToFrames } from './protocol/frame-codec.ts';

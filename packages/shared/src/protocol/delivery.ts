@@ -4,6 +4,11 @@ import type { ChangeGroup } from '../change/changeset.ts';
 import { readGroups, writeGroups } from '../change/changeset-codec.ts';
 import { readOutcome, writeOutcome, type Outcome } from './outcome.ts';
 
+export const LOG_LINK_BYTES = 16;
+
+/** The link of an empty log. */
+export const FIRST_LOG_LINK: Uint8Array = new Uint8Array(LOG_LINK_BYTES);
+
 /**
  * The one ordered stream from the server: live changes, catch-up and answers to pushes are all deliveries.
  * It takes the client from watermark `from` to `to` in one transaction:
@@ -19,6 +24,8 @@ export interface Delivery {
   readonly whole: boolean;
   readonly from: number;
   readonly to: number;
+  /** Stands for everything in the log up to `to`, in its order. */
+  readonly link: Uint8Array;
   readonly decidedUpTo: number;
   readonly outcomes: readonly Outcome[];
   readonly groups: readonly ChangeGroup[];
@@ -36,6 +43,7 @@ export function writeDeliveryHead(writer: ByteWriter, delivery: DeliveryHead): v
   writer.u8(delivery.whole ? 1 : 0);
   writer.varint(delivery.from);
   writer.varint(delivery.to);
+  writer.bytes(delivery.link);
   writer.varint(delivery.decidedUpTo);
   writer.varint(delivery.outcomes.length);
   for (const outcome of delivery.outcomes) writeOutcome(writer, outcome);
@@ -45,10 +53,11 @@ export function readDelivery(reader: ByteReader): Delivery {
   const whole = reader.flag();
   const from = reader.varint();
   const to = reader.varint();
+  const link = reader.bytes(LOG_LINK_BYTES).slice();
   const decidedUpTo = reader.varint();
   if (to < from || (whole && from !== 0)) reader.fail('delivery goes backwards');
   const outcomes: Outcome[] = [];
   const outcomeCount = reader.count(4);
   for (let i = 0; i < outcomeCount; i++) outcomes.push(readOutcome(reader));
-  return { type: 'delivery', whole, from, to, decidedUpTo, outcomes, groups: readGroups(reader) };
+  return { type: 'delivery', whole, from, to, link, decidedUpTo, outcomes, groups: readGroups(reader) };
 }

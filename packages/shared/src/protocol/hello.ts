@@ -1,6 +1,7 @@
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
+import { LOG_LINK_BYTES } from './delivery.ts';
 
 export const ID_BYTES = 16;
 
@@ -18,6 +19,8 @@ export interface Hello {
   readonly epoch: Uint8Array | null;
   /** The watermark that is durably applied. */
   readonly cursor: number;
+  /** The link of the delivery that brought me there (zeros at 0): a log that was put back and has gone on has another one. */
+  readonly cursorLink: Uint8Array;
   /** The last of my changesets whose outcome is durably applied; 0: none. */
   readonly decidedUpTo: number;
   /**
@@ -40,6 +43,7 @@ export function writeHello(writer: ByteWriter, hello: Hello): void {
   writer.u8(hello.epoch === null ? 0 : 1);
   if (hello.epoch !== null) writer.bytes(hello.epoch);
   writer.varint(hello.cursor);
+  writer.bytes(hello.cursorLink);
   writer.varint(hello.decidedUpTo);
   writer.bytes(hello.decidedHash);
   writer.varint(hello.lastSequence);
@@ -56,6 +60,7 @@ export function readHello(reader: ByteReader): Hello {
     schemaHash: reader.text(),
     epoch: reader.flag() ? reader.bytes(ID_BYTES).slice() : null,
     cursor: reader.varint(),
+    cursorLink: reader.bytes(LOG_LINK_BYTES).slice(),
     decidedUpTo: reader.varint(),
     decidedHash: reader.bytes(CHANGESET_HASH_BYTES).slice(),
     lastSequence: reader.varint(),

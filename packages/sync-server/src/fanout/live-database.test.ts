@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { decodeServerMessage, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
+import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, withAges } from '../testing/changeset.ts';
 import { TestSite } from '../testing/test-client.ts';
@@ -25,10 +25,10 @@ afterEach(() => {
 function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
   const heard: ServerMessage[] = [];
   const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
-  const { siteId, epoch, cursor, decidedUpTo, changelog, hashes } = site;
+  const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = site;
   live.join(
     subscriber,
-    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
+    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
     { principal: { id: 'a' }, canWrite: true, nowMs: NOW_MS },
   );
   return { subscriber, heard };

@@ -61,6 +61,8 @@ export interface LiveDatabaseOptions {
 export class LiveDatabase {
   readonly file: DatabaseFile;
   private readonly partBytes: number;
+  /** The log's end then. */
+  private readonly openedAt: number;
   private readonly queue: PushQueue;
   private readonly audits: TableAudits;
   private readonly auditing = new Set<Subscriber>();
@@ -73,6 +75,7 @@ export class LiveDatabase {
 
   constructor(file: DatabaseFile, { onFailure, retention = RETENTION, validate = null, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
     this.file = file;
+    this.openedAt = file.log.watermark;
     this.partBytes = deliveryPartBytes;
     this.audits = new TableAudits(file);
     const rules = { checks: foreignKeyChecks(file.tableByName), retention, validate };
@@ -91,9 +94,9 @@ export class LiveDatabase {
   join(subscriber: Subscriber, hello: Hello, access: Access): void {
     // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it, unsaid, a copy would take for its own.
     this.queue.settle(subscriber.site);
-    const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, logLostSomething, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
+    const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
-    if (logLostSomething && access.canWrite) this.beginEpoch();
+    if (logLostSomething && access.canWrite) this.beginEpoch(commonUpTo);
     if (!isForeign) this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
     const welcome: Welcome = {
       type: 'welcome',
@@ -207,8 +210,9 @@ export class LiveDatabase {
   }
 
   /** What the sessions of the old epoch know by watermarks is not what this log holds: they connect again and reload. */
-  private beginEpoch(): void {
-    this.file.epoch.renew(this.file.log.watermark);
+  private beginEpoch(commonUpTo: number): void {
+    // A file is put back while nobody has it open: what came since this server opened it is not what clients mean by these watermarks.
+    this.file.epoch.renew(Math.min(commonUpTo, this.openedAt));
     for (const subscriber of [...this.subscriptions.keys()]) subscriber.fail(new RockpoolError('epoch-changed'));
   }
 
@@ -261,7 +265,7 @@ export class LiveDatabase {
   private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], parts: readonly Uint8Array[], whole: boolean = false): void {
     const { subscriber, cursor: from } = subscription;
     const decidedUpTo = outcomes.at(-1)?.sequence ?? subscription.decidedUpTo;
-    const head = { type: 'delivery', whole, from, to, decidedUpTo, outcomes } as const;
+    const head = { type: 'delivery', whole, from, to, link: this.file.log.linkAt(to), decidedUpTo, outcomes } as const;
     const messages = [...parts.slice(0, -1).map(encodeDeliveryPart), encodeDelivery(head, parts.at(-1) as Uint8Array)];
     // Only a single row can be that large.
     const sizeBytes = Math.max(...messages.map(({ length }) => length));

@@ -131,6 +131,26 @@ describe('a server whose file was replaced by an older copy', () => {
     expect(tested.server.query(`SELECT lost_value, won_value FROM rockpool_conflict WHERE column_name = 'name' ORDER BY id DESC LIMIT 1`)).toEqual([['ben', 'ann']]);
   });
 
+  it('is noticed by a reader, although the log has gone on past what it had read', async () => {
+    const a = await tested.server.open();
+    const writer = await tested.server.open();
+    await writer.commit([insert('accounts', 'x', { name: 'x' })]);
+    await a.delivery();
+    await restoredAfter(async () => {
+      const reader = await tested.server.open(a.site);
+      const again = await tested.server.open(writer.site);
+      await again.commit([update('accounts', 'x', { rank: 1n })]);
+      await reader.delivery();
+    });
+    const other = await tested.server.open();
+    for (const name of ['y', 'z']) await other.commit([insert('accounts', name, { name })]);
+    const { welcome, first } = await hello(a.site);
+    expect(welcome).toMatchObject({ reload: true, watermark: 3 });
+    expect(first).toMatchObject({ whole: true, to: 3 });
+    expect(await other.failure()).toMatchObject({ code: 'epoch-changed' });
+    expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([['1']]);
+  });
+
   it('counts what came after the beginning of the epoch as unseen by changesets of an older one', async () => {
     const site = await known();
     const b = await tested.server.open();

@@ -18,8 +18,10 @@ export interface StartingPoint {
   readonly ownFrom: number;
   /** The client's cursor means nothing here, or deletes above it are forgotten, or it asks for it: it gets the whole state. */
   readonly reload: boolean;
-  /** The client has seen or confirmed, in this epoch, more than the log holds: its file was replaced by an older copy. */
+  /** The client has seen or confirmed, in this epoch, more than the log holds, or something else: its file was replaced by an older copy. */
   readonly logLostSomething: boolean;
+  /** What the client has of the log and what the log holds can be the same no further than this. */
+  readonly commonUpTo: number;
   /** The site was last pushed as by somebody else, and nothing shows yet that this is the same file. See push/foreign-site.ts. */
   readonly isForeign: boolean;
 }
@@ -34,7 +36,8 @@ export function startingPoint(file: DatabaseFile, site: string, hello: Hello, pr
   const state = sites.get(site);
   const decidedUpTo = state?.lastSequence ?? 0;
   const isForeign = state !== undefined && !isOwnSite(file, state, hello, principal);
-  const isAhead = hello.cursor > log.watermark || hello.decidedUpTo > decidedUpTo;
+  const isOfAnotherLog = hello.cursor <= log.watermark && Buffer.compare(hello.cursorLink, log.linkAt(hello.cursor)) !== 0;
+  const isAhead = hello.cursor > log.watermark || hello.decidedUpTo > decidedUpTo || isOfAnotherLog;
   const isOfThisEpoch = hello.epoch !== null && Buffer.compare(hello.epoch, epoch.id) === 0;
   // Whoever has neither been told of a row nor written one has none to forget.
   const hasRows = hello.cursor > 0 || state !== undefined;
@@ -49,6 +52,7 @@ export function startingPoint(file: DatabaseFile, site: string, hello: Hello, pr
     reload: hello.reload || isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),
     // Somebody else's word about this site is worth nothing yet.
     logLostSomething: isAhead && isOfThisEpoch && !isForeign,
+    commonUpTo: isOfAnotherLog ? hello.cursor - 1 : log.watermark,
     isForeign,
   };
 }

@@ -21,12 +21,12 @@ export class Epoch {
     return this.current.id;
   }
 
-  /** The log's end when this epoch began: what a client of an older epoch may have seen reaches up to here at most. */
+  /** What a client of an older epoch may have seen of this log reaches up to here at most. */
   get startedAt(): number {
     return this.current.startedAt;
   }
 
-  /** Begins a new epoch, durably, at the log's end. */
+  /** Begins a new epoch, durably. `watermark`: up to which the logs of both epochs may be the same. */
   renew(watermark: number): void {
     const renewed = { id: new Uint8Array(randomBytes(ID_BYTES)), startedAt: watermark };
     this.sql.transaction(() => {

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
+import { FIRST_LOG_LINK, LOG_LINK_BYTES } from '@rockpool/shared';
 import type { SqliteFile } from '../store/sqlite-file.ts';
 
 export interface LogEntry {
   readonly watermark: number;
   readonly siteNumber: number;
   readonly sequence: number;
+  /** Of the changeset. */
+  readonly hash: Uint8Array;
   readonly stampUs: number;
   readonly principal: string;
   readonly receivedMs: number;
@@ -12,7 +16,7 @@ export interface LogEntry {
 /** The order of a database: one line per admitted changeset, numbered by watermarks without gaps. */
 export class Log {
   private readonly sql: SqliteFile;
-  private end = { watermark: 0, maxStampUs: 0 };
+  private end = { watermark: 0, maxStampUs: 0, link: FIRST_LOG_LINK };
 
   constructor(sql: SqliteFile) {
     this.sql = sql;
@@ -24,10 +28,11 @@ export class Log {
     return this.end.watermark;
   }
 
-  append({ watermark, siteNumber, sequence, stampUs, principal, receivedMs }: LogEntry): void {
+  append({ watermark, siteNumber, sequence, hash, stampUs, principal, receivedMs }: LogEntry): void {
     const maxStampUs = Math.max(this.end.maxStampUs, stampUs);
+    const link = nextLink(this.end.link, hash, stampUs);
     this.sql.run(
-      `INSERT INTO rockpool_log (watermark, site_number, sequence, stamp_us, max_stamp_us, principal, received_ms) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO rockpool_log (watermark, site_number, sequence, stamp_us, max_stamp_us, principal, received_ms, link) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       BigInt(watermark),
       BigInt(siteNumber),
       BigInt(sequence),
@@ -35,8 +40,9 @@ export class Log {
       BigInt(maxStampUs),
       principal,
       BigInt(receivedMs),
+      link,
     );
-    this.end = { watermark, maxStampUs };
+    this.end = { watermark, maxStampUs, link };
   }
 
   /** The highest corrected stamp up to a watermark: what whoever is there has seen. */
@@ -46,13 +52,24 @@ export class Log {
     return Number(this.sql.get(`SELECT max_stamp_us FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] ?? 0n);
   }
 
+  /** Stands for everything up to a watermark that is there: another log has another link, if it was put back and went on. */
+  linkAt(watermark: number): Uint8Array {
+    if (watermark === 0) return FIRST_LOG_LINK;
+    if (watermark === this.end.watermark) return this.end.link;
+    return this.sql.get(`SELECT link FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] as Uint8Array;
+  }
+
   principalAt(watermark: number): string {
     return String(this.sql.get(`SELECT principal FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] ?? '');
   }
 
   /** Back to what is stored, after a transaction that did not commit. */
   reload(): void {
-    const last = this.sql.get(`SELECT watermark, max_stamp_us FROM rockpool_log ORDER BY watermark DESC LIMIT 1`);
-    this.end = { watermark: Number(last?.[0] ?? 0n), maxStampUs: Number(last?.[1] ?? 0n) };
+    const last = this.sql.get(`SELECT watermark, max_stamp_us, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1`);
+    this.end = { watermark: Number(last?.[0] ?? 0n), maxStampUs: Number(last?.[1] ?? 0n), link: (last?.[2] ?? FIRST_LOG_LINK) as Uint8Array };
   }
+}
+
+function nextLink(before: Uint8Array, hash: Uint8Array, stampUs: number): Uint8Array {
+  return createHash('sha256').update(before).update(hash).update(String(stampUs)).digest().subarray(0, LOG_LINK_BYTES);
 }

@@ -16,7 +16,7 @@ async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
   const { site } = original;
   const copy = new TestSite();
   for (const key of ['1', '2']) await original.commit([entry(key)]);
-  Object.assign(copy, { siteId: site.siteId, epoch: site.epoch, cursor: site.cursor, decidedUpTo: site.decidedUpTo, changelog: [...site.changelog], hashes: [...site.hashes] });
+  Object.assign(copy, { siteId: site.siteId, epoch: site.epoch, cursor: site.cursor, links: new Map(site.links), decidedUpTo: site.decidedUpTo, changelog: [...site.changelog], hashes: [...site.hashes] });
   expect(await original.commit([insert('accounts', '3', {})])).toMatchObject({ kind: 'rejected' });
   for (const key of ['4', '5']) await original.commit([entry(key)]);
   original.send({ type: 'confirm', cursor: site.cursor, decidedUpTo: site.decidedUpTo });

@@ -28,7 +28,7 @@ CREATE TABLE rockpool_document_edit (    -- the last edits of each document
 `;
 
 /** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
-export const STORAGE_FORMAT = 5;
+export const STORAGE_FORMAT = 6;
 
 /** What brings a file of an older format to the next one, by the format it has. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
@@ -39,6 +39,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   3: DOCUMENT_TABLES_SQL,
   4: `ALTER TABLE rockpool_row_version ADD COLUMN waits_for BLOB;
       CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL`,
+  5: `ALTER TABLE rockpool_log ADD COLUMN link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'`,
 };
 
 /** The number of the server's own site in rockpool_site: the author of the conflict ledger. */
@@ -87,7 +88,8 @@ CREATE TABLE rockpool_log (              -- one line per admitted changeset
   stamp_us INTEGER NOT NULL,             -- corrected
   max_stamp_us INTEGER NOT NULL,         -- highest stamp up to here: no later write may claim to be older
   principal TEXT NOT NULL,               -- who wrote it, for the conflict ledger
-  received_ms INTEGER NOT NULL DEFAULT 0 -- when it came, by the server's clock, ms since 1970
+  received_ms INTEGER NOT NULL DEFAULT 0, -- when it came, by the server's clock, ms since 1970
+  link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000' -- 16 bytes of a hash over the link before it and this changeset (log/log.ts)
 );
 
 CREATE TABLE rockpool_row_version (      -- one line per row of a synced table, and per tombstone that is kept (log/tombstones.ts)

@@ -1,4 +1,4 @@
-import { decodeServerMessage, PROTOCOL_VERSION, type Delivery, type RockpoolError } from '@rockpool/shared';
+import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, type Delivery, type RockpoolError } from '@rockpool/shared';
 import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
 import { withAges } from './changeset.ts';
 import type { Replica } from './replica.ts';
@@ -14,10 +14,10 @@ export class DirectSession implements Subscriber {
   constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
     this.database = database;
     this.replica = replica;
-    const { siteId, epoch, cursor, decidedUpTo, changelog, hashes } = replica.site;
+    const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = replica.site;
     database.join(
       this,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
       { principal: { id: this.site.slice(0, 4) }, canWrite: true, nowMs },
     );
   }

@@ -58,6 +58,7 @@ export class Replica {
     if (delivery.whole) this.base.clear();
     fold(this.base, delivery.groups, 'delivered');
     this.site.cursor = delivery.to;
+    this.site.links.set(delivery.to, delivery.link);
     this.site.decidedUpTo = delivery.decidedUpTo;
   }
 

@@ -3,6 +3,7 @@ import {
   changesetHash,
   decodeServerMessage,
   encodeMessage,
+  FIRST_LOG_LINK,
   FIRST_PREVIOUS_HASH,
   FrameAssembler,
   MAX_MESSAGE_BYTES,
@@ -40,6 +41,8 @@ export class TestSite {
   readonly hashes: Uint8Array[] = [FIRST_PREVIOUS_HASH];
   epoch: Uint8Array | null = null;
   cursor = 0;
+  /** The links of deliveries, by cursor. */
+  readonly links = new Map<number, Uint8Array>();
   decidedUpTo = 0;
   /** How far the site's clock is ahead of the true one. */
   clockAheadMs = 0;
@@ -115,7 +118,7 @@ export class TestConnection {
   }
 
   hello(token: string, databaseId: string, changes: Partial<Hello> = {}): void {
-    const { siteId, epoch, cursor, decidedUpTo, changelog, hashes } = this.site;
+    const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = this.site;
     this.send({
       type: 'hello',
       protocolVersion: PROTOCOL_VERSION,
@@ -125,6 +128,7 @@ export class TestConnection {
       schemaHash: TEST_SCHEMA.hash,
       epoch,
       cursor,
+      cursorLink: links.get(changes.cursor ?? cursor) ?? FIRST_LOG_LINK,
       decidedUpTo,
       decidedHash: hashes[decidedUpTo] ?? FIRST_PREVIOUS_HASH,
       lastSequence: changelog.length,
@@ -171,6 +175,7 @@ export class TestConnection {
     const delivery = await this.next('delivery');
     if (!delivery.whole && delivery.from !== this.site.cursor) throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
     this.site.cursor = delivery.to;
+    this.site.links.set(delivery.to, delivery.link);
     this.site.decidedUpTo = delivery.decidedUpTo;
     return delivery;
   }

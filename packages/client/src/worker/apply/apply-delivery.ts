@@ -5,6 +5,9 @@ import type { PendingChangeset, PendingIndex } from './pending-index.ts';
 import { quietTransaction } from './quiet-transaction.ts';
 import { replaceRows } from './replace-rows.ts';
 
+/** The cursor that a delivery brings, and the link that belongs to it. */
+export type Reached = Pick<Delivery, 'to' | 'link'>;
+
 /** What a delivery changes beside rows. All calls happen inside its transaction. */
 export interface DeliveryLog {
   readonly cursor: number;
@@ -18,9 +21,9 @@ export interface DeliveryLog {
   /** It fits again. */
   shown(sequence: number): void;
   /** The new cursor, and the last changeset that has its outcome. */
-  advance(cursor: number, decidedUpTo: number): void;
+  advance(reached: Reached, decidedUpTo: number): void;
   /** The same for a state that replaces everything: the epoch it belongs to (null: the one that is known); what is decided may become less. */
-  startOver(epoch: Uint8Array | null, cursor: number, decidedUpTo: number): void;
+  startOver(epoch: Uint8Array | null, reached: Reached, decidedUpTo: number): void;
 }
 
 export interface ApplyDeliveryInput {
@@ -55,7 +58,7 @@ function applyNews({ connection, pending, log, delivery, tablesById }: ApplyDeli
     const applied = applyRows({ connection, tablesById, pending, decisions, groups: delivery.groups });
     recordWithheld(log, pending, applied.withheld, decisions);
     for (const outcome of news) record(log, outcome);
-    log.advance(to, Math.max(log.decidedUpTo, delivery.decidedUpTo));
+    log.advance(delivery, Math.max(log.decidedUpTo, delivery.decidedUpTo));
     return { ...applied, outcomes: news };
   });
   for (const { sequence } of outcomes) pending.remove(sequence);
@@ -71,7 +74,7 @@ function applyWhole({ connection, pending, log, delivery, tablesById, epoch = nu
   try {
     const withheld = quietTransaction(connection, () => {
       for (const outcome of newOutcomes(log, delivery)) record(log, outcome);
-      log.startOver(epoch, delivery.to, delivery.decidedUpTo);
+      log.startOver(epoch, delivery, delivery.decidedUpTo);
       pending.clear();
       for (const changeset of log.pendingAfter(0)) pending.add(changeset);
       const left = replaceRows({ connection, tablesById, pending, groups: delivery.groups });

@@ -34,19 +34,21 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
       parked.park(sequence, reason.toData(), nowMs());
     },
     shown: (sequence) => parked.unpark(sequence),
-    advance(cursor: number, decidedUpTo: number): void {
-      meta.set('cursor', cursor);
+    advance({ to, link }, decidedUpTo): void {
+      meta.set('cursor', to);
+      meta.set('cursor_link', link);
       if (decidedUpTo > 0) outbox.markDecided(decidedUpTo, nowMs());
       outbox.prune(nowMs());
     },
-    startOver(epoch: Uint8Array | null, cursor: number, decidedUpTo: number): void {
+    startOver(epoch, { to, link }, decidedUpTo): void {
       const known = meta.logEpoch;
       if (epoch !== null && (known === null || !cellValuesEqual(known, epoch))) {
         meta.set('log_epoch', epoch);
         if (known !== null) meta.set('older_epoch_up_to', changelog.head().sequence);
       }
       beginGeneration(meta);
-      meta.set('cursor', cursor);
+      meta.set('cursor', to);
+      meta.set('cursor_link', link);
       outbox.markUndecidedAfter(decidedUpTo, nowMs());
     },
   };

@@ -1,4 +1,4 @@
-import type { ClockContact } from '@rockpool/shared';
+import { FIRST_LOG_LINK, type ClockContact } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 
@@ -11,6 +11,7 @@ export type MetaKey =
   | 'migrations_json' // [tag, hash] of the app's migrations that were carried out; absent without any
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
+  | 'cursor_link' // 16 bytes, of the delivery that brought the cursor there; absent at 0
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
   | 'document_generation' // integer, see documents/generation.ts; absent for 1
   | 'clock_contact_json'; // {localUs, serverMs} of a contact at which nothing was pending; absent before the first
@@ -42,6 +43,10 @@ export class Meta {
 
   get cursor(): number {
     return this.get('cursor') as number;
+  }
+
+  get cursorLink(): Uint8Array {
+    return (this.get('cursor_link') ?? FIRST_LOG_LINK) as Uint8Array;
   }
 
   get olderEpochUpTo(): number {

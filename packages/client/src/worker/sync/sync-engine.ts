@@ -11,6 +11,8 @@ export interface SyncPosition {
   /** Null before the first welcome. */
   readonly epoch: Uint8Array | null;
   readonly cursor: number;
+  /** See Hello. */
+  readonly cursorLink: Uint8Array;
   /** The last of its changesets whose outcome is applied. */
   readonly decidedUpTo: number;
   /** The hash of that one; zeros for none. */

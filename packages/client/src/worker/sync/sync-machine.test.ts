@@ -1,4 +1,4 @@
-import { RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
+import { FIRST_LOG_LINK, RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { asksReload, CALM_RETRY_MS, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, retryDelayMs, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
@@ -7,7 +7,7 @@ import { syncReport } from './sync-status.ts';
 const NOW_MS = 1_700_000_000_000;
 const idle = { pendingCount: 0, parkedCount: 0 };
 const welcome: Welcome = { type: 'welcome', protocolVersion: 1, epoch: new Uint8Array(16), watermark: 5, decidedUpTo: 2, decidedHash: new Uint8Array(16), reload: false, serverNowMs: NOW_MS - 90, canWrite: true };
-const delivery = (decidedUpTo: number): Delivery => ({ type: 'delivery', whole: false, from: 5, to: 6, decidedUpTo, outcomes: [], groups: [] });
+const delivery = (decidedUpTo: number): Delivery => ({ type: 'delivery', whole: false, from: 5, to: 6, link: FIRST_LOG_LINK, decidedUpTo, outcomes: [], groups: [] });
 const failure = (code: ErrorCode): MachineEvent => ({ type: 'failed', error: new RockpoolError(code).toData() });
 
 function after(events: readonly (MachineEvent | number)[], from: MachineState = INITIAL_STATE): Step & { nowMs: number } {

@@ -1,4 +1,4 @@
-import { type CellValue, type ChangeGroup, type ChangeKind, type Delivery, type Outcome, type TableSchema, type Welcome } from '@rockpool/shared';
+import { FIRST_LOG_LINK, type CellValue, type ChangeGroup, type ChangeKind, type Delivery, type Outcome, type TableSchema, type Welcome } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toSyncDatabase } from '../sync/sync-database.ts';
 import type { SyncDatabase } from '../sync/sync-engine.ts';
@@ -22,7 +22,7 @@ export function testWelcome(parts: Partial<Welcome> = {}): Welcome {
 }
 
 export function testDelivery(parts: Partial<Delivery>): Delivery {
-  return { type: 'delivery', whole: false, from: 0, to: 0, decidedUpTo: 0, outcomes: [], groups: [], ...parts };
+  return { type: 'delivery', whole: false, from: 0, to: 0, link: FIRST_LOG_LINK, decidedUpTo: 0, outcomes: [], groups: [], ...parts };
 }
 
 export function admitted(from: number, to: number): Outcome[] {
