@@ -133,7 +133,7 @@ export class Tab {
         database: mine,
         reads: localReads(mine),
         close: async () => {
-          this.opened = null;
+          if (this.opened?.database === mine) this.opened = null;
           this.device.onClosing(database);
           database.close();
           await storage.close();
