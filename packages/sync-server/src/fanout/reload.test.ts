@@ -128,7 +128,7 @@ describe('a server whose file was replaced by an older copy', () => {
     expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }, { kind: 'admitted' }]);
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[13n]]);
     // Ann has never seen what Ben wrote between the restore and the moment at which it was noticed, whatever its watermark is.
-    expect(tested.server.query(`SELECT lost_value, won_value FROM rockpool_conflict WHERE column_name = 'name' ORDER BY id DESC LIMIT 1`)).toEqual([['ben', 'ann']]);
+    expect(tested.server.query(`SELECT lost_value, won_value FROM rockpool_conflict WHERE column_name = 'name' ORDER BY id DESC LIMIT 1`)).toEqual([['ann', 'ben']]);
   });
 
   it('is noticed by a reader, although the log has gone on past what it had read', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { decodeServerMessage, encodeMessage, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
+import { decodeServerMessage, encodeMessage, FIRST_LOG_LINK, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
 import { expect } from 'vitest';
 import { Gate } from '../auth/gate.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
@@ -68,6 +68,7 @@ async function greet(session: Session): Promise<void> {
     schemaHash: TEST_SCHEMA.hash,
     epoch: null,
     cursor: 0,
+    cursorLink: FIRST_LOG_LINK,
     decidedUpTo: 0,
     decidedHash: new Uint8Array(16),
     lastSequence: 0,
