@@ -42,7 +42,7 @@ export class TestSite {
   epoch: Uint8Array | null = null;
   cursor = 0;
   /** The links of deliveries, by cursor. */
-  readonly links = new Map<number, Uint8Array>();
+  readonly links: Map<number, Uint8Array> = new Map();
   decidedUpTo = 0;
   /** How far the site's clock is ahead of the true one. */
   clockAheadMs = 0;
