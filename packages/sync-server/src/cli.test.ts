@@ -45,7 +45,7 @@ describe('rockpool-server', () => {
     writeFileSync(weak, 'short');
     const schema = join(folder.path, 'schema.json');
     writeFileSync(schema, '{"tables": []}');
-    const { code, stderr } = await runCommand(['--schema', schema, '--port', '99999', '--secret-file', weak, '--origin', 'example.org', '--verbose', 'extra']);
+    const { code, stderr } = await runCommand(['--schema', schema, '--port', '99999', '--secret-file', weak, '--origin', 'example.org', '--keep-deletes', 'long', '--max-conflicts', '-1', '--verbose', 'extra']);
     expect(code).toBe(1);
     expect(stderr.split('\n').filter((line) => line !== '')).toEqual([
       'config-invalid:',
@@ -56,6 +56,8 @@ describe('rockpool-server', () => {
       '--port takes a number from 0 to 65535',
       '--secret-file: the secret has 5 bytes, and at least 32 are needed',
       'example.org is not a URL',
+      '--keep-deletes takes a number and s, m, h or d, such as 12h',
+      '--max-conflicts takes a whole number',
     ]);
   });
 

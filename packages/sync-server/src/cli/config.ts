@@ -3,7 +3,8 @@ import { isDatabaseId } from '../auth/database-id.ts';
 import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
 import { originProblem } from '../auth/origin.ts';
 import { isRole } from '../auth/role.ts';
-import { failWith, readDurationMs, readKeySet, readPort, readSchema, readSecret } from './read-values.ts';
+import type { Retention } from '../log/retention.ts';
+import { failWith, readCount, readDurationMs, readKeySet, readPort, readSchema, readSecret } from './read-values.ts';
 import { readSettings, type Settings, type Sources } from './settings.ts';
 
 const DATA: Settings = { data: { takes: 'text', help: 'the data directory' } };
@@ -26,6 +27,9 @@ export const SERVE_SETTINGS: Settings = {
   'key-set': { takes: 'text', help: 'a JWKS of an identity provider (ES256, EdDSA): its URL or a file' },
   ...TOKEN_RULES,
   origin: { takes: 'list', help: 'pages of this origin may connect too; may be repeated' },
+  'keep-deletes': { takes: 'text', help: 'who was away for longer reloads: a number and s, m, h or d; default 30d' },
+  'keep-conflicts': { takes: 'text', help: 'how long conflicts can be looked at and restored; default 90d' },
+  'max-conflicts': { takes: 'text', help: 'and how many at most in one database; default 10000' },
 };
 
 export const TOKEN_SETTINGS: Settings = {
@@ -47,6 +51,7 @@ export interface ServeConfig extends TokenRules {
   readonly host: string;
   readonly port: number;
   readonly origins: readonly string[];
+  readonly retention?: Partial<Retention>;
 }
 
 /** Throws `config-invalid` with every problem at once, one a line. */
@@ -63,9 +68,11 @@ export function readServeConfig(sources: Sources): ServeConfig {
   if (secret === undefined && keySet === undefined && problems.length === before) problems.push('--secret-file or --key-set is missing');
   const origins = given.list('origin');
   problems.push(...origins.map(originProblem).filter((problem) => problem !== null));
+  const retention = readRetention(given, problems);
   failWith(problems);
   return {
     dataDir,
+    retention,
     schema: schema as Schema,
     host: given.text('host') || '127.0.0.1',
     port,
@@ -73,6 +80,15 @@ export function readServeConfig(sources: Sources): ServeConfig {
     ...(secret && { secret }),
     ...(keySet && { keySet: keySet as NonNullable<TokenRules['keySet']> }),
     ...readTokenRules(given),
+  };
+}
+
+function readRetention(given: ReturnType<typeof readSettings>, problems: string[]): Partial<Retention> {
+  const [tombstones, conflicts, count] = ['keep-deletes', 'keep-conflicts', 'max-conflicts'].map((name) => given.text(name)) as [string, string, string];
+  return {
+    ...(tombstones !== '' && { tombstonesMs: readDurationMs('keep-deletes', tombstones, problems) }),
+    ...(conflicts !== '' && { conflictsMs: readDurationMs('keep-conflicts', conflicts, problems) }),
+    ...(count !== '' && { maxConflicts: readCount('max-conflicts', count, problems) }),
   };
 }
 

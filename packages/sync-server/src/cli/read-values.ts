@@ -18,6 +18,11 @@ export function readDurationMs(name: string, text: string, problems: string[]): 
   return durationMs;
 }
 
+export function readCount(name: string, text: string, problems: string[]): number {
+  if (!/^\d{1,9}$/.test(text)) problems.push(`--${name} takes a whole number`);
+  return Number(text);
+}
+
 /** From a file, or from the environment. Undefined where neither is given. */
 export function readSecret(given: Given, problems: string[]): Uint8Array | undefined {
   const path = given.text('secret-file');
