@@ -6,6 +6,7 @@ import { readSegmentHeader } from './log/segment-header.ts';
 import type { FileMedium } from './media/medium.ts';
 import { openFiles } from './open-files.ts';
 import type { OpenFiles } from './open-files.ts';
+import { readerRole } from './opened-role.ts';
 import type { OpenedRole } from './opened-role.ts';
 import { PageView } from './pages/page-view.ts';
 import { ReaderStore } from './reader-store.ts';
@@ -18,6 +19,8 @@ const LOOK_AGAIN_MS = 20;
 export interface OpenReaderOptions {
   readonly name: string;
   readonly medium: FileMedium;
+  /** Files that are open already, and not this reader's to close. Default: it opens its own. */
+  readonly files?: OpenFiles;
   readonly timeoutMs: number;
   readonly tuning: Tuning;
   readonly onError: (error: unknown) => void;
@@ -32,7 +35,7 @@ export async function openReader(options: OpenReaderOptions): Promise<OpenedRole
   const pins = new SnapshotPins(medium.locks, name);
   const deadline = performance.now() + timeoutMs;
   for (;;) {
-    const files = await openFiles(medium, name, false);
+    const files = options.files === undefined ? await openFiles(medium, name, false) : borrowed(options.files);
     try {
       const log = files === undefined ? undefined : await pinnedLog(files, pins, timeoutMs);
       if (files !== undefined && log?.active !== undefined) return startReading(options, files, pins, log);
@@ -72,16 +75,16 @@ function startReading(options: OpenReaderOptions, files: OpenFiles, pins: Snapsh
       onError(error);
     }
   });
-  return {
-    store,
-    dirtySinceMs: () => undefined,
-    flush: () => undefined,
-    committed: () => Promise.resolve(),
-    checkpoint: () => Promise.resolve(false),
+  return readerRole(store, {
+    openReader: (onReaderError) => openReader({ ...options, files, onError: onReaderError }),
     async close() {
       stopListening();
       pins.close();
       files.close();
     },
-  };
+  });
+}
+
+function borrowed(files: OpenFiles): OpenFiles {
+  return { ...files, close: () => undefined };
 }

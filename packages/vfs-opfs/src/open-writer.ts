@@ -8,6 +8,7 @@ import type { RecoveredLog } from './log/recovery.ts';
 import type { FileMedium } from './media/medium.ts';
 import { openFiles } from './open-files.ts';
 import type { OpenFiles } from './open-files.ts';
+import { openReader } from './open-reader.ts';
 import type { OpenedRole } from './opened-role.ts';
 import { PageView } from './pages/page-view.ts';
 import { SQLITE_HEADER_BYTES, checkSqliteHeader } from './sqlite-file-header.ts';
@@ -55,7 +56,7 @@ export async function openAsLockHolder(options: OpenWriterOptions, release: () =
 }
 
 function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () => void): OpenedRole {
-  const { name, medium, tuning, onError } = options;
+  const { name, medium, tuning, timeoutMs, onError } = options;
   const recovered = readLog(files.segments);
   const pageSizeBytes = recovered?.active === undefined ? pageSizeOfFile(files, options.pageSizeBytes) : recovered.pageSizeBytes;
   const log = new LogWriter(files.segments, pageSizeBytes, tuning.segmentGrowthBytes);
@@ -72,6 +73,7 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
     // The log has a transaction when its COMMIT returns.
     committed: () => Promise.resolve(),
     checkpoint: (waitMs) => keeper.checkpoint(waitMs),
+    openReader: (onReaderError) => openReader({ name, medium, files, timeoutMs, tuning, onError: onReaderError }),
     async close(leavesLog) {
       try {
         await keeper.close();

@@ -7,5 +7,20 @@ export interface OpenedRole {
   flush(): void;
   committed(): Promise<void>;
   checkpoint(waitMs: number): Promise<boolean>;
+  /** A reader on what this one has open; see Storage. */
+  openReader(onError: (error: unknown) => void): Promise<OpenedRole>;
+  /** `leavesLog`: see Storage. */
   close(leavesLog?: boolean): Promise<void>;
+}
+
+/** A reader has nothing to flush, to store or to move. */
+export function readerRole(store: DatabaseStore, more: Pick<OpenedRole, 'openReader' | 'close'>): OpenedRole {
+  return {
+    store,
+    dirtySinceMs: () => undefined,
+    flush: () => undefined,
+    committed: () => Promise.resolve(),
+    checkpoint: () => Promise.resolve(false),
+    ...more,
+  };
 }

@@ -82,6 +82,12 @@ class OpenedStorage implements Storage {
     return this.#opened.committed();
   }
 
+  async openReader(): Promise<Storage> {
+    this.#assertOpen();
+    const failure = new LastFailure();
+    return storageOver(await this.#opened.openReader(failure.note), { name: this.name, role: 'reader', persistence: this.persistence }, failure);
+  }
+
   async checkpoint(waitMs = 1000): Promise<boolean> {
     this.#assertOpen();
     try {

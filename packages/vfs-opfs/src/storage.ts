@@ -67,6 +67,11 @@ export interface Storage {
    */
   checkpoint(waitMs?: number): Promise<boolean>;
   /**
+   * Opens a reader in this worker on what this storage has open, on every medium: another connection, whose read transactions do not see, nor wait for,
+   * what the writer's transaction has not committed. Close it before this storage.
+   */
+  openReader(): Promise<Storage>;
+  /**
    * Close the SQLite connection first. Flushes, moves a small log into the database file, and lets go of files and locks. `leavesLog`: the log stays
    * for the next writer, who goes on with it; for when that one waits. Default false.
    */

@@ -1,6 +1,7 @@
 import type { StorageLocks } from '../locks/storage-locks.ts';
 import type { Persistence, StoreMedium } from '../media/medium.ts';
 import { LastFailure } from '../opened-storage.ts';
+import { readerRole, type OpenedRole } from '../opened-role.ts';
 import { StorageError, errorFromMedium } from '../storage-error.ts';
 import type { ExtentBackend, ExtentPlace } from './extent-backend.ts';
 import { ExtentStore } from './extent-store.ts';
@@ -107,6 +108,7 @@ function openedRole(store: ExtentStore, backend: ExtentBackend, isStrict: boolea
       throw new StorageError('storage-unsupported', { operation: 'flush', missing: ['a synchronous flush: open as strict and await committed()'] });
     },
     committed: () => queue.committed(),
+    openReader: () => openReader(store),
     async checkpoint() {
       await queue.committed();
       return true;
@@ -120,4 +122,8 @@ function openedRole(store: ExtentStore, backend: ExtentBackend, isStrict: boolea
       }
     },
   };
+}
+
+async function openReader(store: ExtentStore): Promise<OpenedRole> {
+  return readerRole(store.openReader(), { openReader: () => openReader(store), close: () => Promise.resolve() });
 }

@@ -2,6 +2,15 @@ import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { StorageError } from '../storage-error.ts';
 import type { ExtentBatch, LoadedExtents } from './extent-backend.ts';
 
+/** What was committed at one moment. Committed extents never change, so a snapshot shares them. */
+export interface ExtentSnapshot {
+  readonly sizeBytes: number;
+  /** How often everything had been replaced by then. */
+  readonly timesReplaced: number;
+  /** Returns how many bytes there were. */
+  read(heap: Uint8Array, target: number, length: number, at: number): number;
+}
+
 /**
  * A whole database in memory, in extents of 64 KB, and over it the extents that the open transaction has changed: each is copied at
  * its first write, so that a rollback forgets them and a commit puts them in place.
@@ -17,6 +26,8 @@ export class ExtentPages {
   // What was committed since the last batch.
   readonly #unsent = new Set<number>();
   #unsentCutFrom = Infinity;
+  #timesReplaced = 0;
+  #snapshot: ExtentSnapshot | undefined;
 
   /** `budgetBytes` bounds the database and its open transaction together. */
   constructor(budgetBytes: number) {
@@ -37,21 +48,25 @@ export class ExtentPages {
     this.#committed = new Map();
     for (const [extent, bytes] of loaded.extents) this.#committed.set(extent, bytes.length === EXTENT_BYTES ? bytes : padded(bytes));
     this.#committedSizeBytes = loaded.sizeBytes;
+    this.#timesReplaced += 1;
+    this.#snapshot = undefined;
+  }
+
+  /** The extents that only a snapshot still holds come on top of the budget. */
+  snapshot(): ExtentSnapshot {
+    if (this.#snapshot !== undefined) return this.#snapshot;
+    const [extents, sizeBytes] = [new Map(this.#committed), this.#committedSizeBytes];
+    this.#snapshot = {
+      sizeBytes,
+      timesReplaced: this.#timesReplaced,
+      read: (heap, target, length, at) => copyOut((extent) => extents.get(extent), heap, target, Math.min(length, sizeBytes - at), at),
+    };
+    return this.#snapshot;
   }
 
   /** Returns how many bytes there were. */
   read(heap: Uint8Array, target: number, length: number, at: number): number {
-    const count = Math.max(0, Math.min(length, this.sizeBytes - at));
-    for (let done = 0; done < count; ) {
-      const extent = Math.floor((at + done) / EXTENT_BYTES);
-      const offset = (at + done) % EXTENT_BYTES;
-      const part = Math.min(count - done, EXTENT_BYTES - offset);
-      const bytes = this.#find(extent);
-      if (bytes === undefined) heap.fill(0, target + done, target + done + part);
-      else heap.set(bytes.subarray(offset, offset + part), target + done);
-      done += part;
-    }
-    return count;
+    return copyOut((extent) => this.#find(extent), heap, target, Math.min(length, this.sizeBytes - at), at);
   }
 
   write(heap: Uint8Array, source: number, length: number, at: number): void {
@@ -90,6 +105,7 @@ export class ExtentPages {
       this.#unsent.add(extent);
     }
     this.#committedSizeBytes = this.#openSizeBytes;
+    this.#snapshot = undefined;
     this.rollback();
     return true;
   }
@@ -127,6 +143,19 @@ export class ExtentPages {
     this.#open.set(extent, copy);
     return copy;
   }
+}
+
+/** Copies `count` bytes, zeros for extents that are not there. Returns how many, which is none for a negative count. */
+function copyOut(find: (extent: number) => Uint8Array | undefined, heap: Uint8Array, target: number, count: number, at: number): number {
+  for (let done = 0; done < count; ) {
+    const offset = (at + done) % EXTENT_BYTES;
+    const part = Math.min(count - done, EXTENT_BYTES - offset);
+    const bytes = find(Math.floor((at + done) / EXTENT_BYTES));
+    if (bytes === undefined) heap.fill(0, target + done, target + done + part);
+    else heap.set(bytes.subarray(offset, offset + part), target + done);
+    done += part;
+  }
+  return Math.max(0, count);
 }
 
 function padded(bytes: Uint8Array): Uint8Array {

@@ -5,6 +5,7 @@ import type { StorageError } from '../storage-error.ts';
 import { CommitQueue } from './commit-queue.ts';
 import type { ExtentBackend, LoadedExtents } from './extent-backend.ts';
 import { ExtentPages } from './extent-pages.ts';
+import { ExtentReaderStore } from './extent-reader-store.ts';
 
 export interface ExtentListeners {
   readonly onError: (error: unknown) => void;
@@ -81,6 +82,10 @@ export class ExtentStore implements DatabaseStore {
 
   rollback(): void {
     this.#pages.rollback();
+  }
+
+  openReader(): DatabaseStore {
+    return new ExtentReaderStore(this.#pages, this.pageSizeBytes);
   }
 
   /** `undefined` for an empty database. Throws `storage-corrupt`. */

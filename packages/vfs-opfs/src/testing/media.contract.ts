@@ -399,6 +399,36 @@ function describeMedium(medium: ContractMedium): void {
       expect(await tab.call('sizes', name)).toBeUndefined();
     });
 
+    it('beside the writer in one worker reads what is committed, and not the open transaction', async () => {
+      const { tab } = await openNew();
+      await tab.call('run', `${CREATE} ${rowsSql(100)}`);
+      await tab.call('openBeside');
+      await tab.call('run', `BEGIN; DELETE FROM entry WHERE id > 10; ${rowsSql(500)}`);
+      expect(await tab.call('runBeside', COUNT)).toEqual([[100]]);
+      await tab.call('run', 'COMMIT');
+      expect(await tab.call('runBeside', COUNT)).toEqual([[510]]);
+      await tab.call('run', 'BEGIN; DELETE FROM entry');
+      await tab.call('run', 'ROLLBACK');
+      expect(await tab.call('runBeside', COUNT)).toEqual([[510]]);
+      await expect(tab.call('runBeside', 'DELETE FROM entry')).rejects.toMatchObject({ code: 'sqlite' });
+      await tab.call('closeBeside');
+      await tab.call('close');
+    });
+
+    it('beside the writer in one worker reads one snapshot to its end, whatever the writer commits meanwhile', async () => {
+      const { tab } = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
+      await tab.call('run', `${CREATE} ${rowsSql(1000)}`);
+      await tab.call('openBeside');
+      await tab.call('runBeside', TINY_CACHE);
+      await tab.call('beginScanBeside', 'SELECT content FROM entry');
+      for (let count = 0; count < 10; count += 1) await tab.call('run', `UPDATE entry SET content = 'new' WHERE id % 10 = ${count}`);
+      await tab.call('run', 'DELETE FROM entry WHERE id > 500; VACUUM');
+      expect(await tab.call('endScan')).toBe(1000);
+      expect(await tab.call('runBeside', `${CHECK}; ${COUNT}`)).toEqual([[500]]);
+      await tab.call('closeBeside');
+      await tab.call('close');
+    });
+
     if (medium.allowsReaders) {
       it('as a reader of nothing fails with storage-missing and creates nothing', async () => {
         const name = newName();

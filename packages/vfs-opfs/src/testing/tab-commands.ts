@@ -57,6 +57,12 @@ export interface TabCommands {
   /** Exports a database, opens the bytes as they are in memory, and runs a query there. */
   queryExport(name: string, sql: string): Promise<ExportedFile>;
   /** Exports a database and imports the bytes, changed as asked, under another name. */
+  /** A reader in this tab, on what its writer has open. */
+  openBeside(): Promise<void>;
+  runBeside(sql: string): Promise<TestValue[][]>;
+  /** The first row of the reader's scan; `endScan` takes the rest. */
+  beginScanBeside(sql: string): Promise<void>;
+  closeBeside(): Promise<void>;
   importCopy(from: string, to: string, options?: ImportCopyOptions): Promise<void>;
   /** Writes noise into a closed database, behind SQLite's back. */
   damage(name: string, at: number): Promise<void>;
@@ -89,6 +95,7 @@ export function createTab(tools: TabTools): TabCommands {
   let storage: Storage | undefined;
   let connection: TestConnection | undefined;
   let scan: TestStatement | undefined;
+  let beside: { readonly storage: Storage; readonly connection: TestConnection } | undefined;
   return {
     async open(name, role, timeoutMs, options) {
       const module = await tools.loadSqlite();
@@ -126,6 +133,21 @@ export function createTab(tools: TabTools): TabCommands {
         scan!.finalize();
       }
       return rows;
+    },
+    async openBeside() {
+      const reader = await storage!.openReader();
+      beside = { storage: reader, connection: new TestConnection(await tools.loadSqlite(), reader) };
+    },
+    async runBeside(sql) {
+      return beside!.connection.run(sql);
+    },
+    async beginScanBeside(sql) {
+      scan = beside!.connection.prepare(sql);
+      scan.step();
+    },
+    async closeBeside() {
+      beside!.connection.close();
+      await beside!.storage.close();
     },
     async checkpoint(waitMs) {
       return storage!.checkpoint(waitMs);
