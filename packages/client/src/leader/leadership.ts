@@ -10,6 +10,7 @@ import type { AskMessage, BroadcastMessage, DirectMessage, LeaderRequest, Leader
 import type { CommitNotice, CommitPosition } from './commit-notice.ts';
 import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
+import { ReadInterrupted } from './read-interrupted.ts';
 import { readsBeside } from './reads-beside.ts';
 import { WriterTurns } from './writer-turns.ts';
 
@@ -150,6 +151,7 @@ export class Leadership<Database extends WritableDatabase> {
       if (request.kind !== 'read') answered.add(requestId, null, latestStartMs);
       send(tabId, { kind: 'answer', requestId, answer });
     } catch (thrown) {
+      if (thrown instanceof ReadInterrupted) return; // The next leader is asked.
       const error = encodeError(thrown);
       if (request.kind !== 'read') answered.add(requestId, error, latestStartMs);
       send(tabId, { kind: 'refused', requestId, error });

@@ -13,6 +13,7 @@ import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
 import { createLink, REQUEST_DEADLINE_MS, type Link } from './link.ts';
 import type { OpenedDatabase } from './opened-database.ts';
+import { ReadInterrupted } from './read-interrupted.ts';
 import { remoteReads } from './remote-reads.ts';
 import { createTransactionLocks } from './transaction-locks.ts';
 import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
@@ -70,9 +71,9 @@ const LAST_RETRY_MS = 30_000;
 export class Membership<Database extends WritableDatabase> {
   /** Reads from wherever this tab reads; waits while that is nowhere, because roles change or the page is away. */
   readonly reads: Reads = {
-    query: async (statement) => (await this.whenReadable.promise).query(statement),
-    dependencies: async (statement) => (await this.whenReadable.promise).dependencies(statement),
-    listParked: async () => (await this.whenReadable.promise).listParked(),
+    query: (statement) => this.read((reads) => reads.query(statement)),
+    dependencies: (statement) => this.read((reads) => reads.dependencies(statement)),
+    listParked: () => this.read((reads) => reads.listParked()),
   };
   private readonly options: MembershipOptions<Database>;
   private readonly tabId: string;
@@ -359,6 +360,16 @@ export class Membership<Database extends WritableDatabase> {
   private setOpened(opened: OpenedDatabase<Database>): void {
     this.opened = opened;
     this.readFrom(opened.reads);
+  }
+
+  private async read<T>(run: (reads: Reads) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await run(await this.whenReadable.promise);
+      } catch (thrown) {
+        if (!(thrown instanceof ReadInterrupted)) throw thrown;
+      }
+    }
   }
 
   private readFrom(reads: Reads): void {

@@ -46,6 +46,9 @@ const column: fc.Arbitrary<fc.Arbitrary<SqlValue>> = fc.constantFrom<fc.Arbitrar
 );
 const table = column.chain((first) => column.chain((second) => fc.array(fc.tuple(first, second), { maxLength: 40 })));
 
+/** -0 is written as 0. */
+const stored = (value: SqlValue): SqlValue => (Object.is(value, -0) ? 0 : value);
+
 describe('a result that crosses threads', () => {
   it('is the same rows as reading value by value', () => {
     fc.assert(
@@ -55,7 +58,7 @@ describe('a result that crosses threads', () => {
         const decoded = decodeRows(transfer(encode('SELECT a, b FROM t ORDER BY n')));
         const plain = connection.rows('SELECT a, b FROM t ORDER BY n').map(([a, b]): SqlRow => ({ a: a as SqlValue, b: b as SqlValue }));
         expect(decoded).toStrictEqual(plain);
-        expect(decoded).toStrictEqual(rows.map(([a, b]) => ({ a, b })));
+        expect(decoded).toStrictEqual(rows.map(([a, b]) => ({ a: stored(a), b: stored(b) })));
       }),
       { numRuns: 300 },
     );

@@ -38,6 +38,10 @@ async function openElsewhere(options: Partial<ClientOptions> & { readonly name: 
   return tab;
 }
 
+/** Takes a good part of a second, row by row. */
+const LONG_QUERY_ROWS = 500_000;
+const LONG_QUERY = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${LONG_QUERY_ROWS}) SELECT i, (SELECT count(*) FROM entry WHERE i > 0) AS count FROM n`;
+
 interface Numbered {
   readonly number: number;
 }
@@ -145,6 +149,26 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       await insert(mine, 0);
       await Promise.all(upTo(50).map(() => mine.execute('UPDATE entry SET number = number * 2 + 1')));
       expect(await mine.query('SELECT number FROM entry')).toEqual([{ number: Number(2n ** 50n - 1n) }]);
+    });
+
+    it('writes while a long query runs, of its own or of another tab, which shows one moment all the same', async () => {
+      const { mine, others } = await open();
+      for (const reader of [mine, ...others]) {
+        await mine.execute('DELETE FROM entry');
+        await insert(mine, 1);
+        let hasEnded = false;
+        const reading = reader.query<{ count: number }>(LONG_QUERY).then((rows) => {
+          hasEnded = true;
+          return rows;
+        });
+        // It is under way when the next question has been answered.
+        await reader.query('SELECT 1');
+        await insert(mine, 2);
+        expect(hasEnded).toBe(false);
+        const rows = await reading;
+        expect(rows).toHaveLength(LONG_QUERY_ROWS);
+        expect(new Set(rows.map(({ count }) => count)).size).toBe(1);
+      }
     });
 
     it('syncs with a server, both ways', async () => {

@@ -1,24 +1,49 @@
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { Reads } from '../../rpc/reads.ts';
+import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { OpenDatabase } from './open-database.ts';
 
-/**
- * Reads from a database of this worker. `committed`: see OpenedDatabase; nobody gets to see what might yet be undone, so where commits are stored
- * behind, a result waits for what it shows to be stored, and is read once more if that failed.
- */
-export function localReads(database: OpenDatabase, committed?: () => Promise<void>): Reads {
-  async function read<T>(run: () => T): Promise<T> {
-    if (committed === undefined) return run();
-    const result = run();
-    try {
-      await committed();
-      return result;
-    } catch {
-      // Whoever wrote it is told why. What stands now has been stored.
-      return run();
+export interface LocalReadsOptions {
+  /**
+   * Where commits are stored behind. Nobody gets to see what might yet be undone: a result waits for what it shows to be stored, and is read once
+   * more if that failed.
+   */
+  readonly storedBehind?: StoredBehind | undefined;
+  /** Where a query goes on that does not end within `firstSliceMs`, from its beginning. Default: every query runs to its end at once. */
+  readonly slow?: { query(statement: SqlStatement): Promise<EncodedRows>; readonly firstSliceMs: number };
+}
+
+export interface StoredBehind {
+  /** See OpenedDatabase. */
+  committed(): Promise<void>;
+  /** How often commits were undone so far. */
+  timesUndone(): number;
+}
+
+/** Reads from a database of this worker. */
+export function localReads(database: OpenDatabase, { storedBehind, slow }: LocalReadsOptions = {}): Reads {
+  async function read<T>(run: () => T | Promise<T>): Promise<T> {
+    if (storedBehind === undefined) return run();
+    for (;;) {
+      const before = storedBehind.timesUndone();
+      const result = await run();
+      await storedBehind.committed().catch(() => undefined); // Whoever wrote it is told why.
+      if (storedBehind.timesUndone() === before) return result;
     }
   }
+
+  function query(statement: SqlStatement): EncodedRows | Promise<EncodedRows> {
+    if (slow === undefined) return database.query(statement.sql, statement.params);
+    const run = database.startQuery(statement);
+    try {
+      return run.goOn(slow.firstSliceMs) ?? slow.query(statement);
+    } finally {
+      run.end();
+    }
+  }
+
   return {
-    query: ({ sql, params }) => read(() => database.query(sql, params)),
+    query: (statement) => read(() => query(statement)),
     dependencies: (statement) => read(() => database.dependencies(statement)),
     listParked: () => read(() => database.listParked()),
   };

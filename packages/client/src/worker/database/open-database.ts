@@ -13,18 +13,17 @@ import { Outbox } from '../changelog/outbox.ts';
 import { Parked } from '../changelog/parked.ts';
 import { changeDocument } from '../documents/change-document.ts';
 import { Connection } from '../sqlite/connection.ts';
-import { openCursor, type RowCursor } from './row-cursor.ts';
-import { encodeRows } from '../sqlite/encode-rows.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
 import { dropParked, replaceParked, retryParked, type ParkedParts } from '../write/retry-parked.ts';
 import { queryDependencies } from '../live/query-dependencies.ts';
-import { READ_POLICY } from '../write/sql-policy.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
 import { installSchema, requireInstalled } from './install-schema.ts';
 import type { LocalDatabase, WriteOutcome, WriteRequest } from './local-database.ts';
 import { Meta } from './meta.ts';
+import { QueryRun } from './query-run.ts';
+import { openCursor, type RowCursor } from './row-cursor.ts';
 
 // The page size has its reasons in storage: 8 KB halves the number of calls of 4 KB and costs little more each.
 const PAGE_SIZE_BYTES = 8192;
@@ -68,6 +67,8 @@ export interface OpenDatabase extends LocalDatabase {
   flush(): void;
   /** The rows of a query, some at a time, all of one moment: nothing else can be read on this connection meanwhile. */
   openCursor(statement: SqlStatement): RowCursor;
+  /** `query` in parts. Ended before `close`. */
+  startQuery(statement: SqlStatement): QueryRun;
   /** For the app; on a reader too. */
   listParked(): ParkedChangeset[];
   /** Makes a parked changeset a new one. See write/retry-parked.ts. */
@@ -115,7 +116,7 @@ function lastStamp(head: LastStamp, contact: ClockContact | null): LastStamp {
 }
 
 function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Meta, schemaState: ReturnType<LocalDatabase['schemaState']>): OpenDatabase {
-  const { runtime, role, schema, nowMs } = options;
+  const { role, schema, nowMs } = options;
   const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
   const changelog = new Changelog(connection);
   const outbox = new Outbox(connection, changelog);
@@ -154,14 +155,11 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     schemaState: () => schemaState,
     query(sql: string, params: readonly SqlParam[]): EncodedRows {
       requireOpen();
-      const statement = connection.prepare(sql, READ_POLICY);
-      try {
-        if (!statement.readOnly) throw new RockpoolError('sql-read-only');
-        statement.bindParams(params);
-        return connection.underPolicy(READ_POLICY, () => encodeRows(statement, runtime.memory));
-      } finally {
-        statement.release();
-      }
+      return new QueryRun(connection, { sql, params }).goOn(Number.POSITIVE_INFINITY) as EncodedRows;
+    },
+    startQuery(statement: SqlStatement): QueryRun {
+      requireOpen();
+      return new QueryRun(connection, statement);
     },
     openCursor(statement: SqlStatement): RowCursor {
       requireOpen();

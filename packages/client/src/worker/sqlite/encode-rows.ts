@@ -16,7 +16,9 @@ const INITIAL_ROWS = 64;
  * Throws `query-invalid` when the result is larger than MAX_RESULT_BYTES.
  */
 export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRows {
-  return encodeSomeRows(statement, memory, () => false).rows;
+  const encoder = new RowsEncoder(statement, memory);
+  encoder.take(Number.POSITIVE_INFINITY);
+  return encoder.finish();
 }
 
 // Asking the time costs as much as a few rows.
@@ -24,29 +26,62 @@ const ASKED_EVERY_ROWS = 64;
 
 /** The same for the next rows of it, until `isEnough` says so, which is asked now and then. At the end the statement is reset. */
 export function encodeSomeRows(statement: Statement, memory: WasmMemory, isEnough: (rowCount: number) => boolean): { readonly rows: EncodedRows; readonly isEnd: boolean } {
-  let rowCount = 0;
-  let stepped = statement.step();
-  // Only now: the first step may compile the statement anew, after which `*` can stand for other columns.
-  const names = statement.columnNames();
-  const columns = names.map(() => new ColumnBuilder(memory));
-  const columnCount = columns.length;
-  while (stepped) {
-    let sizeBytes = 0;
-    for (let c = 0; c < columnCount; c++) {
-      const column = columns[c] as ColumnBuilder;
-      column.append(statement, c, rowCount);
-      sizeBytes += column.sizeBytes;
-    }
-    rowCount++;
-    if (sizeBytes > MAX_RESULT_BYTES) {
-      statement.reset();
-      throw new RockpoolError('query-invalid', { problem: 'result too large', maxBytes: MAX_RESULT_BYTES, rows: rowCount });
-    }
-    if (rowCount % ASKED_EVERY_ROWS === 0 && isEnough(rowCount)) break;
-    stepped = statement.step();
+  const encoder = new RowsEncoder(statement, memory);
+  let isEnd = false;
+  do isEnd = !encoder.take(ASKED_EVERY_ROWS);
+  while (!isEnd && !isEnough(encoder.rowCount));
+  return { rows: encoder.finish(), isEnd };
+}
+
+/** The same in parts. */
+export class RowsEncoder {
+  private readonly statement: Statement;
+  private readonly memory: WasmMemory;
+  private names: readonly string[] | null = null;
+  private columns: readonly ColumnBuilder[] = [];
+  /** So far. */
+  rowCount = 0;
+
+  constructor(statement: Statement, memory: WasmMemory) {
+    this.statement = statement;
+    this.memory = memory;
   }
-  if (!stepped) statement.reset();
-  return { rows: { names, columns: columns.map((column) => column.finish(rowCount)), rowCount }, isEnd: !stepped };
+
+  /** Takes so many rows more. Returns false at the end; the statement is reset then, as it is when this throws `query-invalid`. */
+  take(maxRows: number): boolean {
+    const { statement } = this;
+    let stepped = statement.step();
+    this.names ??= this.start();
+    const { columns } = this;
+    const columnCount = columns.length;
+    for (let left = maxRows; stepped; stepped = statement.step()) {
+      let sizeBytes = 0;
+      for (let c = 0; c < columnCount; c++) {
+        const column = columns[c] as ColumnBuilder;
+        column.append(statement, c, this.rowCount);
+        sizeBytes += column.sizeBytes;
+      }
+      this.rowCount++;
+      if (sizeBytes > MAX_RESULT_BYTES) {
+        statement.reset();
+        throw new RockpoolError('query-invalid', { problem: 'result too large', maxBytes: MAX_RESULT_BYTES, rows: this.rowCount });
+      }
+      if (--left === 0) return true;
+    }
+    statement.reset();
+    return false;
+  }
+
+  finish(): EncodedRows {
+    return { names: this.names ?? [], columns: this.columns.map((column) => column.finish(this.rowCount)), rowCount: this.rowCount };
+  }
+
+  /** Only after the first step, which may compile the statement anew: then `*` can stand for other columns. */
+  private start(): readonly string[] {
+    const names = this.statement.columnNames();
+    this.columns = names.map(() => new ColumnBuilder(this.memory));
+    return names;
+  }
 }
 
 type Kind = EncodedColumn['kind'];

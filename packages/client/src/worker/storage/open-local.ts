@@ -4,12 +4,12 @@ import './access-handle-types.ts';
 import type { OpenedDatabase } from '../../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
-import { localReads } from '../database/local-reads.ts';
+import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { withReadAgain } from './read-again.ts';
-import { withReadsBeside } from './with-reads-beside.ts';
+import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { storageFailure } from './storage-failure.ts';
 
 export interface LocalOptions {
@@ -20,6 +20,8 @@ export interface LocalOptions {
   readonly medium: Medium;
 }
 
+type AppOptions = Pick<LocalOptions, 'schema' | 'migrations'>;
+
 /** Opens the database of this worker, as often as its role changes. */
 export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<OpenDatabase>>;
 
@@ -29,9 +31,14 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
   const whenLoaded = loadSqlite();
   whenLoaded.catch(() => undefined); // Whoever opens hears of it.
 
-  const open: OpenLocal = async (role, onUndone) => {
+  return async (role, onUndone) => {
+    let timesUndone = 0;
+    const countUndone = (): void => {
+      timesUndone++;
+      onUndone();
+    };
     // Both at once: neither needs the other.
-    const opening = openStorage({ name, medium, role, durability, onUndone });
+    const opening = openStorage({ name, medium, role, durability, onUndone: countUndone });
     const [storage, runtime] = await Promise.all([opening, whenLoaded]).catch(async (thrown: unknown) => {
       await opening.then(
         (opened) => opened.close(),
@@ -39,48 +46,91 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       );
       throw storageFailure(thrown);
     });
-    try {
-      return openOn(storage, runtime, options);
-    } catch (thrown) {
-      await storage.close().catch(() => undefined);
-      throw thrown instanceof RockpoolError ? thrown : storageFailure(thrown);
-    }
-  };
-
-  return async (role, onUndone) => {
-    const opened = await open(role, onUndone);
-    return role === 'writer' && medium.allowsReaders ? withReadsBeside(opened, () => open('reader', () => undefined)) : opened;
+    return openOn(storage, runtime, options, () => timesUndone);
   };
 }
 
-function openOn(storage: Storage, runtime: SqliteRuntime, { schema, migrations }: LocalOptions): OpenedDatabase<OpenDatabase> {
-  // One Emscripten module; each package declares the part of it that it uses.
-  storage.register(runtime.module as unknown as StorageModule);
+/** The database of a storage, and beside it connections that read, opened when they are first needed. */
+async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions, timesUndone: () => number): Promise<OpenedDatabase<OpenDatabase>> {
+  const { database, close } = await connect(storage, runtime, app);
+  const openReader = async (): Promise<Connected> => connect(await storage.openReader().catch(rethrown), runtime, app);
+  const slowReads = new SlowReads(openReader);
+  const beside = onFirstUse(openReader);
+
   const isStoredBehind = storage.persistence === 'indexeddb';
-  const opened = openDatabase({
-    runtime,
-    path: storage.path,
-    vfsName: storage.vfsName,
-    role: storage.role,
-    schema,
-    migrations,
-    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-    nowMs: () => Date.now(),
-    // IndexedDB has no such call: what it means by `durability` holds for every commit.
-    flush: () => (isStoredBehind ? undefined : storage.flush()),
-    storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
-  });
-  const committed = (): Promise<void> =>
-    storage.committed().catch((thrown: unknown) => {
-      throw storageFailure(thrown);
-    });
-  const database = storage.role === 'reader' ? withReadAgain(opened) : opened;
+  const committed = (): Promise<void> => storage.committed().catch(rethrown);
+  const options: LocalReadsOptions = {
+    slow: { query: (statement) => slowReads.query(statement), firstSliceMs: SLICE_MS },
+    ...(isStoredBehind ? { storedBehind: { committed, timesUndone } } : {}),
+  };
   return {
     database,
-    ...(isStoredBehind ? { reads: localReads(database, committed), committed } : { reads: localReads(database) }),
+    reads: localReads(database, options),
+    readsBeside: async () => localReads((await beside.get()).database, options),
+    ...(isStoredBehind ? { committed } : {}),
     close: async ({ handsOver }) => {
-      opened.close();
-      await storage.close({ leavesLog: handsOver });
+      await slowReads.close();
+      await beside.close();
+      await close(handsOver);
     },
+  };
+}
+
+interface Connected {
+  readonly database: OpenDatabase;
+  close(leavesLog?: boolean): Promise<void>;
+}
+
+async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migrations }: AppOptions): Promise<Connected> {
+  try {
+    // One Emscripten module; each package declares the part of it that it uses.
+    storage.register(runtime.module as unknown as StorageModule);
+    const opened = openDatabase({
+      runtime,
+      path: storage.path,
+      vfsName: storage.vfsName,
+      role: storage.role,
+      schema,
+      migrations,
+      randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+      nowMs: () => Date.now(),
+      // IndexedDB has no such call: what it means by `durability` holds for every commit.
+      flush: () => (storage.persistence === 'indexeddb' ? undefined : storage.flush()),
+      storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
+    });
+    // What was installed is not there before it is stored.
+    await storage.committed().catch((thrown: unknown) => {
+      opened.close();
+      throw thrown;
+    });
+    return {
+      database: storage.role === 'reader' ? withReadAgain(opened) : opened,
+      close: async (leavesLog = false) => {
+        opened.close();
+        await storage.close({ leavesLog });
+      },
+    };
+  } catch (thrown) {
+    await storage.close().catch(() => undefined);
+    throw thrown instanceof RockpoolError ? thrown : storageFailure(thrown);
+  }
+}
+
+function rethrown(thrown: unknown): never {
+  throw storageFailure(thrown);
+}
+
+/** Opens once, when it is first asked for, and after a failure again. */
+function onFirstUse(open: () => Promise<Connected>): { get(): Promise<Connected>; close(): Promise<void> } {
+  let opening: Promise<Connected> | null = null;
+  return {
+    get: () => {
+      opening ??= open().catch((thrown: unknown) => {
+        opening = null;
+        throw thrown;
+      });
+      return opening;
+    },
+    close: async () => void (await (await opening?.catch(() => undefined))?.close()),
   };
 }

@@ -21,6 +21,6 @@ export function withReadAgain<Database extends Reads>(database: Database): Datab
 }
 
 /** As `storageFailure` says it. */
-function isSnapshotLost(thrown: unknown): boolean {
+export function isSnapshotLost(thrown: unknown): boolean {
   return thrown instanceof RockpoolError && thrown.code === 'storage-lost' && thrown.fields['reason'] === 'snapshot';
 }

@@ -1,0 +1,55 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { SqlStatement } from '../../rpc/sql-statement.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { RowsEncoder } from '../sqlite/encode-rows.ts';
+import type { Statement } from '../sqlite/statement.ts';
+import { READ_POLICY } from '../write/sql-policy.ts';
+
+/** Looking at the clock costs about as much as a small row. */
+const ROWS_PER_LOOK = 64;
+
+/** A query that can be paused between two rows. It holds its snapshot until it ends. Throws as `LocalDatabase.query` does, and has ended then. */
+export class QueryRun {
+  private readonly connection: Connection;
+  private readonly statement: Statement;
+  private readonly encoder: RowsEncoder;
+  private hasEnded = false;
+
+  constructor(connection: Connection, { sql, params }: SqlStatement) {
+    this.connection = connection;
+    this.statement = connection.prepare(sql, READ_POLICY);
+    this.encoder = new RowsEncoder(this.statement, connection.runtime.memory);
+    try {
+      if (!this.statement.readOnly) throw new RockpoolError('sql-read-only');
+      this.statement.bindParams(params);
+    } catch (thrown) {
+      this.end();
+      throw thrown;
+    }
+  }
+
+  /** Goes on for about so long. Gives the rows when that was enough. One step of SQLite, such as sorting, cannot be paused. */
+  goOn(budgetMs: number): EncodedRows | null {
+    const endMs = performance.now() + budgetMs;
+    try {
+      const isDone = this.connection.underPolicy(READ_POLICY, () => {
+        while (this.encoder.take(ROWS_PER_LOOK)) if (performance.now() >= endMs) return false;
+        return true;
+      });
+      if (!isDone) return null;
+    } catch (thrown) {
+      this.end();
+      throw thrown;
+    }
+    this.end();
+    return this.encoder.finish();
+  }
+
+  /** Gives it up, unless it has ended. To be called before its database is closed. */
+  end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.statement.release();
+  }
+}

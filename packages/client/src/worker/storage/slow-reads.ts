@@ -1,0 +1,77 @@
+import { ReadInterrupted } from '../../leader/read-interrupted.ts';
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import type { SqlStatement } from '../../rpc/sql-statement.ts';
+import type { QueryRun } from '../database/query-run.ts';
+import { isSnapshotLost } from './read-again.ts';
+
+/** How long a worker may be busy with a query before it looks at what else waits: well below the 50 ms that a person notices. */
+export const SLICE_MS = 20;
+
+/** What this needs of a connection of its own. */
+export interface SlowConnection {
+  readonly database: { startQuery(statement: SqlStatement): QueryRun };
+  close(): Promise<void>;
+}
+
+/**
+ * Queries that take longer than one slice, one after the other, on a connection of their own: it may keep an old snapshot open while others read
+ * and write. Between two slices the worker does whatever else there is to do.
+ */
+export class SlowReads {
+  private readonly open: () => Promise<SlowConnection>;
+  private opening: Promise<SlowConnection> | null = null;
+  private last: Promise<unknown> = Promise.resolve();
+  private running: QueryRun | null = null;
+  private isClosed = false;
+
+  /** The connection is opened when the first query needs it. */
+  constructor(open: () => Promise<SlowConnection>) {
+    this.open = open;
+  }
+
+  /** Rejects with ReadInterrupted when this is closed before the end. */
+  query(statement: SqlStatement): Promise<EncodedRows> {
+    const run = (): Promise<EncodedRows> => this.run(statement);
+    const result = this.last.then(run).catch((thrown: unknown) => {
+      // A forced checkpoint of the log took its snapshot away. The next one is of now.
+      if (!isSnapshotLost(thrown)) throw thrown;
+      return run();
+    });
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.running?.end();
+    const opened = await this.opening?.catch(() => null);
+    await opened?.close();
+  }
+
+  private async run(statement: SqlStatement): Promise<EncodedRows> {
+    this.requireOpen();
+    this.opening ??= this.open().catch((thrown: unknown) => {
+      this.opening = null; // The next query tries again.
+      throw thrown;
+    });
+    const { database } = await this.opening;
+    this.requireOpen();
+    const running = database.startQuery(statement);
+    this.running = running;
+    try {
+      for (;;) {
+        const rows = running.goOn(SLICE_MS);
+        if (rows !== null) return rows;
+        await new Promise((resolve) => setTimeout(resolve));
+        this.requireOpen();
+      }
+    } finally {
+      this.running = null;
+      running.end();
+    }
+  }
+
+  private requireOpen(): void {
+    if (this.isClosed) throw new ReadInterrupted();
+  }
+}
