@@ -1,12 +1,11 @@
-import factory from 'wa-sqlite/dist/fts5/wa-sqlite.mjs';
 import { openStorage, indexedDbMedium, opfsExclusiveMedium, opfsSharedMedium } from '../index.ts';
 import type { Medium } from '../index.ts';
+import { loadBrowserSqlite } from './browser-sqlite.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';
 import { seenCapabilities } from './seen-capabilities.ts';
 import type { Capabilities } from './seen-capabilities.ts';
 import { createTab, tabFailureOf } from './tab-commands.ts';
 import type { TabCommands } from './tab-commands.ts';
-import type { TestModule } from './test-connection.ts';
 
 /** The media that a browser has, by name. */
 export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb' | 'indexeddb-2MB';
@@ -23,13 +22,11 @@ const MEDIA: Readonly<Record<TestMedium, () => Medium>> = {
   'indexeddb-2MB': () => indexedDbMedium({ memoryBudgetBytes: 2 * 1024 * 1024 }),
 };
 
-let loading: Promise<TestModule> | undefined;
-
 function createCommands(kind: TestMedium): WorkerCommands {
   const medium = MEDIA[kind]();
   const commands = createTab({
     medium,
-    loadSqlite: () => (loading ??= factory() as Promise<TestModule>),
+    loadSqlite: loadBrowserSqlite,
     setFull,
     setFreeBytes: (freeBytes) => {
       // Some WebKits have nothing there at all.

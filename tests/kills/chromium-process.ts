@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { findChromium } from '../../scripts/find-chromium.mjs';
+
+export interface ChromiumProcess {
+  /** Kills the browser and all of its processes, at once. */
+  kill(): Promise<void>;
+}
+
+/** A real Chromium with a profile on disk and this page. Nothing drives it. */
+export function startChromium(profile: string, url: string): ChromiumProcess {
+  const program = findChromium();
+  if (program === undefined) throw new Error('there is no Chromium');
+  const switches = ['--headless=new', '--no-sandbox', '--no-zygote', '--no-first-run', '--disable-breakpad', '--disable-gpu', '--disable-popup-blocking', `--user-data-dir=${profile}`];
+  // In a process group of its own, so that one signal reaches every process of the browser and none of ours.
+  const child = spawn(program, [...switches, url], { stdio: 'ignore', detached: true });
+  const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
+  const killGroup = (): void => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // All of it has ended already.
+    }
+  };
+  process.once('exit', killGroup);
+  return {
+    async kill() {
+      killGroup();
+      await ended;
+      process.off('exit', killGroup);
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import type { FoundTabs, Report } from './report.ts';
+
+/** What all tabs reported together, and what is wrong with it. */
+export class Journal {
+  readonly acknowledged: Record<string, number> = {};
+  readonly faults: string[] = [];
+  /** Time of the first opening as writer after each start of the browser; nobody else held anything then. */
+  readonly firstOpeningsMs: number[] = [];
+  readonly counts = { acknowledged: 0, writerLooks: 0, readerLooks: 0, reads: 0 };
+  longestReadMs = 0;
+  #isFirstOpening = true;
+  #listeners = new Set<() => void>();
+
+  /** The browser starts anew. */
+  begin(): void {
+    this.#isFirstOpening = true;
+  }
+
+  take(tab: string, report: Report): void {
+    switch (report.kind) {
+      case 'opened':
+        if (report.role === 'writer' && this.#isFirstOpening) {
+          this.#isFirstOpening = false;
+          this.firstOpeningsMs.push(report.elapsedMs);
+        }
+        break;
+      case 'acknowledged':
+        this.counts.acknowledged += 1;
+        this.acknowledged[tab] = Math.max(this.acknowledged[tab] ?? 0, report.sequence);
+        break;
+      case 'found':
+        this.counts[report.role === 'writer' ? 'writerLooks' : 'readerLooks'] += 1;
+        this.#judge(tab, report);
+        break;
+      case 'stall':
+        this.counts.reads += report.reads;
+        this.longestReadMs = Math.max(this.longestReadMs, report.longestMs);
+        break;
+      case 'failed':
+        this.faults.push(`${tab}: ${report.message}`);
+        break;
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Resolves once `isReached` holds, which is asked after every report. */
+  until(isReached: () => boolean, timeoutMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (reached: boolean): void => {
+        clearTimeout(timer);
+        this.#listeners.delete(look);
+        resolve(reached);
+      };
+      const look = (): void => {
+        if (isReached()) end(true);
+      };
+      const timer = setTimeout(() => end(false), timeoutMs);
+      this.#listeners.add(look);
+      look();
+    });
+  }
+
+  #judge(tab: string, { role, integrity, tabs, readFrom }: Extract<Report, { kind: 'found' }>): void {
+    const fault = (what: string): void => void this.faults.push(`${tab} as ${role}: ${what}`);
+    if (integrity !== 'ok') fault(`integrity_check: ${integrity}`);
+    for (const [name, atLeast] of Object.entries(readFrom)) {
+      const { last, count, incomplete } = tabs[name] ?? { last: 0, count: 0, incomplete: 0 };
+      if (last < atLeast) fault(`transaction ${atLeast} of ${name} was acknowledged, the last one there is ${last}`);
+      if (count !== last) fault(`${count} transactions of ${name}, the last one is ${last}`);
+      if (incomplete > 0) fault(`${incomplete} transactions of ${name} are not whole`);
+    }
+    // While a writer looks nobody writes, so there is at most the one transaction that was committed and not yet reported.
+    if (role === 'writer') this.#judgeIssued(tabs, fault);
+  }
+
+  #judgeIssued(tabs: FoundTabs, fault: (what: string) => void): void {
+    for (const [name, { last }] of Object.entries(tabs)) {
+      const acknowledged = this.acknowledged[name] ?? 0;
+      if (last > acknowledged + 1) fault(`transaction ${last} of ${name} was never issued, the last acknowledged was ${acknowledged}`);
+      // It is there for good now: whoever looks next must find it.
+      this.acknowledged[name] = Math.max(acknowledged, last);
+    }
+  }
+}

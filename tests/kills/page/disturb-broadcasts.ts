@@ -1,0 +1,19 @@
+/** From now on this worker's broadcasts are lost, doubled or late (and so out of order), each with a chance of a third. */
+export function disturbBroadcasts(random: () => number): void {
+  const post = BroadcastChannel.prototype.postMessage;
+  BroadcastChannel.prototype.postMessage = function (this: BroadcastChannel, message: unknown) {
+    const fate = random();
+    if (fate < 1 / 3) return;
+    if (fate < 2 / 3) {
+      post.call(this, message);
+      post.call(this, message);
+      return;
+    }
+    // The channel may be closed by then.
+    const late = new BroadcastChannel(this.name);
+    setTimeout(() => {
+      post.call(late, message);
+      late.close();
+    }, 50 * random());
+  };
+}

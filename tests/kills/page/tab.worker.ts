@@ -1,0 +1,142 @@
+import { StorageError, openStorage, opfsSharedMedium } from '../../../packages/vfs-opfs/src/index.ts';
+import type { Storage } from '../../../packages/vfs-opfs/src/index.ts';
+import { loadBrowserSqlite } from '../../../packages/vfs-opfs/src/testing/browser-sqlite.ts';
+import { TestConnection, TestSqliteError } from '../../../packages/vfs-opfs/src/testing/test-connection.ts';
+import type { FoundTabs, Report } from '../report.ts';
+import { disturbBroadcasts } from './disturb-broadcasts.ts';
+
+// One tab, for as long as it lives: it writes as the one writer, gives that up, reads beside whoever writes, and so on. Every commit is reported
+// after it returned, and what is found is held against the reports of all tabs.
+
+/** Larger than any wait for the other tabs' turns. */
+const WAIT_FOR_TURN_MS = 120_000;
+const SQLITE_BUSY = 5;
+
+interface Tab {
+  readonly name: string;
+  readonly database: string;
+  readonly random: () => number;
+}
+
+async function tell(tab: Tab, report: Report): Promise<void> {
+  await fetch(`/journal?tab=${tab.name}`, { method: 'POST', body: JSON.stringify(report) });
+}
+
+async function acknowledgedSoFar(): Promise<Readonly<Record<string, number>>> {
+  return (await fetch('/acknowledged')).json() as Promise<Record<string, number>>;
+}
+
+async function opened(tab: Tab, role: 'writer' | 'reader'): Promise<{ storage: Storage; connection: TestConnection }> {
+  const module = await loadBrowserSqlite();
+  const startMs = performance.now();
+  const storage = await openStorage({
+    name: tab.database,
+    medium: opfsSharedMedium(),
+    role,
+    // A reader has nothing to wait for but a database.
+    timeoutMs: role === 'writer' ? WAIT_FOR_TURN_MS : 10_000,
+    // Small segments, so that a second of writing goes through many of them.
+    tuning: { checkpointAfterBytes: 256 * 1024, segmentGrowthBytes: 64 * 1024, poolSizeBytes: 4 * 65536 },
+  });
+  await tell(tab, { kind: 'opened', role, elapsedMs: performance.now() - startMs });
+  return { storage, connection: new TestConnection(module, storage) };
+}
+
+const CREATE = `CREATE TABLE IF NOT EXISTS entry(tab TEXT, sequence INTEGER, rows INTEGER, PRIMARY KEY (tab, sequence));
+  CREATE TABLE IF NOT EXISTS line(tab TEXT, sequence INTEGER, content TEXT); CREATE INDEX IF NOT EXISTS by_entry ON line(tab, sequence);`;
+
+/** Transaction `sequence` of a tab: its rows are many when it is a large batch. */
+function transactionSql(tab: string, sequence: number): string {
+  const rows = sequence % 25 === 0 ? 2000 : 1 + (sequence % 7);
+  return `BEGIN; INSERT INTO entry VALUES ('${tab}', ${sequence}, ${rows});
+    INSERT INTO line SELECT '${tab}', ${sequence}, printf('%.*c', 20 + i % 200, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT i FROM n);
+    COMMIT`;
+}
+
+function found(connection: TestConnection): FoundTabs {
+  const rows = connection.run(`SELECT tab, max(sequence), count(*), sum(rows <> (SELECT count(*) FROM line WHERE line.tab = entry.tab AND line.sequence = entry.sequence)) FROM entry GROUP BY tab`);
+  return Object.fromEntries(rows.map(([tab, last, count, incomplete]) => [String(tab), { last: Number(last), count: Number(count), incomplete: Number(incomplete) }]));
+}
+
+async function look(tab: Tab, connection: TestConnection, role: 'writer' | 'reader'): Promise<void> {
+  const readFrom = await acknowledgedSoFar();
+  // One read transaction over both questions.
+  connection.run('BEGIN');
+  const tabs = found(connection);
+  const integrity = String(connection.value('PRAGMA integrity_check'));
+  connection.run('COMMIT');
+  await tell(tab, { kind: 'found', role, integrity, tabs, readFrom });
+}
+
+async function writeForAWhile(tab: Tab): Promise<void> {
+  const { storage, connection } = await opened(tab, 'writer');
+  connection.run(CREATE);
+  await look(tab, connection, 'writer');
+  let sequence = found(connection)[tab.name]?.last ?? 0;
+  const endMs = performance.now() + 100 + 300 * tab.random();
+  while (performance.now() < endMs) {
+    sequence += 1;
+    connection.run(transactionSql(tab.name, sequence));
+    await tell(tab, { kind: 'acknowledged', sequence });
+    if (tab.random() < 0.03) connection.run(`PRAGMA page_size = ${[4096, 8192][sequence % 2]}; VACUUM`);
+    if (tab.random() < 0.05) await storage.checkpoint();
+  }
+  connection.close();
+  await storage.close();
+}
+
+async function readForAWhile(tab: Tab): Promise<void> {
+  const { storage, connection } = await opened(tab, 'reader');
+  await again(() => look(tab, connection, 'reader'), connection);
+  let longestMs = 0;
+  let reads = 0;
+  const endMs = performance.now() + 100 + 300 * tab.random();
+  while (performance.now() < endMs) {
+    const startMs = performance.now();
+    await again(async () => void connection.value('SELECT max(sequence) FROM entry'), connection);
+    longestMs = Math.max(longestMs, performance.now() - startMs);
+    reads += 1;
+    if (reads % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  await tell(tab, { kind: 'stall', longestMs, reads });
+  connection.close();
+  await storage.close();
+}
+
+/** A reader may be told to read again; everything else is a failure. */
+async function again(read: () => Promise<void>, connection: TestConnection): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (connection.inTransaction) connection.run('ROLLBACK');
+      if (!(error instanceof TestSqliteError) || (error.resultCode & 0xff) !== SQLITE_BUSY || attempt === 10) throw error;
+    }
+  }
+}
+
+/** A small generator of numbers from 0 to 1, so that tabs differ and a run can be told. */
+function randomFrom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) | 0;
+    return (state >>> 0) / 0x1_0000_0000;
+  };
+}
+
+addEventListener('message', (event: MessageEvent<string>) => {
+  const parameters = new URLSearchParams(event.data);
+  const seed = Number(parameters.get('seed'));
+  const tab: Tab = { name: parameters.get('tab') ?? 'a', database: parameters.get('database') ?? 'killed', random: randomFrom(seed) };
+  if (parameters.get('broadcasts') === 'disturbed') disturbBroadcasts(randomFrom(seed + 1));
+  const live = async (): Promise<never> => {
+    for (;;) {
+      if (parameters.get('only') !== 'reader') await writeForAWhile(tab);
+      await readForAWhile(tab);
+    }
+  };
+  live().catch(async (error: unknown) => {
+    const message = error instanceof StorageError || error instanceof Error ? error.message : String(error);
+    await tell(tab, { kind: 'failed', message });
+  });
+});
