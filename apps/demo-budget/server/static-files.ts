@@ -12,6 +12,7 @@ const typesByExtension: Readonly<Record<string, string>> = {
   map: 'application/json',
   svg: 'image/svg+xml',
   wasm: 'application/wasm',
+  webmanifest: 'application/manifest+json',
 };
 
 /**

@@ -4,6 +4,7 @@ import { deviceName } from './budget/device.ts';
 import { withDeviceItems } from './budget/device-items.ts';
 import { currentBudget } from './budget/known-budgets.ts';
 import { openBudget } from './budget/open-budget.ts';
+import { keepAppFiles } from './offline/app-update.ts';
 import { App } from './shell/app.tsx';
 import { errorSentence } from './shell/error-sentence.ts';
 import { hashOf, placeOfHash } from './shell/navigation.ts';
@@ -34,6 +35,7 @@ async function start(): Promise<void> {
   const client = await openBudget(budget, device);
   // For the curious: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
   Object.assign(globalThis, { rockpool: client });
+  if (import.meta.env.PROD) keepAppFiles().catch(reportError);
   root.render(
     <StrictMode>
       <App client={client} budget={budget} device={device} />

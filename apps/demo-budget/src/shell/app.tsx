@@ -7,6 +7,7 @@ import { CategoriesView } from '../categories/categories-view.tsx';
 import { EntriesView } from '../entries/entries-view.tsx';
 import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
 import { ImportView } from '../import/import-view.tsx';
+import { UpdateOffer } from '../offline/update-offer.tsx';
 import { ReportsView } from '../reports/reports-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
 import { SyncBadge } from '../sync/badge.tsx';
@@ -63,6 +64,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
         ))}
       </nav>
       <main>
+        <UpdateOffer />
         <FailureNotice>
           {page === 'accounts' && <AccountsView budget={budget} />}
           {page === 'envelopes' && <EnvelopesView budget={budget} />}

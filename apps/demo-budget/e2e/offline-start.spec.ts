@@ -1,0 +1,30 @@
+import { expect, test } from './harness/test.ts';
+import { addAccount, openAccount } from './steps/accounts.ts';
+import { addEntry, ledgerRow } from './steps/entries.ts';
+import { expectUpToDate } from './steps/sync.ts';
+
+test('after the first visit the app starts without a network, in any tab, and sends what was entered when it is back', async ({ newPerson, server }) => {
+  const { page, context, gateway, goOffline, goOnline } = await newPerson();
+  await addAccount(page, { name: 'Household', currency: 'EUR' });
+  await expectUpToDate(page);
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  const address = page.url();
+  await server.kill('SIGTERM');
+  await goOffline();
+
+  await page.reload();
+  await openAccount(page, 'Household');
+  await addEntry(page, { payee: 'Kiosk', amount: '2' });
+  const second = await context.newPage();
+  await second.goto(address);
+  await openAccount(second, 'Household');
+  await expect(ledgerRow(second, 'Kiosk')).toBeVisible();
+  // The bare address, as from the icon on a phone's screen.
+  await second.goto(gateway.url);
+  await expect(second.getByRole('main').getByRole('link', { name: 'Household' })).toBeVisible();
+  await second.close();
+
+  await server.start();
+  await goOnline();
+  await expectUpToDate(page);
+});

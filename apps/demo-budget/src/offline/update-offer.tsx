@@ -1,0 +1,16 @@
+import { useSyncExternalStore, type ReactNode } from 'react';
+import { onWaitingVersion, takeVersion, waitingVersion } from './app-update.ts';
+
+/** Offers a newer version of the app, and never forces it: whoever is in the middle of something goes on. */
+export function UpdateOffer(): ReactNode {
+  const version = useSyncExternalStore(onWaitingVersion, waitingVersion);
+  if (version === null) return null;
+  return (
+    <p className="offer" role="status">
+      <span>A new version of the app is ready.</span>
+      <button type="button" onClick={() => takeVersion(version)}>
+        Start it
+      </button>
+    </p>
+  );
+}
