@@ -14,5 +14,7 @@ export type WriteAction =
   | { readonly kind: 'drop-parked'; readonly sequence: number }
   /** Make a change (JsonChange, as JSON) in the document of a row as it is now. The one row of the one result has what the column then holds, as `text`. */
   | { readonly kind: 'change-document'; readonly table: string; readonly key: readonly SqlParam[]; readonly column: string; readonly changeJson: string }
+  /** Write the old values of what was written under a request's id, as a new edit. */
+  | { readonly kind: 'undo'; readonly requestId: string }
   /** Write what an entry of the conflict ledger lost as a new edit. */
   | { readonly kind: 'restore-conflict'; readonly conflictId: string };

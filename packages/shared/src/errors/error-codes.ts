@@ -84,6 +84,7 @@ const ERROR_KINDS = {
   'transaction-ended': ['bug', 'This transaction has ended; nothing more can be done in it.'],
   'transaction-lost': ['retry', 'The tab that ran the transaction has gone; nothing of it was kept.'],
   'transaction-timeout': ['retry', 'The transaction took longer than its time limit; nothing of it was kept.'],
+  'undo-refused': ['ask-user', 'This transaction can no longer be undone without touching what others did since.'],
   'value-invalid': ['ask-user', 'A value cannot be stored: infinity, text with NUL or a lone surrogate, or a type that SQLite does not have.'],
   'worker-stuck': ['retry', 'The worker of this tab does not get on; it is started anew.'],
 } as const;

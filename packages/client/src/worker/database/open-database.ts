@@ -18,6 +18,7 @@ import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
 import { dropParked, replaceParked, retryParked, type ParkedParts } from '../write/retry-parked.ts';
 import { queryDependencies } from '../live/query-dependencies.ts';
+import { undoRequest } from '../write/undo-request.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
 import { installSchema, requireInstalled } from './install-schema.ts';
 import type { LocalDatabase, WriteOutcome, WriteRequest } from './local-database.ts';
@@ -186,6 +187,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
             restoreConflict(connection, schema, action.conflictId);
             return { atomic: false };
           }, id);
+        case 'undo':
+          return undoRequest({ connection, changelog, transaction: writer, tablesById }, action.requestId, id);
         case 'commit-transaction':
           // Its leader committed it, or has gone with it.
           return writer.runInternal(() => {

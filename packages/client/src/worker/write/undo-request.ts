@@ -1,0 +1,134 @@
+import { cellValuesEqual, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { RowWriter } from '../apply/row-writer.ts';
+import type { Changelog, DecodedChangeset } from '../changelog/changelog.ts';
+import type { WriteOutcome } from '../database/local-database.ts';
+import type { Connection } from '../sqlite/connection.ts';
+import { RequestLog } from './request-log.ts';
+import type { WriteTransaction } from './write-transaction.ts';
+
+export interface UndoParts {
+  readonly connection: Connection;
+  readonly changelog: Changelog;
+  readonly transaction: WriteTransaction;
+  readonly tablesById: ReadonlyMap<number, TableSchema>;
+}
+
+/**
+ * Writes the old values of a transaction, named by the id of its request, as a new one that is captured and synced like any other; so undoing that one
+ * does it again. Only what it wrote is touched: other columns of its rows keep what others wrote since, and what it added to counters is taken off.
+ * Triggers of the app do not fire: what they did is part of the transaction.
+ *
+ * Throws `undo-refused` with `problem`, and changes nothing:
+ * - `nothing`: it changed no synced row
+ * - `forgotten`: it is older than the changelog, or the record of requests, keeps
+ * - `parked`: it was refused, so its changes are not in the tables
+ * - `changed`: a cell that it wrote has another value since, here or from another device
+ * - `row-gone`, `row-back`: a row that it updated has gone, or one that it deleted is there again
+ * - `referred-to`: a row that it inserted is referred to by now, or one that it deleted refers to one that has gone
+ * - `document`: it edited a document, whose editor has an undo of its own
+ * - `schema`: the app no longer has the table or column
+ * - a constraint's code, where the old values no longer fit
+ */
+export function undoRequest(parts: UndoParts, undone: string, requestId: string): WriteOutcome {
+  const { connection, transaction, tablesById } = parts;
+  // SQLite ignores these switches inside a transaction. No row may go with another: that is looked at in the end.
+  connection.setTriggers(false);
+  connection.setForeignKeys(false);
+  try {
+    return transaction.runInternal(() => {
+      const { groups, before, atomic } = findChangeset(parts, undone);
+      const tables = tablesAround(groups, tablesById);
+      const broken = brokenReferences(connection, tables);
+      // What was inserted goes first, what was deleted comes last: then every value is free that has to be.
+      for (const kind of ['insert', 'update', 'delete'] as const) {
+        groups.forEach((group, index) => {
+          if (group.kind === kind) undoGroup(parts, group, before[index] ?? { columnIds: [], values: [] });
+        });
+      }
+      if (brokenReferences(connection, tables) > broken) throw refused('referred-to');
+      return { atomic };
+    }, requestId);
+  } catch (thrown) {
+    if (thrown instanceof RockpoolError && thrown.code.startsWith('constraint-')) throw new RockpoolError('undo-refused', { ...thrown.fields, problem: thrown.code }, { cause: thrown });
+    throw thrown;
+  } finally {
+    connection.setForeignKeys(true);
+    connection.setTriggers(true);
+  }
+}
+
+function findChangeset({ connection, changelog }: UndoParts, requestId: string): DecodedChangeset {
+  const done = new RequestLog(connection).find(requestId);
+  if (done === null) throw refused('forgotten');
+  const { sequence } = done;
+  if (sequence === null) throw refused('nothing');
+  if (connection.value('SELECT 1 FROM rockpool_parked WHERE sequence = ?', sequence) !== undefined) throw refused('parked');
+  const changeset = changelog.read(sequence);
+  if (changeset === null) throw refused('forgotten');
+  return changeset;
+}
+
+function undoGroup({ connection, tablesById }: UndoParts, group: ChangeGroup, before: BeforeGroup): void {
+  const table = tablesById.get(group.tableId);
+  if (table === undefined) throw refused('schema');
+  const writer = new RowWriter(connection, table);
+  try {
+    requireColumns(writer, group, before);
+    for (let row = 0; row < group.rowCount; row++) {
+      const key = group.keys.map((part) => part[row] as CellValue);
+      if (group.kind === 'insert') undoInsert(writer, key, group, row);
+      else if (group.kind === 'update') undoUpdate(writer, key, group, before, row);
+      else undoDelete(writer, key, before, row);
+    }
+  } finally {
+    writer.release();
+  }
+}
+
+function requireColumns(writer: RowWriter, { kind, columnIds }: ChangeGroup, before: BeforeGroup): void {
+  const { table, columns } = writer;
+  if ([...columnIds, ...before.columnIds].some((columnId) => !writer.hasColumn(columnId))) throw refused('schema', table);
+  const touches = kind === 'update' ? columnIds : [...columns.documents.keys()];
+  if (touches.some((columnId) => columns.documents.has(columnId))) throw refused('document', table);
+}
+
+function undoInsert(writer: RowWriter, key: readonly CellValue[], { columnIds, values }: ChangeGroup, row: number): void {
+  const now = writer.read(key);
+  if (!now.exists) return; // Somebody has deleted it, as this would.
+  const isSame = columnIds.every((columnId, index) => cellValuesEqual(now.values.get(columnId) ?? null, values[index]?.[row] ?? null));
+  if (!isSame) throw refused('changed', writer.table);
+  writer.remove(key);
+}
+
+function undoUpdate(writer: RowWriter, key: readonly CellValue[], { columnIds, values }: ChangeGroup, before: BeforeGroup, row: number): void {
+  const now = writer.read(key);
+  if (!now.exists) throw refused('row-gone', writer.table);
+  const restored = columnIds.map((columnId, index) => {
+    const current = now.values.get(columnId) ?? null;
+    const written = values[index]?.[row] ?? null;
+    // Of a counter a changeset says what it added.
+    if (writer.columns.counters.has(columnId)) return typeof current === 'bigint' && typeof written === 'bigint' ? current - written : current;
+    if (!cellValuesEqual(current, written)) throw refused('changed', writer.table);
+    return before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
+  });
+  writer.patch(key, columnIds, restored);
+}
+
+function undoDelete(writer: RowWriter, key: readonly CellValue[], before: BeforeGroup, row: number): void {
+  if (writer.read(key).exists) throw refused('row-back', writer.table);
+  writer.put(key, before.columnIds, before.values.map((column) => column[row] ?? null));
+}
+
+/** The tables of a changeset and those that refer to them. */
+function tablesAround(groups: readonly ChangeGroup[], tablesById: ReadonlyMap<number, TableSchema>): readonly string[] {
+  const names = new Set(groups.map(({ tableId }) => tablesById.get(tableId)?.name));
+  return [...tablesById.values()].filter(({ name, foreignKeys }) => names.has(name) || foreignKeys.some(({ foreignTable }) => names.has(foreignTable))).map(({ name }) => name);
+}
+
+function brokenReferences(connection: Connection, tables: readonly string[]): number {
+  return tables.reduce((sum, table) => sum + (connection.value('SELECT count(*) FROM pragma_foreign_key_check(?)', table) as number), 0);
+}
+
+function refused(problem: string, table?: TableSchema): RockpoolError {
+  return new RockpoolError('undo-refused', table === undefined ? { problem } : { problem, table: table.name });
+}
