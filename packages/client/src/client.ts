@@ -107,6 +107,18 @@ export interface Client {
    */
   transaction<T>(body: (tx: Transaction) => Promise<T> | T, options?: TransactionOptions): Promise<T>;
 
+  /**
+   * Takes the last transaction of this tab back: `execute`, `batch` and `transaction`, newest first, as far back as a day. It is a new write of the old
+   * values, which syncs like any other; what others wrote in other columns stays, and what it added to counters is taken off. Resolves with false
+   * when there is nothing to take back; what changed no synced row is passed over.
+   *
+   * Rejects with `undo-refused`, whose field `problem` says why, and changes nothing: `changed`, `row-gone`, `row-back`, `referred-to`,
+   * `parked`, `document`, `forgotten`, `schema`, or a constraint. The next `undo` goes on with the transaction before.
+   */
+  undo(): Promise<boolean>;
+  /** Does again what `undo` took back, as long as nothing was written since. Resolves and rejects as `undo` does. */
+  redo(): Promise<boolean>;
+
   /** Transactions of this device that were refused, after the fact, because of what others had written. `status.parkedCount` says how many. */
   readonly parked: ParkedChangesets;
   /** The conflict ledger; its entries are the rows of the table `rockpool_conflict`, which any query may read. */

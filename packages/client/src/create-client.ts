@@ -12,9 +12,10 @@ import { readMigrations } from './tab/read-migrations.ts';
 import { startWorker } from './tab/start-worker.ts';
 import { createStatusStore } from './tab/status-store.ts';
 import { runTransaction, type TransactionSource } from './tab/transaction.ts';
+import { UndoHistory } from './tab/undo-history.ts';
 import { connectWorker } from './tab/worker-connection.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
-import type { SqlStatement } from './rpc/sql-statement.ts';
+import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
 import type { SqlParam } from './rpc/sql-value.ts';
 import type { WriteAction } from './rpc/write-action.ts';
@@ -95,7 +96,20 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     return connection.call(run);
   }
 
-  const write = (statements: readonly SqlStatement[], action?: WriteAction) => call((worker) => worker.write(statements, action));
+  const write = (statements: readonly SqlStatement[], action?: WriteAction, requestId?: string) => call((worker) => worker.write(statements, action, requestId));
+  const history = new UndoHistory({ undo: (requestId, newRequestId) => write([], { kind: 'undo', requestId }, newRequestId), newId });
+
+  async function execute<Row extends object>(requestId: string, given: SqlStatement | string, params?: readonly SqlParam[]): Promise<StatementResult<Row>> {
+    const [outcome] = await write([toStatement(given, params)], undefined, requestId);
+    if (outcome === undefined) throw new RockpoolError('internal', { results: 0 });
+    return toStatementResult<Row>(outcome);
+  }
+
+  async function batch(requestId: string, given: readonly SqlStatement[], atomic: boolean): Promise<StatementResult[]> {
+    const statements = given.map((statement) => toStatement(statement, undefined));
+    return (await write(statements, atomic ? { kind: 'atomic' } : undefined, requestId)).map((outcome) => toStatementResult(outcome));
+  }
+
 
   const streams: StreamSource = {
     openStream: (streamId, statement) => call((worker) => worker.openStream(streamId, statement)),
@@ -134,16 +148,20 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     },
     stream: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       streamRows(streams, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
-    async execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
-      const [outcome] = await write([toStatement(given, params)]);
-      if (outcome === undefined) throw new RockpoolError('internal', { results: 0 });
-      return toStatementResult<Row>(outcome);
+    execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
+      const requestId = newId();
+      return history.remember(requestId, execute<Row>(requestId, given, params));
     },
-    async batch(given, { atomic = false } = {}) {
-      const statements = given.map((statement) => toStatement(statement, undefined));
-      return (await write(statements, atomic ? { kind: 'atomic' } : undefined)).map((outcome) => toStatementResult(outcome));
+    batch(given, { atomic = false } = {}) {
+      const requestId = newId();
+      return history.remember(requestId, batch(requestId, given, atomic));
     },
-    transaction: (body, transactionOptions = {}) => runTransaction(transactions, newId(), body, transactionOptions),
+    transaction(body, transactionOptions = {}) {
+      const requestId = newId();
+      return history.remember(requestId, runTransaction(transactions, requestId, body, transactionOptions));
+    },
+    undo: () => history.undo(),
+    redo: () => history.redo(),
     parked: {
       list: async () => [...(await call((worker) => worker.parked()))],
       retry: async (sequence) => void (await write([], { kind: 'retry-parked', sequence })),

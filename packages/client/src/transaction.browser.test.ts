@@ -223,6 +223,25 @@ describe('a transaction', () => {
   });
 });
 
+describe('undo', () => {
+  it.each(['leader', 'follower'] as const)('takes back what the %s wrote, and does it again', async (role) => {
+    const { client, other } = await pair(role);
+    await insert(client, 'a');
+    await client.transaction(async (tx) => {
+      await insert(tx, 'b');
+      await tx.execute(sql`DELETE FROM account WHERE id = 'a'`);
+    });
+    await insert(other, 'c');
+    expect(await client.undo()).toBe(true);
+    expect(await idsIn(other)).toEqual(['a', 'c']);
+    expect(await client.redo()).toBe(true);
+    expect(await idsIn(client)).toEqual(['b', 'c']);
+    expect(await client.redo()).toBe(false);
+    await other.execute(sql`UPDATE account SET balance = 5 WHERE id = 'b'`);
+    await expect(client.undo()).rejects.toMatchObject({ code: 'undo-refused', fields: { problem: 'changed', table: 'account' } });
+  });
+});
+
 describe('RETURNING', () => {
   it.each(['leader', 'follower'] as const)('gives its rows to the %s', async (role) => {
     const { client } = await pair(role);

@@ -44,8 +44,8 @@ export interface WorkerApi {
   /** Its next rows; null after the last. */
   nextChunk(streamId: number): Promise<EncodedRows | null>;
   closeStream(streamId: number): Promise<void>;
-  /** One atomic transaction; resolves when it is committed, wherever it ran. */
-  write(statements: readonly SqlStatement[], action?: WriteAction): Promise<readonly StatementOutcome[]>;
+  /** One atomic transaction; resolves when it is committed, wherever it ran. The page may give it an id to speak of it later. */
+  write(statements: readonly SqlStatement[], action?: WriteAction, requestId?: string): Promise<readonly StatementOutcome[]>;
   /**
    * One step of a transaction that stays open from call to call; the page makes its id. Only what reads or writes gives an outcome.
    * Rejects with `transaction-lost`, `transaction-timeout` and `transaction-ended` when it is not open any more: nothing of it is kept.

@@ -97,8 +97,8 @@ export function createHost(): WorkerApi {
       return rows === null ? null : transfer(rows, rowsTransferables(rows));
     },
     closeStream: async (streamId) => opened().streams.close(streamId),
-    write: async (statements, action) => {
-      const outcomes = await opened().membership.write(statements, action);
+    write: async (statements, action, requestId) => {
+      const outcomes = await opened().membership.write(statements, action, requestId);
       return transfer(outcomes, outcomes.flatMap(outcomeTransferables));
     },
     transact: async (transactionId, ask) => {
