@@ -15,15 +15,20 @@ export function purgeConflicts(file: DatabaseFile, retention: Retention, since: 
   for (const id of surplus) deleteConflict(file, id, file.log.watermark);
 }
 
+/** Ids sort by the time of their decision, so nearly always one look at the oldest is enough. */
 function tooOld({ sql }: DatabaseFile, beforeMs: number, since: number): string[] {
-  // Ids sort by the time of their decision.
-  return sql
-    .all(`SELECT id, received_ms FROM ${CONFLICT_TABLE_NAME} JOIN rockpool_log USING (watermark) WHERE watermark <= ? ORDER BY id LIMIT ?`, BigInt(since), BigInt(PURGED_PER_COMMIT))
-    .filter(([, receivedMs]) => Number(receivedMs) < beforeMs)
-    .map(([id]) => id as string);
+  const oldest = (count: number): string[] =>
+    sql
+      .all(`SELECT id, received_ms FROM ${CONFLICT_TABLE_NAME} JOIN rockpool_log USING (watermark) WHERE watermark <= ? ORDER BY id LIMIT ?`, BigInt(since), BigInt(count))
+      .filter(([, receivedMs]) => Number(receivedMs) < beforeMs)
+      .map(([id]) => id as string);
+  return oldest(1).length === 0 ? [] : oldest(PURGED_PER_COMMIT);
 }
 
+/** Only a commit that added entries can have made them too many. */
 function tooMany({ sql }: DatabaseFile, maxConflicts: number, since: number): string[] {
+  const newestWatermark = sql.get(`SELECT watermark FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1`)?.[0] ?? 0n;
+  if (Number(newestWatermark) <= since) return [];
   const newest = sql.get(`SELECT id FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1 OFFSET ?`, BigInt(maxConflicts))?.[0];
   if (newest === undefined) return [];
   return sql.all(`SELECT id FROM ${CONFLICT_TABLE_NAME} WHERE id <= ? AND watermark <= ?`, newest as string, BigInt(since)).map(([id]) => id as string);

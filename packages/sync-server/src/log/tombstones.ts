@@ -32,16 +32,23 @@ export class Tombstones {
    * Those after the watermark `since`, where this transaction began, stay: no session has been told of them.
    */
   prune(beforeMs: number, since: number): void {
-    const oldest = this.sql.all(
-      `SELECT watermark, received_ms FROM rockpool_row_version JOIN rockpool_log USING (watermark) WHERE image IS NOT NULL AND watermark <= ? ORDER BY watermark LIMIT ?`,
-      BigInt(since),
-      BigInt(PRUNED_PER_COMMIT),
-    );
-    const expired = oldest.filter(([, receivedMs]) => Number(receivedMs) < beforeMs).at(-1);
-    if (expired === undefined) return;
-    this.lowest = Number(expired[0]);
+    // Nearly always one look at the oldest is enough.
+    if (this.expired(beforeMs, since, 1).length === 0) return;
+    this.lowest = this.expired(beforeMs, since, PRUNED_PER_COMMIT).at(-1) as number;
     writeMeta(this.sql, 'floor', String(this.lowest));
     this.sql.run(`DELETE FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?`, BigInt(this.lowest));
+  }
+
+  /** The watermarks of those of the oldest that came before a time. */
+  private expired(beforeMs: number, since: number, count: number): number[] {
+    return this.sql
+      .all(
+        `SELECT watermark, received_ms FROM rockpool_row_version JOIN rockpool_log USING (watermark) WHERE image IS NOT NULL AND watermark <= ? ORDER BY watermark LIMIT ?`,
+        BigInt(since),
+        BigInt(count),
+      )
+      .filter(([, receivedMs]) => Number(receivedMs) < beforeMs)
+      .map(([watermark]) => Number(watermark));
   }
 
   /** Back to what is stored, after a transaction that did not commit. */
