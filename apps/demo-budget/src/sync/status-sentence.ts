@@ -36,12 +36,6 @@ export function statusWords(status: SyncStatus): StatusWords {
       return { label: `Sending ${pendingCount}`, detail: `${changes(pendingCount)} on the way to the server.`, tone: 'working' };
     case 'up-to-date':
       return { label: 'Up to date', detail: 'The server has all changes of this device, and this device all of the others’.', tone: 'good' };
-    case 'paused':
-      return {
-        label: pendingCount === 0 ? 'Paused' : `Paused · ${pendingCount} to send`,
-        detail: 'Nothing is sent or fetched until sync goes on. Everything works and is kept on this device.',
-        tone: 'waiting',
-      };
     case 'needs-auth':
       return {
         label: pendingCount === 0 ? 'No access' : `No access · ${pendingCount} to send`,
