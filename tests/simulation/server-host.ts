@@ -101,9 +101,9 @@ export class ServerHost {
     this.options.onKilled();
   }
 
-  /** Copies the file as it is between two commits. */
+  /** Copies the file as it is between two commits; not before the counters are in it, without which a retried transaction counts nothing. */
   backUp(): void {
-    if (this.running === null) return;
+    if (this.running?.file.sql.get('SELECT 1 FROM tally LIMIT 1') === undefined) return;
     for (const suffix of ['', '-wal']) {
       rmSync(this.backupPath + suffix, { force: true });
       if (existsSync(this.path + suffix)) copyFileSync(this.path + suffix, this.backupPath + suffix);
