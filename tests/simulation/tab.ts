@@ -27,7 +27,7 @@ export interface Runtimes {
 /** Small, so that segments are sealed and copied many times in one history. */
 const TUNING = { poolSizeBytes: 16 * 65_536, checkpointAfterBytes: 384 * 1024, segmentGrowthBytes: 128 * 1024, recordSizeBytes: 64 * 1024 };
 
-const STATUS: LeaderStatus = { state: 'offline', pendingCount: 0, parkedCount: 0, reason: null, stuck: null, lastContactMs: null, persistence: 'opfs', clockOffsetMs: null, clockWrong: false };
+const STATUS: LeaderStatus = { state: 'offline', pendingCount: 0, parkedCount: 0, sentUpTo: null, reason: null, stuck: null, lastContactMs: null, persistence: 'opfs', clockOffsetMs: null, clockWrong: false };
 
 const SCHEMA_JSON = encodeSchema(householdSchema);
 

@@ -2,13 +2,14 @@ import type { RockpoolError, Schema } from '@rockpool/shared';
 import type { LiveDocument } from './document/live-document.ts';
 import type { ParkedChange, ParkedChangeset, ParkedValue } from './rpc/parked-changeset.ts';
 import type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
+import type { ChangeStage, RowChange, RowWhereabouts } from './rpc/row-whereabouts.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
-import type { SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
+import type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
 import type { Durability } from './rpc/worker-api.ts';
 
 // The whole public interface. create-client.ts wires what is declared here.
-export type { Durability, LiveDocument, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, SyncState, SyncStatus, TabRole };
+export type { ChangeStage, Durability, LiveDocument, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, RowChange, RowWhereabouts, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole };
 
 export interface ClientOptions {
   /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64. */
@@ -79,11 +80,11 @@ export interface Client {
    * Runs one statement that writes, as a transaction of its own. Resolves when it is committed and will survive this tab; with `RETURNING` it
    * gives rows.
    */
-  execute<Row extends object = SqlRow>(statement: SqlStatement): Promise<StatementResult<Row>>;
-  execute<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<StatementResult<Row>>;
+  execute<Row extends object = SqlRow>(statement: SqlStatement): Write<StatementResult<Row>>;
+  execute<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Write<StatementResult<Row>>;
 
   /** Runs all statements in one atomic transaction: all of them take effect or none. Results come in the order of the statements. */
-  batch(statements: readonly SqlStatement[], options?: BatchOptions): Promise<StatementResult[]>;
+  batch(statements: readonly SqlStatement[], options?: BatchOptions): Write<StatementResult[]>;
 
   /**
    * Runs reads and writes that belong together as one transaction, which is one changeset. Commits when `body` resolves, and resolves with its
@@ -105,7 +106,15 @@ export interface Client {
    * });
    * ```
    */
-  transaction<T>(body: (tx: Transaction) => Promise<T> | T, options?: TransactionOptions): Promise<T>;
+  transaction<T>(body: (tx: Transaction) => Promise<T> | T, options?: TransactionOptions): Write<T>;
+
+  /**
+   * Where the changes of this device to one row are, on their way to the server and to everybody else. `key`: the primary key; its parts in an array
+   * where there are several. Rejects with `schema-unknown-table` for a table that is not synced, and `key-invalid`.
+   */
+  whereIs(table: string, key: SqlValue | readonly SqlValue[]): Promise<RowWhereabouts>;
+  /** Sync with the server, for all tabs of this device. What it is doing is `status`. */
+  readonly sync: SyncControl;
 
   /**
    * Takes the last transaction of this tab back: `execute`, `batch` and `transaction`, newest first, as far back as a day. It is a new write of the old
@@ -154,6 +163,35 @@ export interface Client {
 
   /** Lets accepted writes end, then leaves nothing behind: no lock, channel or worker. Later calls fail with `client-closed`. */
   close(): Promise<void>;
+}
+
+/** The promise of a write, which is settled as soon as it is committed on this device, with a second one beside it. */
+export interface Write<T> extends Promise<T> {
+  /**
+   * Resolves when the server has the write for good; at once where nothing in it is synced. Without a network that takes as long as there is none. It
+   * outlives changes of the leading tab; when the page is closed the write is sent all the same.
+   *
+   * Rejects with what the write itself rejects with; with the reason when the server refuses it and it is parked (`constraint-…`, `atomic-conflict`); with
+   * `config-invalid` where there is no server; with `client-closed`.
+   *
+   * ```ts
+   * const write = client.execute(sql`INSERT INTO booking (id, seat) VALUES (${id}, ${seat})`);
+   * await write; // safe on this device
+   * await write.synced; // nobody else has the seat
+   * ```
+   */
+  readonly synced: Promise<void>;
+}
+
+export interface SyncControl {
+  /**
+   * Ends the connection and makes none until `resume`, in all tabs, over reloads and restarts of the browser: it is kept with the database. Local work goes
+   * on; the status is `paused`. Resolves when that is kept.
+   */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+  /** Tries at once instead of at the next attempt (`status.reason.fields.nextAttemptMs`). Does nothing while connected or paused. */
+  tryNow(): Promise<void>;
 }
 
 export interface BatchOptions {

@@ -131,6 +131,7 @@ describe('a client', () => {
       state: 'offline',
       pendingCount: 0,
       parkedCount: 0,
+      sentUpTo: null,
       reason: null,
       stuck: null,
       lastContactMs: null,

@@ -11,13 +11,15 @@ import { toStatement } from './tab/sql.ts';
 import { readMigrations } from './tab/read-migrations.ts';
 import { startWorker } from './tab/start-worker.ts';
 import { createStatusStore } from './tab/status-store.ts';
+import { SyncedWrites } from './tab/synced-writes.ts';
 import { runTransaction, type TransactionSource } from './tab/transaction.ts';
 import { UndoHistory } from './tab/undo-history.ts';
 import { connectWorker } from './tab/worker-connection.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
+import { withSent } from './rpc/row-whereabouts.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
-import type { SqlParam } from './rpc/sql-value.ts';
+import type { SqlParam, SqlValue } from './rpc/sql-value.ts';
 import type { WriteAction } from './rpc/write-action.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
 
@@ -50,6 +52,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     state: 'opening',
     pendingCount: 0,
     parkedCount: 0,
+    sentUpTo: null,
     reason: null,
     stuck: null,
     lastContactMs: null,
@@ -98,6 +101,13 @@ export async function createClient(options: ClientOptions): Promise<Client> {
 
   const write = (statements: readonly SqlStatement[], action?: WriteAction, requestId?: string) => call((worker) => worker.write(statements, action, requestId));
   const history = new UndoHistory({ undo: (requestId, newRequestId) => write([], { kind: 'undo', requestId }, newRequestId), newId });
+  const synced = new SyncedWrites({
+    requireServer: () => {
+      if (sync === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
+    },
+    writeFates: (requestIds) => call((worker) => worker.writeFates(requestIds)),
+    onStatus: (listener) => status.subscribe(listener),
+  });
 
   async function execute<Row extends object>(requestId: string, given: SqlStatement | string, params?: readonly SqlParam[]): Promise<StatementResult<Row>> {
     const [outcome] = await write([toStatement(given, params)], undefined, requestId);
@@ -124,6 +134,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   async function close(): Promise<void> {
     stopFollowing();
     live.end(closed);
+    synced.end(closed);
     let deadline: ReturnType<typeof setTimeout> | undefined;
     const overdue = new Promise<void>((resolve) => {
       deadline = setTimeout(resolve, CLOSE_DEADLINE_MS);
@@ -150,15 +161,24 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       streamRows(streams, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
     execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
       const requestId = newId();
-      return history.remember(requestId, execute<Row>(requestId, given, params));
+      return synced.beside(requestId, history.remember(requestId, execute<Row>(requestId, given, params)));
     },
     batch(given, { atomic = false } = {}) {
       const requestId = newId();
-      return history.remember(requestId, batch(requestId, given, atomic));
+      return synced.beside(requestId, history.remember(requestId, batch(requestId, given, atomic)));
     },
     transaction(body, transactionOptions = {}) {
       const requestId = newId();
-      return history.remember(requestId, runTransaction(transactions, requestId, body, transactionOptions));
+      return synced.beside(requestId, history.remember(requestId, runTransaction(transactions, requestId, body, transactionOptions)));
+    },
+    async whereIs(table, key) {
+      const whereabouts = await call((worker) => worker.whereIs(table, Array.isArray(key) ? key : [key as SqlValue]));
+      return withSent(whereabouts, status.current.sentUpTo ?? 0);
+    },
+    sync: {
+      pause: async () => void (await write([], { kind: 'pause-sync' })),
+      resume: async () => void (await write([], { kind: 'resume-sync' })),
+      tryNow: () => call((worker) => worker.syncNow()),
     },
     undo: () => history.undo(),
     redo: () => history.redo(),

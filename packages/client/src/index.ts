@@ -2,6 +2,7 @@ export { RockpoolError } from '@rockpool/shared';
 export type { ErrorCode, ErrorData, ErrorFields, Recovery, Schema } from '@rockpool/shared';
 export type {
   BatchOptions,
+  ChangeStage,
   Client,
   ClientOptions,
   DrizzleMigrations,
@@ -17,17 +18,24 @@ export type {
   Persistence,
   PersistenceChoice,
   ResultColumns,
+  RowChange,
+  RowWhereabouts,
   SqlParam,
   SqlRow,
   SqlStatement,
   SqlValue,
   StatementResult,
+  StuckStage,
+  SyncControl,
   SyncOptions,
+  SyncRemedy,
+  SyncStage,
   SyncState,
   SyncStatus,
   TabRole,
   Transaction,
   TransactionOptions,
+  Write,
 } from './client.ts';
 export { createClient } from './create-client.ts';
 export { newId } from './new-id.ts';

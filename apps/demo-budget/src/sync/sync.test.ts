@@ -4,7 +4,7 @@ import type { ConflictRow } from '../queries.ts';
 import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
 import { statusWords, timeAgo, timeSpan } from './status-sentence.ts';
 
-const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, reason: null, stuck: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
+const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, sentUpTo: null, reason: null, stuck: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
 
 describe('the words for sync', () => {
   it('say what waits to be sent', () => {

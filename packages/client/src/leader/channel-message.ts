@@ -60,7 +60,7 @@ export type AnswerMessage =
   | { readonly kind: 'answer'; readonly requestId: string; readonly answer: unknown }
   | { readonly kind: 'refused'; readonly requestId: string; readonly error: TransferredError };
 
-export type LeaderRequest = WriteWork | ReadWork | StepWork;
+export type LeaderRequest = WriteWork | ReadWork | StepWork | SyncNowWork;
 
 /** One transaction. Its answer: the results of the statements. */
 export interface WriteWork {
@@ -77,6 +77,11 @@ export interface StepWork {
   readonly kind: 'step';
   readonly transactionId: string;
   readonly ask: TransactionAsk;
+}
+
+/** Sync shall try at once. Its answer: nothing. */
+export interface SyncNowWork {
+  readonly kind: 'sync-now';
 }
 
 /** The status of sync as the leader knows it; the role is each tab's own. */

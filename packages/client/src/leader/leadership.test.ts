@@ -15,7 +15,7 @@ interface World {
   localCommits: number;
 }
 
-const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), dependencies: async () => [], listParked: async () => [] };
+const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), dependencies: async () => [], listParked: async () => [], whereIs: () => Promise.reject(new Error('not read')), writeFates: async () => [] };
 
 function createWorld(committed?: () => Promise<void>): World {
   const requests = new Set<string>();
@@ -63,7 +63,7 @@ function createWorld(committed?: () => Promise<void>): World {
     watchOwner: () => () => undefined,
     post: note,
     send: (_tabId, message) => note(message),
-    startWork: () => ({ onLocalCommit: () => world.localCommits++, stop: () => Promise.resolve() }),
+    startWork: () => ({ onLocalCommit: () => world.localCommits++, tryNow: () => undefined, stop: () => Promise.resolve() }),
     onCommit: () => undefined,
     onStatus: () => undefined,
     onProblem: () => undefined,

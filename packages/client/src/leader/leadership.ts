@@ -39,6 +39,8 @@ export interface WritableDatabase {
 export interface LeaderWork {
   /** A write of this or another tab was committed. */
   onLocalCommit(): void;
+  /** Somebody asks for sync at once, instead of at the next attempt. */
+  tryNow(): void;
   /** Resolves when nothing of it touches the database any more. */
   stop(): Promise<void>;
 }
@@ -124,6 +126,8 @@ export class Leadership<Database extends WritableDatabase> {
     switch (request.kind) {
       case 'read':
         return callReads(this.reads, request);
+      case 'sync-now':
+        return this.work.tryNow();
       case 'step':
         return this.transactions.ask(request.transactionId, request.ask, asked.watchOwner);
       case 'write':

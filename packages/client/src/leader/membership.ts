@@ -74,6 +74,8 @@ export class Membership<Database extends WritableDatabase> {
     query: (statement) => this.read((reads) => reads.query(statement)),
     dependencies: (statement) => this.read((reads) => reads.dependencies(statement)),
     listParked: () => this.read((reads) => reads.listParked()),
+    whereIs: (tableName, key) => this.read((reads) => reads.whereIs(tableName, key)),
+    writeFates: (requestIds) => this.read((reads) => reads.writeFates(requestIds)),
   };
   private readonly options: MembershipOptions<Database>;
   private readonly tabId: string;
@@ -148,6 +150,11 @@ export class Membership<Database extends WritableDatabase> {
     const remove = (): void => void this.writing.delete(writing);
     writing.then(remove, remove);
     return writing;
+  }
+
+  /** Sync does at once what it would do at the next attempt, in whatever tab it runs. */
+  async syncNow(): Promise<void> {
+    await this.carryOut({ kind: 'sync-now' });
   }
 
   /** The page is away: gives up lock, channel and files. What is asked meanwhile waits for `resume`. */

@@ -15,6 +15,8 @@ export function readsBeside(opened: Pick<OpenedDatabase<unknown>, 'reads' | 'rea
   return {
     query: async (statement) => (await reads()).query(statement),
     dependencies: async (statement) => (await reads()).dependencies(statement),
+    whereIs: async (tableName, key) => (await reads()).whereIs(tableName, key),
+    writeFates: async (requestIds) => (await reads()).writeFates(requestIds),
     listParked: async () => (await reads()).listParked(),
   };
 }

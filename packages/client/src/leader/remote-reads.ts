@@ -6,6 +6,8 @@ export function remoteReads(link: Link): Reads {
   return {
     query: (statement) => link.ask({ kind: 'read', method: 'query', args: [statement] }) as ReturnType<Reads['query']>,
     dependencies: (statement) => link.ask({ kind: 'read', method: 'dependencies', args: [statement] }) as ReturnType<Reads['dependencies']>,
+    whereIs: (tableName, key) => link.ask({ kind: 'read', method: 'whereIs', args: [tableName, key] }) as ReturnType<Reads['whereIs']>,
+    writeFates: (requestIds) => link.ask({ kind: 'read', method: 'writeFates', args: [requestIds] }) as ReturnType<Reads['writeFates']>,
     listParked: () => link.ask({ kind: 'read', method: 'listParked', args: [] }) as ReturnType<Reads['listParked']>,
   };
 }

@@ -1,7 +1,10 @@
 import type { EncodedRows } from './rows-transfer.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
 import type { QueryDependencies } from './query-dependencies.ts';
+import type { RowWhereabouts } from './row-whereabouts.ts';
 import type { SqlStatement } from './sql-statement.ts';
+import type { SqlValue } from './sql-value.ts';
+import type { WriteFate } from './write-fate.ts';
 
 /** What can be read, wherever the database is: in this worker, or in that of the leading tab. Every failure is a RockpoolError. */
 export interface Reads {
@@ -11,4 +14,8 @@ export interface Reads {
   dependencies(statement: SqlStatement): Promise<QueryDependencies>;
   /** What was refused and waits for a decision, oldest first. */
   listParked(): Promise<readonly ParkedChangeset[]>;
+  /** Where the changes of one row are. `schema-unknown-table`, `key-invalid`. */
+  whereIs(tableName: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
+  /** What became of the writes that were asked for under these ids, in their order. */
+  writeFates(requestIds: readonly string[]): Promise<readonly WriteFate[]>;
 }

@@ -45,6 +45,8 @@ export interface SyncStatus {
   readonly pendingCount: number;
   /** Changesets that were refused and wait for a decision of the user. */
   readonly parkedCount: number;
+  /** The number of the last changeset that was sent on this connection, whether or not it is decided; null while there is none. */
+  readonly sentUpTo: number | null;
   readonly reason: ErrorData | null;
   /** What does not move although there is a connection, and what is done about it; null as long as everything does. */
   readonly stuck: StuckStage | null;

@@ -5,8 +5,11 @@ import type { Migration } from './migration.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
 import type { PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
+import type { RowWhereabouts } from './row-whereabouts.ts';
+import type { SqlValue } from './sql-value.ts';
 import type { SyncStatus } from './sync-status.ts';
 import type { TransactionAsk } from './transaction-ask.ts';
+import type { WriteFate } from './write-fate.ts';
 import type { WriteAction } from './write-action.ts';
 
 // Where page and worker meet: each imports this file and neither imports the other.
@@ -55,6 +58,11 @@ export interface WorkerApi {
   commit(transactionId: string): Promise<void>;
   /** What was refused and waits for a decision, oldest first. */
   parked(): Promise<readonly ParkedChangeset[]>;
+  whereIs(table: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
+  /** What became of writes, by the ids that they were asked for under. */
+  writeFates(requestIds: readonly string[]): Promise<readonly WriteFate[]>;
+  /** Sync tries at once, in whatever tab it runs. */
+  syncNow(): Promise<void>;
   /** From now on results of this query arrive as events under `queryId`, the first one at once. */
   watch(queryId: number, statement: SqlStatement): Promise<void>;
   unwatch(queryId: number): Promise<void>;

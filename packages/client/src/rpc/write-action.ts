@@ -16,5 +16,8 @@ export type WriteAction =
   | { readonly kind: 'change-document'; readonly table: string; readonly key: readonly SqlParam[]; readonly column: string; readonly changeJson: string }
   /** Write the old values of what was written under a request's id, as a new edit. */
   | { readonly kind: 'undo'; readonly requestId: string }
+  /** No connection is made until sync is resumed, whatever else happens to tabs and pages. */
+  | { readonly kind: 'pause-sync' }
+  | { readonly kind: 'resume-sync' }
   /** Write what an entry of the conflict ledger lost as a new edit. */
   | { readonly kind: 'restore-conflict'; readonly conflictId: string };

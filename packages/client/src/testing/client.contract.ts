@@ -1,7 +1,7 @@
 import { encodeSchema } from '@rockpool/shared';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Client, ClientOptions, LiveQuery, Persistence, SyncOptions } from '../client.ts';
+import type { Client, ClientOptions, LiveQuery, Persistence, SyncOptions, Write } from '../client.ts';
 import { createClient } from '../create-client.ts';
 import { defineSchema } from '../schema/define-schema.ts';
 import { sql } from '../tab/sql.ts';
@@ -9,7 +9,8 @@ import { freshName, openTab, until, type BrowserTab } from './browser-tabs.ts';
 
 const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull(), note: text() });
 const other = sqliteTable('other', { id: text().primaryKey() });
-const schema = defineSchema({ entry, other });
+const seat = sqliteTable('seat', { id: text().primaryKey(), number: integer().notNull().unique() });
+const schema = defineSchema({ entry, other, seat });
 
 export interface ContractOptions {
   /** A real server's database, for pages of this origin. */
@@ -46,7 +47,7 @@ interface Numbered {
   readonly number: number;
 }
 
-const insert = (client: Client, number: number): Promise<unknown> => client.execute(sql`INSERT INTO entry (id, number) VALUES (${client.newId()}, ${number})`);
+const insert = (client: Client, number: number): Write<unknown> => client.execute(sql`INSERT INTO entry (id, number) VALUES (${client.newId()}, ${number})`);
 const numbersIn = async (client: Client): Promise<number[]> => (await client.query<Numbered>('SELECT number FROM entry ORDER BY number')).map(({ number }) => number);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
@@ -185,6 +186,40 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(view.numbers()).toEqual([1, 2]);
     });
 
+    it('tells when the server has a write, why it refused one, and where the changes of a row are, over a pause that all tabs see', async () => {
+      const syncing = await syncWith(freshName());
+      const { mine, others } = await open({ sync: syncing });
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      const take = (client: Client, id: string, number: number): Write<unknown> => client.execute(sql`INSERT INTO seat (id, number) VALUES (${id}, ${number})`);
+      await take(mine, 'first', 1).synced;
+      expect(await mine.whereIs('seat', 'first')).toMatchObject({ stage: 'admitted', conflicts: [] });
+
+      await mine.sync.pause();
+      for (const client of [mine, ...others]) await until(() => client.status.state === 'paused');
+      await take(elsewhere, 'theirs', 2).synced;
+      const late = take(mine, 'late', 2);
+      const fine = take(mine, 'fine', 3);
+      await Promise.all([late, fine]);
+      const outcomes = Promise.allSettled([late.synced, fine.synced]);
+      expect(await mine.whereIs('seat', 'late')).toMatchObject({ stage: 'pending', changes: [{ stage: 'pending', reason: null }] });
+      expect(await mine.whereIs('seat', 'theirs')).toMatchObject({ stage: 'none', changes: [] });
+
+      await mine.sync.resume();
+      expect(await outcomes).toMatchObject([{ status: 'rejected', reason: { code: 'constraint-unique' } }, { status: 'fulfilled' }]);
+      for (const client of [mine, ...others]) {
+        await until(async () => (await client.whereIs('seat', 'late')).stage === 'parked');
+        expect(await client.whereIs('seat', 'late')).toMatchObject({ changes: [{ reason: { code: 'constraint-unique' } }] });
+        expect(await client.whereIs('seat', ['theirs'])).toMatchObject({ stage: 'delivered', changes: [] });
+      }
+      await until(() => mine.status.state === 'up-to-date');
+      expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([{ id: 'first' }, { id: 'theirs' }, { id: 'fine' }]);
+    });
+
+    it('has no second promise to give where there is no server', async () => {
+      const { mine } = await open();
+      await expect(insert(mine, 1).synced).rejects.toMatchObject({ code: 'config-invalid' });
+    });
+
     if (persistence !== 'memory') {
       it('is there again when it is opened the next time', async () => {
         const { name, mine } = await open();
@@ -243,6 +278,24 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       const numbers = await numbersIn(mine);
       expect(new Set(numbers).size).toBe(numbers.length);
       expect(numbers).toEqual(expect.arrayContaining(resolved));
+    });
+
+    it('the second promise of a follower’s write stays, and so does a pause', async () => {
+      const syncing = await syncWith(freshName());
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence, sync: syncing });
+      const mine = await openHere({ name, persistence, sync: syncing });
+      await leader.client.sync.pause();
+      const write = insert(mine, 1);
+      await write;
+      let isSynced = false;
+      const synced = write.synced.then(() => (isSynced = true));
+      leader.kill();
+      await until(() => mine.status.role === 'leader' && mine.status.state === 'paused');
+      expect(isSynced).toBe(false);
+      await mine.sync.resume();
+      await synced;
+      expect(mine.status.pendingCount).toBe(0);
     });
 
     it('reads and live queries of a follower go on, and end when the next leads', async () => {

@@ -17,6 +17,7 @@ export const FAKE_STATUS: LeaderStatus = {
   state: 'offline',
   pendingCount: 0,
   parkedCount: 0,
+  sentUpTo: null,
   reason: null,
   stuck: null,
   lastContactMs: null,
@@ -103,7 +104,7 @@ export class FakeBrowser {
           if (failure !== null) throw failure;
           return this.openFile(role, life, options.dieAfter ?? null, tab);
         },
-        startWork: () => ({ onLocalCommit: () => undefined, stop: () => Promise.resolve() }),
+        startWork: () => ({ onLocalCommit: () => undefined, tryNow: () => undefined, stop: () => Promise.resolve() }),
         onTouched: (touched) => tab.touched.push(touched),
         onStatus: (status, role) => {
           tab.status = status;

@@ -40,6 +40,7 @@ export function createHost(): WorkerApi {
         state: 'offline',
         pendingCount: 0,
         parkedCount: 0,
+        sentUpTo: null,
         reason: null,
         stuck: null,
         lastContactMs: null,
@@ -107,6 +108,9 @@ export function createHost(): WorkerApi {
     },
     commit: async (transactionId) => opened().membership.commit(transactionId),
     parked: async () => opened().membership.reads.listParked(),
+    whereIs: async (table, key) => opened().membership.reads.whereIs(table, key),
+    writeFates: async (requestIds) => opened().membership.reads.writeFates(requestIds),
+    syncNow: async () => opened().membership.syncNow(),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),
     unwatch: async (queryId) => opened().live.unwatch(queryId),
     suspend: async () => {
@@ -140,7 +144,7 @@ function outcomeTransferables({ rows }: StatementOutcome): ArrayBuffer[] {
   return rows === undefined ? [] : rowsTransferables(rows);
 }
 
-const NO_WORK: LeaderWork = { onLocalCommit: () => undefined, stop: () => Promise.resolve() };
+const NO_WORK: LeaderWork = { onLocalCommit: () => undefined, tryNow: () => undefined, stop: () => Promise.resolve() };
 
 async function sendToTab(tab: TabApi, event: WorkerEvent): Promise<void> {
   try {

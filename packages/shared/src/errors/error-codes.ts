@@ -86,6 +86,7 @@ const ERROR_KINDS = {
   'transaction-timeout': ['retry', 'The transaction took longer than its time limit; nothing of it was kept.'],
   'undo-refused': ['ask-user', 'This transaction can no longer be undone without touching what others did since.'],
   'value-invalid': ['ask-user', 'A value cannot be stored: infinity, text with NUL or a lone surrogate, or a type that SQLite does not have.'],
+  'write-forgotten': ['bug', 'What became of this write is not known any more: it was made more than a day ago.'],
   'worker-stuck': ['retry', 'The worker of this tab does not get on; it is started anew.'],
 } as const;
 

@@ -72,6 +72,11 @@ export class Parked {
     }
   }
 
+  /** Whether the user has decided about this one. */
+  isClosed(sequence: number): boolean {
+    return this.connection.value('SELECT closed FROM rockpool_parked WHERE sequence = ?', sequence) === 1;
+  }
+
   /** Whether the user has decided about any of the changesets after this one. */
   hasClosedAfter(sequence: number): boolean {
     return this.connection.value('SELECT 1 FROM rockpool_parked WHERE sequence > ? AND closed = 1 LIMIT 1', sequence) !== undefined;

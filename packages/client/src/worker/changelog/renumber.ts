@@ -14,12 +14,17 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
   connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, decidedUpTo);
   const kept = 'SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > 0 AND sequence < ?';
   let lowest = Math.min(0, (connection.value('SELECT min(sequence) FROM rockpool_changelog') ?? 0) as number);
-  for (const [sequence] of connection.rows(kept, firstOwn)) move(connection, sequence as number, --lowest);
+  for (const [sequence] of connection.rows(kept, firstOwn)) {
+    move(connection, sequence as number, --lowest);
+    connection.run("UPDATE rockpool_request SET outcome_json = json_set(outcome_json, '$.sequence', ?) WHERE json_extract(outcome_json, '$.sequence') = ?", lowest, sequence as number);
+  }
   connection.run(
     'DELETE FROM rockpool_changelog WHERE sequence > 0 AND (sequence < ? OR sequence IN (SELECT sequence FROM rockpool_parked WHERE closed = 1))',
     firstOwn,
   );
   connection.run('DELETE FROM rockpool_parked WHERE closed = 1');
+
+  renumberRequests(connection, firstOwn);
 
   let number = 0;
   let marked = 0;
@@ -35,6 +40,16 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
   }
   connection.exec('DELETE FROM rockpool_decided');
   return marked;
+}
+
+/** Whoever waits for the outcome of a write finds it under its new number; what is on the server already, under 0: it is decided. */
+function renumberRequests(connection: Connection, firstOwn: number): void {
+  const own = `(SELECT count(*) FROM rockpool_changelog WHERE sequence > 0 AND sequence <= json_extract(outcome_json, '$.sequence'))`;
+  connection.run(
+    `UPDATE rockpool_request SET outcome_json = json_set(outcome_json, '$.sequence', CASE WHEN json_extract(outcome_json, '$.sequence') < ? THEN 0 ELSE ${own} END)
+     WHERE json_extract(outcome_json, '$.sequence') > 0`,
+    firstOwn,
+  );
 }
 
 function move(connection: Connection, from: number, to: number): void {

@@ -45,6 +45,8 @@ export function localReads(database: OpenDatabase, { storedBehind, slow }: Local
   return {
     query: (statement) => read(() => query(statement)),
     dependencies: (statement) => read(() => database.dependencies(statement)),
+    whereIs: (tableName, key) => read(() => database.whereIs(tableName, key)),
+    writeFates: (requestIds) => read(() => database.writeFates(requestIds)),
     listParked: () => read(() => database.listParked()),
   };
 }

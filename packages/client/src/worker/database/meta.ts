@@ -14,6 +14,7 @@ export type MetaKey =
   | 'cursor_link' // 16 bytes, of the delivery that brought the cursor there; absent at 0
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
   | 'document_generation' // integer, see documents/generation.ts; absent for 1
+  | 'sync_paused' // 1: somebody has paused sync; absent or 0: nobody has
   | 'clock_contact_json'; // {localUs, serverMs} of a contact at which nothing was pending; absent before the first
 
 /** Reads and writes rockpool_meta; nothing is kept in memory, so that a rolled back transaction takes everything back. */
@@ -55,6 +56,10 @@ export class Meta {
 
   get documentGeneration(): number {
     return (this.get('document_generation') ?? 1) as number;
+  }
+
+  get isSyncPaused(): boolean {
+    return this.get('sync_paused') === 1;
   }
 
   /** Null before the first contact. */

@@ -4,13 +4,17 @@ import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { ParkedChangeset } from '../../rpc/parked-changeset.ts';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
-import type { SqlParam } from '../../rpc/sql-value.ts';
+import type { RowWhereabouts } from '../../rpc/row-whereabouts.ts';
+import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
+import type { WriteFate } from '../../rpc/write-fate.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
 import { createCapture } from '../capture/change-capture.ts';
 import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
 import { listParked } from '../changelog/list-parked.ts';
 import { Outbox } from '../changelog/outbox.ts';
 import { Parked } from '../changelog/parked.ts';
+import { whereIs } from '../changelog/where-is.ts';
+import { writeFates } from '../changelog/write-fates.ts';
 import { changeDocument } from '../documents/change-document.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
@@ -72,6 +76,9 @@ export interface OpenDatabase extends LocalDatabase {
   startQuery(statement: SqlStatement): QueryRun;
   /** For the app; on a reader too. */
   listParked(): ParkedChangeset[];
+  /** Throws `schema-unknown-table`, and `key-invalid` for a key of another number of parts. */
+  whereIs(tableName: string, key: readonly SqlValue[]): RowWhereabouts;
+  writeFates(requestIds: readonly string[]): WriteFate[];
   /** Makes a parked changeset a new one. See write/retry-parked.ts. */
   retryParked(sequence: number): WriteOutcome;
 }
@@ -137,6 +144,17 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     return transaction;
   };
 
+  /** Whatever another tab writes meanwhile. */
+  function atOneMoment<T>(read: () => T): T {
+    requireOpen();
+    connection.exec('BEGIN');
+    try {
+      return read();
+    } finally {
+      if (connection.inTransaction) connection.exec('COMMIT');
+    }
+  }
+
   const parkedParts = (): ParkedParts => ({ connection, parked, outbox, transaction: requireWriter(), tablesById });
 
   return {
@@ -189,6 +207,12 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
           }, id);
         case 'undo':
           return undoRequest({ connection, changelog, transaction: writer, tablesById }, action.requestId, id);
+        case 'pause-sync':
+        case 'resume-sync':
+          return writer.runInternal(() => {
+            meta.set('sync_paused', action.kind === 'pause-sync' ? 1 : 0);
+            return { atomic: false };
+          }, id);
         case 'commit-transaction':
           // Its leader committed it, or has gone with it.
           return writer.runInternal(() => {
@@ -199,15 +223,13 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
       }
     },
     begin: (beginOptions) => requireWriter().begin(beginOptions),
-    listParked(): ParkedChangeset[] {
-      requireOpen();
-      connection.exec('BEGIN'); // one moment of the database, whatever another tab writes meanwhile
-      try {
-        return listParked(parked, outbox, tablesById);
-      } finally {
-        if (connection.inTransaction) connection.exec('COMMIT');
-      }
+    listParked: () => atOneMoment(() => listParked(parked, outbox, tablesById)),
+    whereIs(tableName: string, key: readonly SqlValue[]): RowWhereabouts {
+      const table = syncedTables(schema).find(({ name }) => name === tableName);
+      if (table === undefined) throw new RockpoolError('schema-unknown-table', { table: tableName });
+      return atOneMoment(() => whereIs({ connection, changelog, outbox, parked }, table, key));
     },
+    writeFates: (requestIds: readonly string[]) => atOneMoment(() => writeFates(connection, requestIds)),
     flush: options.flush ?? ((): void => undefined),
     retryParked: (sequence: number): WriteOutcome => retryParked(parkedParts(), sequence),
     close(): void {

@@ -36,6 +36,7 @@ export function startSync({ target, token, tools, persistence }: StartSyncOption
   engine.start();
   return {
     onLocalCommit: () => engine.committed(),
+    tryNow,
     stop: async () => {
       globalThis.removeEventListener('online', tryNow);
       engine.stop();

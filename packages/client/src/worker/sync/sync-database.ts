@@ -77,6 +77,9 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.epoch);
       return verdict;
     },
+    get isPaused() {
+      return meta.isSyncPaused;
+    },
     audit: toAuditDatabase({ database, pending, log, onApplied: applied }),
     becomeNewSite: (firstOwn) => applied(becomeNewSite(database, pending, log, firstOwn)),
     nextPush(sequence, maxBytes) {

@@ -201,6 +201,30 @@ describe('the engine of a client that cannot write what it is sent', () => {
   });
 });
 
+describe('the engine of a client that is paused', () => {
+  it('lets the connection go, makes none after a new start either, and goes on when it is resumed', async () => {
+    const database = openInMemory();
+    const { next, engine, lines } = await connected(database);
+    const first = await next(1);
+    first.say(testWelcome());
+    database.write({ id: 'pause', statements: [], action: { kind: 'pause-sync' } });
+    engine.committed();
+    expect(first.closed).toBe(true);
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    engine.committed();
+    engine.tryNow();
+    engine.stop();
+    engine.start();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(lines).toHaveLength(1);
+    database.write({ id: 'resume', statements: [], action: { kind: 'resume-sync' } });
+    engine.committed();
+    const second = await next(2);
+    second.say(testWelcome());
+    expect(pushes(second)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
+  });
+});
+
 describe('the engine of a client whose server starts over', () => {
   it('pushes what the server has lost after the whole state has come', async () => {
     const database = openInMemory();

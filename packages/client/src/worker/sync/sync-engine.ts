@@ -45,6 +45,8 @@ export interface SyncDatabase {
   applyDelivery(delivery: Delivery): void;
   readonly audit: AuditDatabase;
   counts(): OutboxCounts;
+  /** Somebody has paused sync. */
+  readonly isPaused: boolean;
   /** Makes all commits so far survive power loss. */
   flush(): void;
 }
@@ -70,7 +72,7 @@ export interface SyncEngineOptions {
 
 export interface SyncEngine {
   start(): void;
-  /** The outbox has something new. */
+  /** The outbox has something new, or somebody has paused or resumed sync. */
   committed(): void;
   /** Try at once instead of at the next attempt: the device is online again, or a person asked. */
   tryNow(): void;
@@ -314,8 +316,10 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   }
 
   return {
-    start: () => dispatch({ type: 'start' }),
+    start: () => dispatch({ type: database.isPaused ? 'pause' : 'start' }),
     committed(): void {
+      const isPaused = state.phase === 'paused';
+      if (state.phase !== 'stopped' && database.isPaused !== isPaused) return dispatch({ type: isPaused ? 'resume' : 'pause' });
       audit.disturb();
       dispatch({ type: 'committed' });
     },

@@ -8,6 +8,7 @@ export interface SyncReport {
   readonly state: SyncState;
   readonly pendingCount: number;
   readonly parkedCount: number;
+  readonly sentUpTo: number | null;
   /** While not connected: why, with `nextAttemptMs`, the wall time of the next attempt. */
   readonly reason: ErrorData | null;
   readonly stuck: StuckStage | null;
@@ -33,6 +34,7 @@ export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAhea
   return {
     state: stateName(machine, outbox),
     ...outbox,
+    sentUpTo: machine.phase === 'live' ? machine.sentUpTo : null,
     reason: reasonOf(machine, outbox, wallAheadMs),
     stuck: stuckStage(machine.failing),
     lastContactMs: lastHeardMs === null ? null : Math.round(lastHeardMs + wallAheadMs),

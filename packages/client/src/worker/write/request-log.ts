@@ -8,6 +8,11 @@ export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;
 // Old requests are removed after this many new ones: rarely enough to cost nothing, often enough to stay small.
 const PRUNE_EVERY = 1000;
 
+// What waits for the server's word is kept: somebody may wait for that word with it.
+const PRUNE_SQL = `
+  DELETE FROM rockpool_request WHERE done_ms < ?
+    AND coalesce(json_extract(outcome_json, '$.sequence'), 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
+
 type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & { readonly results: readonly StoredResult[] };
 
 /** rockpool_request: which requests were carried out, with their outcomes. Used inside the transaction of the write. */
@@ -31,6 +36,6 @@ export class RequestLog {
     this.connection.run('INSERT INTO rockpool_request (id, done_ms, outcome_json) VALUES (?, ?, ?)', id, nowMs, json);
     if (++this.sincePruned < PRUNE_EVERY) return;
     this.sincePruned = 0;
-    this.connection.run('DELETE FROM rockpool_request WHERE done_ms < ?', nowMs - REQUEST_RETENTION_MS);
+    this.connection.run(PRUNE_SQL, nowMs - REQUEST_RETENTION_MS);
   }
 }

@@ -1,0 +1,79 @@
+import { RockpoolError } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import type { WriteFate } from '../rpc/write-fate.ts';
+import { SyncedWrites } from './synced-writes.ts';
+
+/** A database whose decisions the test makes. */
+function decided(): { readonly synced: SyncedWrites; readonly asked: string[][]; decide(id: string, fate: WriteFate): void; listeners: Set<() => void> } {
+  const fates = new Map<string, WriteFate>();
+  const asked: string[][] = [];
+  const listeners = new Set<() => void>();
+  const synced = new SyncedWrites({
+    requireServer: () => undefined,
+    writeFates: async (ids) => {
+      asked.push([...ids]);
+      return ids.map((id) => fates.get(id) ?? { state: 'pending' });
+    },
+    onStatus: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  });
+  return {
+    synced,
+    asked,
+    listeners,
+    decide(id, fate) {
+      fates.set(id, fate);
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+const refusal: WriteFate = { state: 'rejected', error: { code: 'constraint-unique', fields: { table: 't' }, recovery: 'ask-user', message: '' } };
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+};
+
+describe('the second promise of a write', () => {
+  it('asks nothing unless somebody looks at it', async () => {
+    const { synced, asked, listeners } = decided();
+    await synced.beside('a', Promise.resolve(1));
+    expect([asked, listeners.size]).toEqual([[], 0]);
+  });
+
+  it('resolves when the server has it, rejects with the reason when it is refused, and listens no longer than that', async () => {
+    const { synced, decide, listeners } = decided();
+    const [a, b] = ['a', 'b'].map((id) => synced.beside(id, Promise.resolve(id)));
+    expect(await a).toBe('a');
+    const outcomes = Promise.allSettled([a!.synced, b!.synced]);
+    await turns();
+    decide('a', { state: 'admitted' });
+    await turns();
+    decide('b', refusal);
+    expect(await outcomes).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'constraint-unique', fields: { table: 't' } } }]);
+    expect(listeners.size).toBe(0);
+    expect(a!.synced).toBe(a!.synced);
+  });
+
+  it('asks once more for what changes while it asks', async () => {
+    const { synced, decide, asked } = decided();
+    const write = synced.beside('a', Promise.resolve());
+    const promise = write.synced;
+    await Promise.resolve();
+    decide('a', { state: 'pending' });
+    decide('a', { state: 'admitted' });
+    await promise;
+    expect(asked.length).toBeLessThanOrEqual(3);
+  });
+
+  it('rejects with what the write itself rejects with, and when the client is closed', async () => {
+    const { synced } = decided();
+    await expect(synced.beside('a', Promise.reject(new RockpoolError('storage-full'))).synced).rejects.toMatchObject({ code: 'storage-full' });
+    const outcome = Promise.allSettled([synced.beside('b', Promise.resolve()).synced]);
+    await turns();
+    synced.end(new RockpoolError('client-closed'));
+    expect(await outcome).toMatchObject([{ reason: { code: 'client-closed' } }]);
+    await expect(synced.beside('c', Promise.resolve()).synced).rejects.toMatchObject({ code: 'client-closed' });
+  });
+});
