@@ -8,7 +8,7 @@ import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from './testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
-import { RockpoolProvider, useClient, useLiveQuery, useSuspenseLiveQuery, useSyncStatus } from './react/index.ts';
+import { RockpoolProvider, useClient, useLiveQuery, useSuspenseLiveQuery, useSyncStatus, useWhereabouts } from './react/index.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull() });
 const schema = defineSchema({ note });
@@ -44,6 +44,11 @@ function Notes({ prefix }: { readonly prefix: string }): ReactElement {
 function AddButton(): ReactElement {
   const mine = useClient();
   return <button onClick={() => void mine.execute(sql`INSERT INTO note VALUES (${mine.newId()}, 'a from the button')`)}>add</button>;
+}
+
+function Whereabouts(): ReactElement {
+  const whereabouts = useWhereabouts('note', ['n1']);
+  return <i>{whereabouts === null ? 'asking' : `${whereabouts.stage} ${whereabouts.changes.length}`}</i>;
 }
 
 function Badge(): ReactElement {
@@ -149,4 +154,15 @@ it('draws as while it loads when there is no client yet', async () => {
     </RockpoolProvider>,
   );
   await expect.poll(() => page.textContent).toBe('loadingopening follower');
+});
+
+it('tells where the changes of a row are, and again when sync has news', async () => {
+  const opened = await open();
+  await opened.execute(sql`INSERT INTO note VALUES ('n1', 'x')`);
+  const container = draw(
+    <RockpoolProvider client={opened}>
+      <Whereabouts />
+    </RockpoolProvider>,
+  );
+  await expect.poll(() => container.textContent).toBe('pending 1');
 });

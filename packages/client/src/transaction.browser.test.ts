@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-const insert = (where: Client | Transaction, id: string, balance = 0): Promise<unknown> => where.execute(sql`INSERT INTO account VALUES (${id}, ${balance})`);
+const insert = (where: Pick<Transaction, 'execute'>, id: string, balance = 0): Promise<unknown> => where.execute(sql`INSERT INTO account VALUES (${id}, ${balance})`);
 const idsIn = async (where: Client | Transaction): Promise<string[]> => (await where.query<{ id: string }>('SELECT id FROM account ORDER BY id')).map(({ id }) => id);
 
 /** Who runs the transactions, and another tab beside it. */

@@ -1,4 +1,4 @@
-import type { ErrorData, SyncStatus } from '@rockpool/client';
+import type { ErrorData, StuckStage, SyncStatus } from '@rockpool/client';
 
 export interface StatusWords {
   /** Two or three words, for the badge. */
@@ -17,7 +17,7 @@ export function statusWords(status: SyncStatus): StatusWords {
     case 'paused':
       return {
         label: pendingCount === 0 ? 'Paused' : `Paused · ${pendingCount} to send`,
-        detail: 'Sync is paused. Everything works, is kept on this device, and will be sent when it goes on.',
+        detail: 'Sync is paused in all tabs of this device. Everything works and is kept on this device; nothing is sent or fetched until you resume.',
         tone: 'waiting',
       };
     case 'offline':
@@ -61,6 +61,24 @@ function offlineSentence(reason: ErrorData | null): string {
   if (reason === null || reason.code === 'network-unreachable') return 'The server cannot be reached.';
   if (reason.code === 'database-unavailable') return 'The server does not know this budget yet: it will, once the device that made it has been online.';
   return reason.message;
+}
+
+const stuckWhat: Readonly<Record<StuckStage['stage'], string>> = {
+  delivery: 'The server answers, but does not send what it has',
+  outcome: 'The server does not say what became of your changes',
+  apply: 'What the server sent cannot be written on this device',
+  audit: 'Some rows here differ from the server’s',
+};
+const stuckNext: Readonly<Record<StuckStage['next'], string>> = {
+  reconnect: 'a new connection is tried next',
+  resend: 'they are sent once more next',
+  reload: 'everything is loaded anew next; what waits to be sent stays',
+  restart: 'the background worker is started anew next',
+};
+
+/** What does not get on, how often it was tried, and what is tried next. */
+export function stuckSentence({ stage, times, next }: StuckStage): string {
+  return `${stuckWhat[stage]} (tried ${times} times); ${stuckNext[next]}.`;
 }
 
 /** "1 change", "3 changes". */

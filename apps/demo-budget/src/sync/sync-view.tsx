@@ -2,8 +2,9 @@ import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import { formatMoment, locale } from '../shell/locale.ts';
 import { ConflictList } from './conflict-list.tsx';
-import { changes, statusWords, timeAgo, timeSpan } from './status-sentence.ts';
+import { changes, statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
 import { StorageFacts } from './storage-facts.tsx';
+import { SyncControls } from './sync-controls.tsx';
 import { useNow } from './use-now.ts';
 
 /** How the budget is kept and sent, in plain language. */
@@ -18,6 +19,8 @@ export function SyncView({ device }: { readonly device: string }): ReactNode {
       <section className={`card sync-state tone-${words.tone}`}>
         <h2>{words.label}</h2>
         <p>{words.detail}</p>
+        {status.stuck !== null && <p>{stuckSentence(status.stuck)}</p>}
+        <SyncControls />
       </section>
       <dl className="card facts">
         <div>

@@ -2,7 +2,7 @@ import type { SyncStatus } from '@rockpool/client';
 import { describe, expect, it } from 'vitest';
 import type { ConflictRow } from '../queries.ts';
 import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
-import { statusWords, timeAgo, timeSpan } from './status-sentence.ts';
+import { statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
 
 const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, sentUpTo: null, reason: null, stuck: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
 
@@ -22,6 +22,14 @@ describe('the words for sync', () => {
   it('give the reason where sync is blocked', () => {
     const reason = { code: 'schema-mismatch', fields: {}, recovery: 'upgrade', message: 'Client and server have different schemas.' } as const;
     expect(statusWords({ ...status, state: 'blocked', reason })).toMatchObject({ tone: 'attention', detail: expect.stringContaining('different schemas') as string });
+  });
+
+  it('name a pause, what does not get on, and what is tried next', () => {
+    expect(statusWords({ ...status, state: 'paused', pendingCount: 2 }).label).toBe('Paused · 2 to send');
+    const error = { code: 'internal', fields: {}, recovery: 'bug', message: '' } as const;
+    expect(stuckSentence({ stage: 'apply', times: 3, error, next: 'reload' })).toBe(
+      'What the server sent cannot be written on this device (tried 3 times); everything is loaded anew next; what waits to be sent stays.',
+    );
   });
 
   it('say roughly how long ago the last contact was', () => {

@@ -2,3 +2,4 @@ export { RockpoolProvider, useClient, type RockpoolProviderProps } from './clien
 export { useLiveQuery, type MakeLiveQuery } from './use-live-query.ts';
 export { useSuspenseLiveQuery } from './use-suspense-live-query.ts';
 export { useSyncStatus } from './use-sync-status.ts';
+export { useWhereabouts } from './use-whereabouts.ts';

@@ -7,6 +7,7 @@ const OPENING: SyncStatus = Object.freeze({
   state: 'opening',
   pendingCount: 0,
   parkedCount: 0,
+  sentUpTo: null,
   reason: null,
   stuck: null,
   lastContactMs: null,

@@ -187,7 +187,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     });
 
     it('tells when the server has a write, why it refused one, and where the changes of a row are, over a pause that all tabs see', async () => {
-      const syncing = await syncWith(freshName());
+      const syncing = await syncWith(options, freshName());
       const { mine, others } = await open({ sync: syncing });
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
       const take = (client: Client, id: string, number: number): Write<unknown> => client.execute(sql`INSERT INTO seat (id, number) VALUES (${id}, ${number})`);
@@ -201,6 +201,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       const fine = take(mine, 'fine', 3);
       await Promise.all([late, fine]);
       const outcomes = Promise.allSettled([late.synced, fine.synced]);
+      expect(mine.status.pendingCount).toBe(2); // at once: who has written must not read that all is sent
       expect(await mine.whereIs('seat', 'late')).toMatchObject({ stage: 'pending', changes: [{ stage: 'pending', reason: null }] });
       expect(await mine.whereIs('seat', 'theirs')).toMatchObject({ stage: 'none', changes: [] });
 
@@ -281,7 +282,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
     });
 
     it('the second promise of a follower’s write stays, and so does a pause', async () => {
-      const syncing = await syncWith(freshName());
+      const syncing = await syncWith(options, freshName());
       const name = freshName();
       const leader = await openElsewhere({ name, persistence, sync: syncing });
       const mine = await openHere({ name, persistence, sync: syncing });
