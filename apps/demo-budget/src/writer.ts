@@ -1,8 +1,8 @@
-import type { Client, SqlParam, SqlStatement, StatementResult } from '@rockpool/client';
+import type { BatchOptions, Client, SqlParam, SqlStatement, StatementResult } from '@rockpool/client';
 
 /** The part of Rockpool's client that actions use: they take it as an argument, so that a test may pass any client. */
 export interface Writer extends Pick<Client, 'query' | 'newId'> {
   execute(statement: SqlStatement): Promise<Pick<StatementResult, 'changes'>>;
   execute(sql: string, params?: readonly SqlParam[]): Promise<Pick<StatementResult, 'changes'>>;
-  batch(statements: readonly SqlStatement[]): Promise<readonly Pick<StatementResult, 'changes'>[]>;
+  batch(statements: readonly SqlStatement[], options?: BatchOptions): Promise<readonly Pick<StatementResult, 'changes'>[]>;
 }
