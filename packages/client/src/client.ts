@@ -48,6 +48,16 @@ export interface SyncOptions {
   readonly databaseId: string;
   /** Asked whenever a connection is made, so it may fetch a fresh one. */
   readonly token: () => Promise<string> | string;
+  /**
+   * For a device that has nothing yet: opening fetches the server's state as one file and puts it in place, many times faster than row by row. Opening then
+   * waits for the network, once in the life of a database: `answerWithinMs` (default 3000) for the answer to begin, and as long as bytes come. Without an answer,
+   * or where the server's database is small, it opens empty and fills as it syncs. Default: opening never waits.
+   */
+  readonly firstSync?: {
+    readonly answerWithinMs?: number;
+    /** Bytes as they travel. */
+    readonly onProgress?: (progress: { readonly receivedBytes: number; readonly totalBytes: number }) => void;
+  };
 }
 
 /** One client per tab and database; get it from `createClient`. */

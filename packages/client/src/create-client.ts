@@ -26,8 +26,11 @@ import type { TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
 /** A worker that is stuck must not keep a page from closing its client: the budget for a hand-over at worst is 3 s. */
 const CLOSE_DEADLINE_MS = 3_000;
 
+/** A server that is there answers in a fraction of this, unless it has to build the file first. */
+const FIRST_SYNC_WITHIN_MS = 3_000;
+
 /**
- * Opens the database `name` of this origin and resolves when reading and writing work; it never waits for the network.
+ * Opens the database `name` of this origin and resolves when reading and writing work; it waits for the network only for a first sync that `sync.firstSync` asks for.
  *
  * Rejects with a `RockpoolError`:
  * - `config-invalid`: the options have problems
@@ -67,6 +70,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     onEvent: (event: WorkerEvent): void => {
       if (event.kind === 'status') status.set(event.status);
       else if (event.kind === 'problem') onError(RockpoolError.fromData(event.error));
+      else if (event.kind === 'first-sync') sync?.firstSync?.onProgress?.({ receivedBytes: event.receivedBytes, totalBytes: event.totalBytes });
       else live.onEvent(event);
     },
     token: async () => {
@@ -76,7 +80,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   };
 
   try {
-    const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId };
+    const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId, firstSyncWithinMs: sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS) };
     const openOptions = { name, schema: encodeSchema(schema), migrations: migrations === undefined ? null : readMigrations(migrations).migrations, sync: target, durability, persistence };
     status.set(await connection.call((worker) => worker.open(openOptions, proxy(tab))));
   } catch (error) {

@@ -21,6 +21,8 @@ export type Durability = 'relaxed' | 'strict';
 export interface SyncTarget {
   readonly url: string;
   readonly databaseId: string;
+  /** A database that is not there yet is filled from the server's snapshot before it is opened, if the server begins to answer within this time. Null: not. */
+  readonly firstSyncWithinMs: number | null;
 }
 
 export interface OpenOptions {
@@ -37,7 +39,7 @@ export interface OpenOptions {
 /** What a page asks of its worker. Every failure arrives as a `RockpoolError` (see error-transfer.ts). */
 export interface WorkerApi {
   /**
-   * Resolves with the status when local reads and writes work; never waits for the network. Called once, before anything else.
+   * Resolves with the status when local reads and writes work; waits for the network only where a first sync was asked for. Called once, before anything else.
    * Status events come after that.
    */
   open(options: OpenOptions, tab: TabApi): Promise<SyncStatus>;
@@ -89,5 +91,7 @@ export type WorkerEvent =
   /** All live queries that a commit, or several in one turn, gave another result. */
   | { readonly kind: 'live'; readonly results: readonly LiveResult[] }
   | { readonly kind: 'status'; readonly status: SyncStatus }
+  /** The first sync comes as a file, before anything is open. */
+  | { readonly kind: 'first-sync'; readonly receivedBytes: number; readonly totalBytes: number }
   /** Something failed that no call is waiting for. */
   | { readonly kind: 'problem'; readonly error: ErrorData };

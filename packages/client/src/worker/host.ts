@@ -11,6 +11,8 @@ import type { SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
 import type { OpenDatabase } from './database/open-database.ts';
+import type { FirstSyncProgress } from './first-sync/download-snapshot.ts';
+import { firstSync } from './first-sync/first-sync.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { chooseMedium } from './storage/choose-medium.ts';
 import { createLocalOpener } from './storage/open-local.ts';
@@ -55,7 +57,22 @@ export function createHost(): WorkerApi {
         if (isOpen) send({ kind: 'status', status });
       };
 
-      const openLocal = createLocalOpener({ ...options, medium, schema: decodeSchema(options.schema) });
+      const schema = decodeSchema(options.schema);
+      const { sync, name } = options;
+      const openLocal = createLocalOpener({
+        ...options,
+        medium,
+        schema,
+        beforeWriter: async (runtime) => {
+          if (sync === null || sync.firstSyncWithinMs === null || isOpen) return;
+          const { url, databaseId, firstSyncWithinMs } = sync;
+          const onProgress = (progress: FirstSyncProgress): void => send({ kind: 'first-sync', ...progress });
+          await firstSync({ name, medium, schema, runtime, url, databaseId, token: async () => tab.token(), onProgress, answerWithinMs: firstSyncWithinMs, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) }).catch((thrown: unknown) => {
+            // Rows then come by the stream. What stands in the way of opening, opening tells.
+            problem(toRockpoolError(thrown));
+          });
+        },
+      });
       const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
         scope: scopeOf(options.name, persistence),
         schema: options.schema,

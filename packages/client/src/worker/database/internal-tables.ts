@@ -28,7 +28,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
 };
 
 /** The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the app. */
-const INTERNAL_DDL: readonly string[] = [
+export const INTERNAL_DDL: readonly string[] = [
   // Facts about this database. The keys are in meta.ts.
   'CREATE TABLE rockpool_meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID',
 

@@ -18,6 +18,8 @@ export interface LocalOptions {
   readonly migrations: readonly Migration[] | null;
   readonly durability: Durability;
   readonly medium: Medium;
+  /** Called before a writer opens, with SQLite loaded: fills a database that is not there yet. */
+  readonly beforeWriter?: (runtime: Promise<SqliteRuntime>) => Promise<unknown>;
 }
 
 type AppOptions = Pick<LocalOptions, 'schema' | 'migrations'>;
@@ -27,7 +29,7 @@ export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Pro
 
 /** Storage, SQLite and our tables, put together. SQLite is loaded once; what lies in memory outlives a closing and reopening. */
 export function createLocalOpener(options: LocalOptions): OpenLocal {
-  const { name, durability, medium } = options;
+  const { name, durability, medium, beforeWriter } = options;
   const whenLoaded = loadSqlite();
   whenLoaded.catch(() => undefined); // Whoever opens hears of it.
 
@@ -37,6 +39,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       timesUndone++;
       onUndone();
     };
+    if (role === 'writer') await beforeWriter?.(whenLoaded);
     // Both at once: neither needs the other.
     const opening = openStorage({ name, medium, role, durability, onUndone: countUndone });
     const [storage, runtime] = await Promise.all([opening, whenLoaded]).catch(async (thrown: unknown) => {

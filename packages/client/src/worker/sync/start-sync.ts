@@ -9,7 +9,7 @@ import { createSyncEngine } from './sync-engine.ts';
 import { connectWebSocket } from './web-socket.ts';
 
 export interface StartSyncOptions {
-  readonly target: SyncTarget;
+  readonly target: Pick<SyncTarget, 'url' | 'databaseId'>;
   readonly token: () => Promise<string>;
   readonly tools: LeaderTools<OpenDatabase>;
   readonly persistence: Persistence;

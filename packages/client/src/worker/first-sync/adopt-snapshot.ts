@@ -1,0 +1,29 @@
+import { buildSchema, decodeSchema, encodeSchema, RockpoolError, syncedTables, type Schema } from '@rockpool/shared';
+import { INTERNAL_DDL, STORAGE_FORMAT } from '../database/internal-tables.ts';
+import { Meta } from '../database/meta.ts';
+import type { Connection } from '../sqlite/connection.ts';
+
+const SITE_ID_BYTES = 16;
+
+/**
+ * Makes a database of this device of a snapshot's file, which has the synced tables, the system tables and the states of documents: adds the internal tables,
+ * and sets the cursor to where the snapshot was made. Local tables and plain indexes come when the database is opened, like those of a newer schema.
+ * Throws `schema-mismatch` for rows of another schema.
+ */
+export function adoptSnapshot(connection: Connection, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
+  const [facts] = connection.rows('SELECT schema_json, epoch, watermark FROM rockpool_snapshot');
+  const [schemaJson, epoch, watermark] = (facts ?? []) as [string?, Uint8Array?, number?];
+  const stored = decodeSchema(schemaJson ?? '');
+  if (stored.hash !== schema.hash || epoch === undefined || watermark === undefined) throw new RockpoolError('schema-mismatch');
+  connection.exec('BEGIN; DROP TABLE rockpool_snapshot; ALTER TABLE rockpool_document RENAME TO rockpool_snapshot_document');
+  for (const sql of INTERNAL_DDL) connection.exec(sql);
+  connection.exec('INSERT INTO rockpool_document SELECT table_id, key, column_id, state FROM rockpool_snapshot_document; DROP TABLE rockpool_snapshot_document');
+  const meta = new Meta(connection);
+  meta.set('storage_format', STORAGE_FORMAT);
+  meta.set('site_id', randomBytes(SITE_ID_BYTES));
+  meta.set('schema_json', encodeSchema(buildSchema(syncedTables(stored))));
+  meta.set('schema_hash', stored.hash);
+  meta.set('log_epoch', epoch);
+  meta.set('cursor', watermark);
+  connection.exec('COMMIT');
+}

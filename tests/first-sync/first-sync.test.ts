@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { decodeSchema, encodeSchema, RockpoolError } from '../../packages/shared/src/index.ts';
+import { memoryMedium, openStorage, type Medium } from '../../packages/vfs-opfs/src/index.ts';
+import { firstSync, type FirstSyncOptions } from '../../packages/client/src/worker/first-sync/first-sync.ts';
+import type { FirstSyncProgress } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
+import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { testRuntime } from '../../packages/client/src/worker/testing/test-database.ts';
+import { insert, remove, update } from '../../packages/sync-server/src/testing/changeset.ts';
+import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
+import { TestSite } from '../../packages/sync-server/src/testing/test-client.ts';
+import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
+import { DATABASE } from '../../packages/sync-server/src/testing/test-server.ts';
+import { describe, expect, it } from 'vitest';
+
+// As a worker gets it from its page.
+const SCHEMA = decodeSchema(encodeSchema(TEST_SCHEMA));
+const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
+
+async function fillServer(): Promise<void> {
+  const writer = await tested.server.open();
+  await writer.commit(Array.from({ length: 500 }, (_, i) => insert('entries', `e${i}`, { amount: BigInt(i), note: `note ${randomBytes(20).toString('hex')}` })));
+  await writer.commit([insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }), insert('accounts', 'b', { name: 'Bank' })]);
+  await writer.commit([remove('accounts', 'b')]);
+}
+
+const options = (medium: Medium, changes: Partial<FirstSyncOptions> = {}): FirstSyncOptions => ({
+  name: 'budget',
+  medium,
+  schema: SCHEMA,
+  runtime: Promise.resolve(testRuntime),
+  randomBytes: (count) => new Uint8Array(randomBytes(count)),
+  url: `ws://${tested.server.host}`,
+  databaseId: DATABASE,
+  token: () => tested.server.token(),
+  onProgress: () => undefined,
+  answerWithinMs: 20_000,
+  ...changes,
+});
+
+async function opened<Result>(medium: Medium, use: (database: OpenDatabase) => Result): Promise<Result> {
+  const storage = await openStorage({ name: 'budget', medium, role: 'writer' });
+  storage.register(testRuntime.module);
+  const database = openDatabase({ runtime: testRuntime, path: storage.path, vfsName: storage.vfsName, role: 'writer', schema: SCHEMA, migrations: null, randomBytes: (count) => new Uint8Array(randomBytes(count)), nowMs: Date.now });
+  try {
+    return use(database);
+  } finally {
+    database.close();
+    await storage.close();
+  }
+}
+
+/** Cuts every answer after some bytes, for so many times. */
+function cutting(times: number, bytes: number): { readonly fetch: typeof fetch; readonly asked: (string | null)[] } {
+  const asked: (string | null)[] = [];
+  let left = times;
+  return {
+    asked,
+    fetch: async (input, init) => {
+      asked.push(new Headers(init?.headers).get('range'));
+      const response = await fetch(input, init);
+      if (left-- <= 0) return response;
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+      const first = (await reader.read()).value as Uint8Array;
+      await reader.cancel();
+      let isSent = false;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (isSent) return controller.error(new Error('cut'));
+          isSent = true;
+          controller.enqueue(first.slice(0, bytes));
+        },
+      });
+      return new Response(body, { status: response.status, headers: response.headers });
+    },
+  };
+}
+
+describe('a first sync', () => {
+  it('puts the server’s state in place as a file, which then is at the snapshot’s place in the log', async () => {
+    await fillServer();
+    const medium = memoryMedium();
+    const progress: FirstSyncProgress[] = [];
+    expect(await firstSync(options(medium, { onProgress: (now) => progress.push(now) }))).toBe(true);
+    expect(progress.at(-1)).toEqual({ receivedBytes: progress.at(-1)?.totalBytes, totalBytes: progress.at(-1)?.totalBytes });
+    const site = new TestSite();
+    await opened(medium, (database) => {
+      expect(database.connection.rows('SELECT count(*), sum(amount) FROM entries')).toEqual([[500, 124_750]]);
+      expect(database.connection.rows('SELECT id, name, rank FROM accounts')).toEqual([['a', 'Cash', 2n ** 62n]]);
+      expect(database.connection.rows('PRAGMA integrity_check')).toEqual([['ok']]);
+      expect(database.meta).toMatchObject({ cursor: 3, siteId: expect.objectContaining({ length: 16 }) as Uint8Array });
+      site.epoch = database.meta.logEpoch;
+      site.cursor = database.meta.cursor;
+      // It captures and stores like any other.
+      database.write({ id: 'w', statements: [{ sql: `UPDATE accounts SET name = 'Purse' WHERE id = 'a'`, params: [] }] });
+      expect(database.changelog.head().sequence).toBe(1);
+    });
+    const writer = await tested.server.open();
+    await writer.commit([update('accounts', 'a', { rank: 1n })]);
+    const { welcome, first } = await (await tested.server.connect(site)).open(await tested.server.token(), DATABASE);
+    expect(welcome.reload).toBe(false);
+    expect(first).toMatchObject({ from: 3, to: 4 });
+    // Once there is a database, the stream brings what is new.
+    expect(await firstSync(options(medium))).toBe(false);
+  });
+
+  it('goes on where the download was cut', async () => {
+    await fillServer();
+    const line = cutting(3, 1_000);
+    const medium = memoryMedium();
+    expect(await firstSync(options(medium, { fetch: line.fetch }))).toBe(true);
+    expect(line.asked).toEqual([null, 'bytes=1000-', 'bytes=2000-', 'bytes=3000-']);
+    await opened(medium, (database) => expect(database.connection.value('SELECT count(*) FROM entries')).toBe(500));
+  });
+
+  it('leaves nothing behind where it does not come to its end, or comes to another one', async () => {
+    await fillServer();
+    const medium = memoryMedium();
+    await expect(firstSync(options(medium, { fetch: cutting(Infinity, 0).fetch }))).rejects.toMatchObject({ code: 'network-unreachable', fields: { stage: 'snapshot' } });
+    const damaging: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      bytes[100] = (bytes[100] ?? 0) ^ 1;
+      return new Response(bytes, { status: response.status, headers: response.headers });
+    };
+    await expect(firstSync(options(medium, { fetch: damaging }))).rejects.toMatchObject({ fields: { problem: 'the hash differs' } });
+    expect(await medium.list()).toEqual([]);
+  });
+
+  it('is left to the stream where there is no snapshot, no server, or no token', async () => {
+    const medium = memoryMedium();
+    const none: Partial<FirstSyncOptions>[] = [
+      { fetch: () => Promise.reject(new TypeError('failed to fetch')) },
+      { fetch: async () => new Response(null, { status: 204 }) },
+      { token: () => Promise.reject(new RockpoolError('auth-token-invalid')) },
+      { token: () => new Promise(() => undefined), answerWithinMs: 10 },
+      { token: async () => 'noise' },
+      { url: 'ws://127.0.0.1:1' },
+    ];
+    for (const changes of none) expect(await firstSync(options(medium, changes))).toBe(false);
+    expect(await medium.list()).toEqual([]);
+  });
+});
