@@ -177,8 +177,14 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'epoch not renewed when the log has lost its end',
     file: server('fanout/live-database.ts'),
-    find: 'if (logLostSomething && access.canWrite) this.beginEpoch();',
-    replace: 'void logLostSomething;',
+    find: 'if (logLostSomething && access.canWrite) this.beginEpoch(commonUpTo);',
+    replace: 'void logLostSomething; void commonUpTo;',
+  },
+  {
+    name: 'a log that was put back and has gone on is believed',
+    file: server('fanout/starting-point.ts'),
+    find: 'const isOfAnotherLog = hello.cursor <= log.watermark &&',
+    replace: 'const isOfAnotherLog = hello.cursor < 0 &&',
   },
   {
     // Clients keep no versions of what is delivered, so fingerprints are over values (docs/decisions/0011-audit.md).
