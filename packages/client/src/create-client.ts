@@ -14,7 +14,7 @@ import { createStatusStore } from './tab/status-store.ts';
 import { SyncedWrites } from './tab/synced-writes.ts';
 import { runTransaction, type TransactionSource } from './tab/transaction.ts';
 import { UndoHistory } from './tab/undo-history.ts';
-import { connectWorker } from './tab/worker-connection.ts';
+import { createTabWorker } from './tab/tab-worker.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import { withSent } from './rpc/row-whereabouts.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
@@ -46,7 +46,28 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   checkOptions(options);
   const { name, schema, migrations, sync = null, durability = 'relaxed', persistence = 'durable', onError = reportError } = options;
 
-  const connection = connectWorker(startWorker(), onError);
+  const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId, firstSyncWithinMs: sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS) };
+  const openOptions = { name, schema: encodeSchema(schema), migrations: migrations === undefined ? null : readMigrations(migrations).migrations, sync: target, durability, persistence };
+
+  function onProblem(error: RockpoolError): void {
+    // What lies in memory would be gone with its worker.
+    if (error.code === 'worker-stuck' && persistence !== 'memory') connection.restart(error);
+    else onError(error);
+  }
+
+  const open = async (worker: Remote<WorkerApi>): Promise<void> => status.set(await worker.open(openOptions, proxy(tab)));
+  const connection = createTabWorker({
+    start: startWorker,
+    reopen: async (worker) => {
+      await open(worker);
+      live.watchAgain();
+    },
+    onProblem: onError,
+    onStuck: (stuck) => {
+      status.set({ ...status.current, state: 'opening', reason: stuck.toData() });
+      onError(stuck);
+    },
+  });
   const live = createLiveQueries({
     watch: (queryId, statement) => connection.call((worker) => worker.watch(queryId, statement)),
     unwatch: (queryId) => connection.call((worker) => worker.unwatch(queryId)),
@@ -69,7 +90,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   const tab: TabApi = {
     onEvent: (event: WorkerEvent): void => {
       if (event.kind === 'status') status.set(event.status);
-      else if (event.kind === 'problem') onError(RockpoolError.fromData(event.error));
+      else if (event.kind === 'problem') onProblem(RockpoolError.fromData(event.error));
       else if (event.kind === 'first-sync') sync?.firstSync?.onProgress?.({ receivedBytes: event.receivedBytes, totalBytes: event.totalBytes });
       else live.onEvent(event);
     },
@@ -80,9 +101,8 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   };
 
   try {
-    const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId, firstSyncWithinMs: sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS) };
-    const openOptions = { name, schema: encodeSchema(schema), migrations: migrations === undefined ? null : readMigrations(migrations).migrations, sync: target, durability, persistence };
-    status.set(await connection.call((worker) => worker.open(openOptions, proxy(tab))));
+    await connection.call(open);
+    if (persistence !== 'memory') connection.watch();
   } catch (error) {
     connection.end(new RockpoolError('client-closed'));
     throw error;
@@ -103,7 +123,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     return connection.call(run);
   }
 
-  const write = (statements: readonly SqlStatement[], action?: WriteAction, requestId?: string) => call((worker) => worker.write(statements, action, requestId));
+  const write = (statements: readonly SqlStatement[], action?: WriteAction, requestId: string = newId()) => call((worker) => worker.write(statements, action, requestId));
   const history = new UndoHistory({ undo: (requestId, newRequestId) => write([], { kind: 'undo', requestId }, newRequestId), newId });
   const synced = new SyncedWrites({
     requireServer: () => {

@@ -3,7 +3,7 @@ import type { Persistence } from './persistence.ts';
 
 /**
  * Where sync stands, by name:
- * - `opening`: the local database is being opened
+ * - `opening`: the local database is being opened; with the reason `worker-stuck` once more, because the worker of this tab did not get on
  * - `offline`: no connection; local work goes on. `reason` says why and is null when nobody asked for sync
  * - `connecting`: a connection is being made, or local state is being compared with the server's
  * - `pushing`: connected, and changesets are waiting for their outcome

@@ -49,8 +49,8 @@ export interface WorkerApi {
   /** Its next rows; null after the last. */
   nextChunk(streamId: number): Promise<EncodedRows | null>;
   closeStream(streamId: number): Promise<void>;
-  /** One atomic transaction; resolves when it is committed, wherever it ran. The page may give it an id to speak of it later. */
-  write(statements: readonly SqlStatement[], action?: WriteAction, requestId?: string): Promise<readonly StatementOutcome[]>;
+  /** One atomic transaction; resolves when it is committed, wherever it ran. The page makes its id: asked again under that, it is done once. */
+  write(statements: readonly SqlStatement[], action: WriteAction | undefined, requestId: string): Promise<readonly StatementOutcome[]>;
   /**
    * One step of a transaction that stays open from call to call; the page makes its id. Only what reads or writes gives an outcome.
    * Rejects with `transaction-lost`, `transaction-timeout` and `transaction-ended` when it is not open any more: nothing of it is kept.
@@ -74,6 +74,8 @@ export interface WorkerApi {
   resume(): Promise<void>;
   /** The device has a network again. Chromium tells its pages alone, so they pass it on. */
   online(): Promise<void>;
+  /** Answers as soon as the worker has time. */
+  ping(): Promise<void>;
   /** Lets accepted writes end, then releases locks, channels and files. */
   close(): Promise<void>;
 }

@@ -51,6 +51,20 @@ describe('live queries of a page', () => {
     expect(calls).toEqual(['watch 1 a', 'watch 2 b']);
   });
 
+  it('are asked for again of another worker, whose rows take the place of those that were there', () => {
+    const { queries, calls, live } = createWorld();
+    const heard: LiveState<Row>[] = [];
+    live('a').subscribe((state) => heard.push(state));
+    queries.onEvent(rows(1, 2));
+    queries.watchAgain();
+    expect(calls).toEqual(['watch 1 a', 'watch 1 a']);
+    expect(live('a').current.rows).toEqual([{ n: 1 }, { n: 2 }]);
+    sent = result();
+    queries.onEvent(rows(2, 3));
+    queries.onEvent(rows(3));
+    expect(heard.map((state) => state.rows.map(({ n }) => n))).toEqual([[1, 2], [2, 3], [3]]);
+  });
+
   it('tell a late listener at once what is known', () => {
     const { queries, live } = createWorld();
     live('a').subscribe(() => undefined);

@@ -20,6 +20,8 @@ export type LiveEvent = Extract<WorkerEvent, { kind: 'live' }>;
 export interface LiveQueries {
   live<Row>(statement: SqlStatement): LiveQuery<Row>;
   onEvent(event: LiveEvent): void;
+  /** Another worker is in the place of the one that was asked; it takes this page to know nothing. */
+  watchAgain(): void;
   /** The worker is gone or was told to go: no result will come. Those who listen are told why. */
   end(error: RockpoolError): void;
 }
@@ -34,6 +36,9 @@ const LOADING: LiveState<SqlRow> = Object.freeze({ rows: [], error: null, loadin
 
 interface Watched {
   readonly queryId: number;
+  readonly statement: SqlStatement;
+  /** The rows that the worker takes this page to have. */
+  known: readonly SqlRow[];
   readonly listeners: Listeners<LiveState<SqlRow>>;
   state: LiveState<SqlRow>;
   lingering: ReturnType<typeof setTimeout> | null;
@@ -55,17 +60,21 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
   }
 
   function watch(key: string, statement: SqlStatement): Watched {
-    const watched: Watched = { queryId: nextQueryId++, listeners: createListeners(), state: LOADING, lingering: null };
+    const watched: Watched = { queryId: nextQueryId++, statement, known: [], listeners: createListeners(), state: LOADING, lingering: null };
     watchedByKey.set(key, watched);
     watchedById.set(watched.queryId, watched);
     if (ended !== null) {
       watched.state = { rows: [], error: ended, loading: false };
       return watched;
     }
-    source.watch(watched.queryId, statement).catch((thrown: unknown) => {
+    askFor(watched);
+    return watched;
+  }
+
+  function askFor(watched: Watched): void {
+    source.watch(watched.queryId, watched.statement).catch((thrown: unknown) => {
       if (ended === null) setState(watched, { rows: watched.state.rows, error: toRockpoolError(thrown), loading: false });
     });
-    return watched;
   }
 
   function forget(key: string, watched: Watched): void {
@@ -117,10 +126,18 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
       const changed = results.flatMap((result) => {
         const watched = watchedById.get(result.queryId);
         if (watched === undefined) return []; // It was sent before the worker heard that nobody listens.
-        watched.state = Object.freeze(stateAfter(watched.state, result));
+        watched.state = Object.freeze(stateAfter(watched, result));
+        watched.known = watched.state.rows;
         return [watched];
       });
       for (const { listeners, state } of changed) listeners.emit(state);
+    },
+
+    watchAgain() {
+      for (const watched of watchedById.values()) {
+        watched.known = [];
+        askFor(watched);
+      }
     },
 
     end(error) {
@@ -137,7 +154,7 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
   };
 }
 
-function stateAfter({ rows }: LiveState<SqlRow>, result: LiveResult): LiveState<SqlRow> {
-  if ('error' in result) return { rows, error: RockpoolError.fromData(result.error), loading: false };
-  return { rows: applyDiff(rows, result.diff), error: null, loading: false };
+function stateAfter({ state, known }: Watched, result: LiveResult): LiveState<SqlRow> {
+  if ('error' in result) return { rows: state.rows, error: RockpoolError.fromData(result.error), loading: false };
+  return { rows: applyDiff(known, result.diff), error: null, loading: false };
 }

@@ -137,6 +137,7 @@ export function createHost(): WorkerApi {
     resume: async () => opened().membership.resume(),
     // As if this worker had been told itself, which it is in Firefox: sync listens there, if it runs here.
     online: async () => void globalThis.dispatchEvent(new Event('online')),
+    ping: () => Promise.resolve(),
     close: async () => {
       await streams?.closeAll();
       await membership?.close();

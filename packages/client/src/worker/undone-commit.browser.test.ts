@@ -3,6 +3,7 @@ import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, expect, it, vi } from 'vitest';
 import { decodeRows } from '../rpc/rows-transfer.ts';
 import type { WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
+import { newId } from '../new-id.ts';
 import { defineSchema } from '../schema/define-schema.ts';
 import { freshName, until } from '../testing/browser-tabs.ts';
 import { createHost } from './host.ts';
@@ -32,7 +33,7 @@ function refuseCommits(): void {
   });
 }
 
-const write = (host: WorkerApi, id: string): Promise<unknown> => host.write([{ sql: 'INSERT INTO note VALUES (?)', params: [id] }]);
+const write = (host: WorkerApi, id: string): Promise<unknown> => host.write([{ sql: 'INSERT INTO note VALUES (?)', params: [id] }], undefined, newId());
 const ids = async (host: WorkerApi): Promise<unknown[]> => decodeRows(await host.query({ sql: 'SELECT id FROM note ORDER BY id', params: [] })).map(({ id }) => id);
 
 it('a write that IndexedDB refuses after its COMMIT fails with a code, in the leader and in a follower, and nobody ever sees it', async () => {

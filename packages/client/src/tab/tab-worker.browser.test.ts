@@ -1,0 +1,109 @@
+import { encodeSchema, RockpoolError } from '@rockpool/shared';
+import { proxy } from 'comlink';
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { newId } from '../new-id.ts';
+import { decodeRows } from '../rpc/rows-transfer.ts';
+import type { OpenOptions } from '../rpc/worker-api.ts';
+import { defineSchema } from '../schema/define-schema.ts';
+import { freshName } from '../testing/browser-tabs.ts';
+import { startWorker } from './start-worker.ts';
+import { createTabWorker, type TabWorker, type TabWorkerOptions } from './tab-worker.ts';
+
+const closed = new RockpoolError('client-closed');
+const workers: TabWorker[] = [];
+
+afterEach(() => {
+  for (const worker of workers.splice(0)) worker.end(closed);
+});
+
+interface World {
+  readonly worker: TabWorker;
+  readonly stuck: RockpoolError[];
+  readonly problems: RockpoolError[];
+  opened: number;
+}
+
+function create(start: () => Worker, reopen: TabWorkerOptions['reopen'] = () => Promise.resolve(), pingMs = 20): World {
+  const world = { stuck: [] as RockpoolError[], problems: [] as RockpoolError[], opened: 0 };
+  const worker = createTabWorker({
+    start,
+    reopen: async (remote) => {
+      world.opened++;
+      await reopen(remote);
+    },
+    onProblem: (error) => world.problems.push(error),
+    onStuck: (error) => world.stuck.push(error),
+    pingMs,
+  });
+  workers.push(worker);
+  return Object.assign(world, { worker });
+}
+
+const script = (text: string) => (): Worker => new Worker(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })), { type: 'module' });
+/** Answers every call as comlink would. */
+const answering = script(`addEventListener('message', ({ data }) => { if (data.type === 'APPLY') postMessage({ id: data.id, type: 'RAW', value: 'answer' }); });`);
+const silent = script('');
+const inTurn = (...starts: (() => Worker)[]) => () => (starts.length > 1 ? starts.shift() : starts[0])!();
+const watched = (world: World): World => {
+  world.worker.watch();
+  return world;
+};
+const query = (worker: TabWorker): Promise<unknown> => worker.call((remote) => remote.query({ sql: 'SELECT 1', params: [] }));
+
+describe('a worker that does not answer', () => {
+  it('is replaced by one that is opened first and gets what was asked of the other', async () => {
+    const world = watched(create(inTurn(silent, answering)));
+    expect(await query(world.worker)).toBe('answer');
+    expect(world.opened).toBe(1);
+    expect(world.stuck.map(({ code, fields }) => [code, fields])).toEqual([['worker-stuck', { waitedMs: 240 }]]);
+  });
+
+  it('twice costs the calls that were under way both times, and later ones go on', async () => {
+    const world = watched(create(inTurn(silent, silent, answering)));
+    await expect(query(world.worker)).rejects.toMatchObject({ code: 'worker-stuck', recovery: 'retry' });
+    expect(await query(world.worker)).toBe('answer');
+  });
+
+  it('is replaced again when the next one could not be opened', async () => {
+    let isBusy = true;
+    const world = watched(create(inTurn(silent, answering), async () => {
+      const failure = isBusy ? new RockpoolError('storage-busy') : null;
+      isBusy = false;
+      if (failure !== null) throw failure;
+    }));
+    await expect(query(world.worker)).rejects.toMatchObject({ code: 'storage-busy' });
+    await expect.poll(() => query(world.worker).catch(() => null)).toBe('answer');
+    expect(world.problems.map(({ code }) => code)).toEqual(['storage-busy']);
+  });
+});
+
+it('a worker that answers is left alone, however long a call takes', async () => {
+  // Answers pings, and a query after a time in which a worker without answers is replaced.
+  const slow = script(`addEventListener('message', ({ data }) => {
+    if (data.type === 'APPLY') setTimeout(() => postMessage({ id: data.id, type: 'RAW', value: 'answer' }), data.path[0] === 'ping' ? 0 : 600);
+  });`);
+  const world = watched(create(slow));
+  expect(await query(world.worker)).toBe('answer');
+  expect(world.stuck).toEqual([]);
+});
+
+it('a real worker with a statement that has no end is replaced; a write of that moment is done once, and what never ends is given up', async () => {
+  const schema = encodeSchema(defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) }));
+  const options: OpenOptions = { name: freshName(), schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'durable' };
+  const tab = { onEvent: () => undefined, token: async () => '' };
+  const open: TabWorkerOptions['reopen'] = async (remote) => void (await remote.open(options, proxy(tab)));
+  const world = create(startWorker, open, 250);
+  await world.worker.call(open);
+  world.worker.watch();
+  const [requestId, insert] = [newId(), [{ sql: "INSERT INTO note VALUES ('a')", params: [] }]];
+  const written = world.worker.call((remote) => remote.write(insert, undefined, requestId));
+  const endless = world.worker.call((remote) => remote.query({ sql: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n', params: [] }));
+  const given = expect(endless).rejects.toMatchObject({ code: 'worker-stuck' });
+  await written.catch(() => undefined);
+  await given;
+  await world.worker.call((remote) => remote.write(insert, undefined, requestId));
+  const rows = await world.worker.call((remote) => remote.query({ sql: 'SELECT id FROM note', params: [] }));
+  expect(decodeRows(rows)).toEqual([{ id: 'a' }]);
+  expect(world.opened).toBe(2);
+}, 60_000);
