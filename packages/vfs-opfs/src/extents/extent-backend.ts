@@ -1,15 +1,28 @@
-/** What a database holds: its size, and its content in pieces of 64 KB. A piece that is missing, or short, is zeros from there on. */
+import type { Patch } from './patch.ts';
+
+/**
+ * What a database holds: its size, and its content in pieces of 64 KB, with patches over them, the later over the earlier. A piece that
+ * is missing, or short, is zeros from there on.
+ */
 export interface LoadedExtents {
   readonly sizeBytes: number;
   readonly extents: Map<number, Uint8Array>;
+  readonly patches: readonly Patch[];
 }
 
-/** One or more SQLite commits, as the difference from the last batch: whole extents, so that nothing needs to be read first. */
+/**
+ * One or more SQLite commits, as the difference from the last batch: whole extents, or patches where little changed, so that nothing
+ * needs to be read first.
+ */
 export interface ExtentBatch {
   readonly sizeBytes: number;
+  /** All patches so far are gone: `extents` has what they said. */
+  readonly dropsPatches: boolean;
   /** Extents from this number on are gone, unless they are in `extents`; Infinity when the database was not cut. */
   readonly cutFrom: number;
   readonly extents: ReadonlyMap<number, Uint8Array>;
+  /** Come over the extents, and over the patches so far. */
+  readonly patches: readonly Patch[];
 }
 
 /** One open database that is written in whole batches, asynchronously. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { seededRandom } from '../testing/crash-images.ts';
+import type { Patch } from './patch.ts';
 import { ExtentPages } from './extent-pages.ts';
 
 /** Not a divisor of the extent, so that writes cross its edges. */
@@ -32,7 +33,7 @@ describe('pages in extents', () => {
       const pages = new ExtentPages(Infinity);
       let committed: Uint8Array = new Uint8Array(0);
       let open = committed;
-      const stored = { sizeBytes: 0, extents: new Map<number, Uint8Array>() };
+      const stored = { sizeBytes: 0, extents: new Map<number, Uint8Array>(), patches: [] as Patch[] };
       for (let step = 0; step < 150; step += 1) {
         const action = below(10);
         if (action < 5) {
@@ -52,8 +53,10 @@ describe('pages in extents', () => {
           committed = open.slice();
           if (action === 9) {
             const batch = pages.takeBatch();
+            if (batch.dropsPatches) stored.patches = [];
             for (const extent of stored.extents.keys()) if (extent >= batch.cutFrom) stored.extents.delete(extent);
             for (const [extent, bytes] of batch.extents) stored.extents.set(extent, bytes.slice());
+            stored.patches.push(...batch.patches);
             stored.sizeBytes = batch.sizeBytes;
             const again = new ExtentPages(Infinity);
             again.replace(stored);

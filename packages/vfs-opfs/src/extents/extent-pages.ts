@@ -1,6 +1,14 @@
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { StorageError } from '../storage-error.ts';
 import type { ExtentBatch, LoadedExtents } from './extent-backend.ts';
+import { differences, patchBytes, type Patch } from './patch.ts';
+
+/** A commit that touched more extents than this sends them whole: finding what changed in each takes about 20 µs. */
+const MOST_PATCHED_EXTENTS = 8;
+/** Patches are sent up to this much in a batch, a quarter of an extent: beyond it the extents themselves are no dearer. */
+const LARGEST_PATCHES_BYTES = 16 * 1024;
+/** With this much in patches, the extents under them are sent whole, and the patches go: it bounds what an opening has to put together. */
+const PATCHES_KEPT_BYTES = 1024 * 1024;
 
 /** What was committed at one moment. Committed extents never change, so a snapshot shares them. */
 export interface ExtentSnapshot {
@@ -28,6 +36,11 @@ export class ExtentPages {
   #unsentCutFrom = Infinity;
   #timesReplaced = 0;
   #snapshot: ExtentSnapshot | undefined;
+  /** The same as patches; `undefined` when it is too much for them. */
+  #unsentPatches: Patch[] | undefined = [];
+  // What the medium has in patches, so that its extents are behind.
+  readonly #patched = new Set<number>();
+  #patchedBytes = 0;
 
   /** `budgetBytes` bounds the database and its open transaction together. */
   constructor(budgetBytes: number) {
@@ -45,8 +58,12 @@ export class ExtentPages {
     this.rollback();
     this.#unsent.clear();
     this.#unsentCutFrom = Infinity;
+    this.#unsentPatches = [];
     this.#committed = new Map();
     for (const [extent, bytes] of loaded.extents) this.#committed.set(extent, bytes.length === EXTENT_BYTES ? bytes : padded(bytes));
+    this.#patched.clear();
+    for (const { at, bytes } of loaded.patches) this.#apply(at, bytes);
+    this.#patchedBytes = patchBytes(loaded.patches);
     this.#committedSizeBytes = loaded.sizeBytes;
     this.#timesReplaced += 1;
     this.#snapshot = undefined;
@@ -95,6 +112,7 @@ export class ExtentPages {
   /** Puts the open transaction in place; returns false when it changed nothing. */
   commit(): boolean {
     if (this.#openSizeBytes === -1) return false;
+    this.#addPatches();
     if (this.#openCutFrom !== Infinity) {
       for (const extent of this.#committed.keys()) if (extent >= this.#openCutFrom) this.#committed.delete(extent);
       for (const extent of this.#unsent) if (extent >= this.#openCutFrom) this.#unsent.delete(extent);
@@ -118,15 +136,54 @@ export class ExtentPages {
 
   /** Everything committed since the last call. */
   takeBatch(): ExtentBatch {
-    const extents = new Map<number, Uint8Array>();
-    for (const extent of this.#unsent) {
-      const bytes = this.#committed.get(extent)!;
-      extents.set(extent, bytes.subarray(0, Math.min(EXTENT_BYTES, this.#committedSizeBytes - extent * EXTENT_BYTES)));
-    }
-    const batch = { sizeBytes: this.#committedSizeBytes, cutFrom: this.#unsentCutFrom, extents };
+    const patches = this.#unsentPatches;
+    const batch = patches === undefined || this.#patchedBytes + patchBytes(patches) > PATCHES_KEPT_BYTES ? this.#wholeExtents() : this.#onlyPatches(patches);
     this.#unsent.clear();
     this.#unsentCutFrom = Infinity;
+    this.#unsentPatches = [];
     return batch;
+  }
+
+  #onlyPatches(patches: readonly Patch[]): ExtentBatch {
+    for (const extent of this.#unsent) this.#patched.add(extent);
+    this.#patchedBytes += patchBytes(patches);
+    return { sizeBytes: this.#committedSizeBytes, dropsPatches: false, cutFrom: Infinity, extents: new Map(), patches };
+  }
+
+  #wholeExtents(): ExtentBatch {
+    const extents = new Map<number, Uint8Array>();
+    for (const extent of [...this.#unsent, ...this.#patched]) {
+      const bytes = this.#committed.get(extent);
+      // Patched and then cut off.
+      if (bytes === undefined) continue;
+      extents.set(extent, bytes.subarray(0, Math.min(EXTENT_BYTES, this.#committedSizeBytes - extent * EXTENT_BYTES)));
+    }
+    const dropsPatches = this.#patched.size > 0;
+    this.#patched.clear();
+    this.#patchedBytes = 0;
+    return { sizeBytes: this.#committedSizeBytes, dropsPatches, cutFrom: this.#unsentCutFrom, extents, patches: [] };
+  }
+
+  /** What the open transaction changes, as patches over what is committed. */
+  #addPatches(): void {
+    const patches = this.#unsentPatches;
+    if (patches === undefined) return;
+    const isTooMuch = this.#openCutFrom !== Infinity || this.#open.size > MOST_PATCHED_EXTENTS;
+    if (!isTooMuch) {
+      for (const [extent, bytes] of this.#open) patches.push(...differences(this.#committed.get(extent) ?? NO_CONTENT, bytes, extent * EXTENT_BYTES));
+    }
+    if (isTooMuch || patchBytes(patches) > LARGEST_PATCHES_BYTES) this.#unsentPatches = undefined;
+  }
+
+  /** A patch lies within one extent. */
+  #apply(at: number, bytes: Uint8Array): void {
+    const extent = Math.floor(at / EXTENT_BYTES);
+    const known = this.#committed.get(extent);
+    // What was loaded may be shared with whoever loaded it.
+    const into = known !== undefined && this.#patched.has(extent) ? known : (known?.slice() ?? new Uint8Array(EXTENT_BYTES));
+    into.set(bytes, at % EXTENT_BYTES);
+    this.#committed.set(extent, into);
+    this.#patched.add(extent);
   }
 
   #find(extent: number): Uint8Array | undefined {
@@ -157,6 +214,9 @@ function copyOut(find: (extent: number) => Uint8Array | undefined, heap: Uint8Ar
   }
   return Math.max(0, count);
 }
+
+/** What an extent holds before it was first written. */
+const NO_CONTENT = new Uint8Array(EXTENT_BYTES);
 
 function padded(bytes: Uint8Array): Uint8Array {
   const whole = new Uint8Array(EXTENT_BYTES);

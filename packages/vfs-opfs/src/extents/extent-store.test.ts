@@ -70,9 +70,35 @@ describe('a commit on a medium that is asynchronous', () => {
     for (let count = 0; count < 200; count += 1) opened.connection.run(INSERT);
     await opened.storage.committed();
     expect(place.batches.length - before).toBe(2);
-    expect(place.batches.slice(before)).toEqual([1, 1]);
+    // The first was a patch; 199 pages of changes are more than an extent is worth.
+    expect(place.batches.slice(before)).toEqual([0, 1]);
     expect(opened.storage.dirtySinceMs).toBeUndefined();
     await close(opened);
+  });
+
+  it('that is small is stored as a patch; now and then extents take the patches in, and nothing is lost by it', async () => {
+    const place = new SimulatedExtents();
+    const opened = await openWithTable(place);
+    const { connection, storage } = opened;
+    connection.run(`INSERT INTO t(content) SELECT printf('%.*c', 900, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n)`);
+    await storage.committed();
+    const before = place.batches.length;
+    const commits = 1000;
+    for (let count = 0; count < commits; count += 1) {
+      connection.run(`UPDATE t SET content = printf('%.*c', 900, char(${65 + (count % 26)})) WHERE id = ${((count * 37) % 1000) + 1}`);
+      await storage.committed();
+    }
+    const extents = place.batches.slice(before);
+    expect(extents).toHaveLength(commits);
+    const folds = extents.filter((count) => count > 0).length;
+    expect(folds).toBeGreaterThan(0);
+    expect(folds).toBeLessThan(commits / 100);
+    const content = connection.run('SELECT group_concat(content) FROM t');
+    await close(opened);
+    const again = await open(place.medium());
+    expect(again.connection.run('SELECT group_concat(content) FROM t')).toEqual(content);
+    expect(again.connection.value('PRAGMA integrity_check')).toBe('ok');
+    await close(again);
   });
 
   it('that fails rejects, takes the commits on top of it along, and leaves what was there before', async () => {

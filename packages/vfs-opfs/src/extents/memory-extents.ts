@@ -1,20 +1,24 @@
 import type { ExtentBackend, ExtentBatch, LoadedExtents } from './extent-backend.ts';
+import type { Patch } from './patch.ts';
 
 /** A database in memory only, behind the interface of those that are stored: what an import is checked on before it is stored. */
 export class MemoryExtents implements ExtentBackend {
   readonly #extents: Map<number, Uint8Array>;
+  #patches: readonly Patch[];
   #sizeBytes: number;
 
   constructor(loaded: LoadedExtents) {
     this.#extents = loaded.extents;
+    this.#patches = loaded.patches;
     this.#sizeBytes = loaded.sizeBytes;
   }
 
   async load(): Promise<LoadedExtents> {
-    return { sizeBytes: this.#sizeBytes, extents: this.#extents };
+    return { sizeBytes: this.#sizeBytes, extents: this.#extents, patches: this.#patches };
   }
 
   async write(batch: ExtentBatch): Promise<void> {
+    this.#patches = [...(batch.dropsPatches ? [] : this.#patches), ...batch.patches];
     for (const extent of this.#extents.keys()) if (extent >= batch.cutFrom) this.#extents.delete(extent);
     for (const [extent, bytes] of batch.extents) this.#extents.set(extent, bytes.slice());
     this.#sizeBytes = batch.sizeBytes;

@@ -10,8 +10,8 @@ export async function gather(content: AsyncIterable<Uint8Array>, budgetBytes: nu
     at += chunk.length;
   }
   pages.commit();
-  const { sizeBytes, extents } = pages.takeBatch();
-  return { sizeBytes, extents: new Map(extents) };
+  const { sizeBytes, extents, patches } = pages.takeBatch();
+  return { sizeBytes, extents: new Map(extents), patches };
 }
 
 export async function loadWhole(place: ExtentPlace, name: string): Promise<LoadedExtents> {
@@ -24,10 +24,10 @@ export async function loadWhole(place: ExtentPlace, name: string): Promise<Loade
 }
 
 /** Replaces all that is there, in one batch, flushed. */
-export async function storeWhole(place: ExtentPlace, name: string, { sizeBytes, extents }: LoadedExtents): Promise<void> {
+export async function storeWhole(place: ExtentPlace, name: string, loaded: LoadedExtents): Promise<void> {
   const backend = await place.open(name, true);
   try {
-    await backend.write({ sizeBytes, cutFrom: 0, extents });
+    await backend.write({ ...loaded, dropsPatches: true, cutFrom: 0 });
   } finally {
     backend.close();
   }

@@ -1,12 +1,14 @@
 import type { ExtentBackend, ExtentBatch, ExtentPlace, LoadedExtents } from '../extents/extent-backend.ts';
+import { decodePatches, encodePatches } from '../extents/patch.ts';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { StorageError } from '../storage-error.ts';
 
 // One IndexedDB database for each of ours. Store `extents`: number of the extent → Uint8Array of at most 64 KB. Store `meta`: key
-// 'database' → { sizeBytes }, absent until the first commit.
+// 'database' → { sizeBytes }, absent until the first commit. Store `patches`: ascending number → Uint8Array, the patches of one batch.
 const PREFIX = 'rockpool:';
-const FORMAT = 1;
+const FORMAT = 2; // 2: patches
 const EXTENTS = 'extents';
+const PATCHES = 'patches';
 const META = 'meta';
 const META_KEY = 'database';
 /** 8 MB at a time: a browser may refuse to send a result of hundreds of megabytes in one message. */
@@ -46,9 +48,12 @@ async function names(): Promise<string[]> {
 
 function openDatabase(name: string): Promise<IDBDatabase> {
   const request = indexedDB.open(PREFIX + name, FORMAT);
-  request.onupgradeneeded = () => {
-    request.result.createObjectStore(EXTENTS);
-    request.result.createObjectStore(META);
+  request.onupgradeneeded = ({ oldVersion }) => {
+    if (oldVersion < 1) {
+      request.result.createObjectStore(EXTENTS);
+      request.result.createObjectStore(META);
+    }
+    request.result.createObjectStore(PATCHES, { autoIncrement: true });
   };
   return answered(request);
 }
@@ -92,7 +97,7 @@ function backendOf(database: IDBDatabase, durability: IDBTransactionDurability):
 /** Everything, as of one IndexedDB transaction: each request is made in the callback of the one before, so that it stays open. */
 function load(database: IDBDatabase): Promise<LoadedExtents> {
   return new Promise((resolve, reject) => {
-    const transaction = database.transaction([EXTENTS, META], 'readonly');
+    const transaction = database.transaction([EXTENTS, PATCHES, META], 'readonly');
     const extents = new Map<number, Uint8Array>();
     let sizeBytes = 0;
     const meta: IDBRequest<Meta | undefined> = transaction.objectStore(META).get(META_KEY);
@@ -110,7 +115,14 @@ function load(database: IDBDatabase): Promise<LoadedExtents> {
       };
     };
     readFrom(0);
-    transaction.oncomplete = () => resolve({ sizeBytes, extents });
+    const patches: IDBRequest<Uint8Array[]> = transaction.objectStore(PATCHES).getAll();
+    transaction.oncomplete = () => {
+      try {
+        resolve({ sizeBytes, extents, patches: patches.result.flatMap(decodePatches) });
+      } catch (cause) {
+        reject(cause);
+      }
+    };
     transaction.onabort = () => reject(transaction.error ?? new DOMException('', 'AbortError'));
   });
 }
@@ -118,14 +130,17 @@ function load(database: IDBDatabase): Promise<LoadedExtents> {
 /** One IndexedDB transaction: all of the batch takes effect, or nothing does. */
 function write(database: IDBDatabase, durability: IDBTransactionDurability, batch: ExtentBatch): Promise<void> {
   return new Promise((resolve, reject) => {
-    const transaction = database.transaction([EXTENTS, META], 'readwrite', { durability });
+    const transaction = database.transaction([EXTENTS, PATCHES, META], 'readwrite', { durability });
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new DOMException('', 'AbortError'));
     try {
+      const patches = transaction.objectStore(PATCHES);
+      if (batch.dropsPatches) patches.clear();
       const store = transaction.objectStore(EXTENTS);
       if (batch.cutFrom !== Infinity) store.delete(IDBKeyRange.lowerBound(batch.cutFrom));
       // A view would be stored with the whole of its buffer.
       for (const [extent, bytes] of batch.extents) store.put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
+      if (batch.patches.length > 0) patches.add(encodePatches(batch.patches));
       transaction.objectStore(META).put({ sizeBytes: batch.sizeBytes } satisfies Meta, META_KEY);
       transaction.commit();
     } catch (cause) {

@@ -1,11 +1,13 @@
 import type { ExtentBackend, ExtentBatch, ExtentPlace } from '../extents/extent-backend.ts';
 import { extentMedium } from '../extents/extent-medium.ts';
+import { decodePatches, encodePatches, type Patch } from '../extents/patch.ts';
 import { InProcessLocks } from '../locks/in-process-locks.ts';
 import type { StoreMedium } from '../media/medium.ts';
 
 interface Stored {
   sizeBytes: number;
   readonly extents: Map<number, Uint8Array>;
+  patches: readonly Patch[];
 }
 
 /** What happens to a batch that is under way. */
@@ -62,21 +64,27 @@ export class SimulatedExtents implements ExtentPlace {
   }
 
   #openStored(name: string): Stored {
-    const stored = this.#stored.get(name) ?? { sizeBytes: 0, extents: new Map<number, Uint8Array>() };
+    const stored = this.#stored.get(name) ?? { sizeBytes: 0, extents: new Map<number, Uint8Array>(), patches: [] };
     this.#stored.set(name, stored);
     return stored;
   }
 
   #backend(stored: Stored, life: { readonly isAlive: boolean }): ExtentBackend {
     return {
-      load: async () => ({ sizeBytes: stored.sizeBytes, extents: new Map([...stored.extents].map(([extent, bytes]) => [extent, bytes.slice()])) }),
+      load: async () => ({
+        sizeBytes: stored.sizeBytes,
+        extents: new Map([...stored.extents].map(([extent, bytes]) => [extent, bytes.slice()])),
+        patches: stored.patches,
+      }),
       write: async (batch) => {
         const copied = new Map([...batch.extents].map(([extent, bytes]) => [extent, bytes.slice()]));
+        const encodedPatches = encodePatches(batch.patches);
         this.batches.push(copied.size);
         const fate = this.fate(batch);
         await new Promise((resolve) => setTimeout(resolve, 0));
         if (!life.isAlive || fate === 'never-ends') return new Promise<void>(() => undefined);
         if (fate === 'aborts') throw new DOMException('', 'QuotaExceededError');
+        stored.patches = [...(batch.dropsPatches ? [] : stored.patches), ...decodePatches(encodedPatches)];
         for (const extent of stored.extents.keys()) if (extent >= batch.cutFrom) stored.extents.delete(extent);
         for (const [extent, bytes] of copied) stored.extents.set(extent, bytes);
         stored.sizeBytes = batch.sizeBytes;

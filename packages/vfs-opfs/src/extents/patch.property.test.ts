@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodePatches, differences, encodePatches, patchBytes } from './patch.ts';
+
+const EXTENT_BYTES = 65536;
+
+describe('patches', () => {
+  it('make the newer extent of the older one, also through their encoding, and hold little beside the changes', () => {
+    const change = fc.record({ at: fc.nat(EXTENT_BYTES - 1), value: fc.nat(255) });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 20 }), fc.nat(1000), (changes, extent) => {
+        const older = new Uint8Array(EXTENT_BYTES).fill(7);
+        const newer = older.slice();
+        for (const { at, value } of changes) newer[at] = value;
+        const patches = differences(older, newer, extent * EXTENT_BYTES);
+        expect(patchBytes(patches)).toBeLessThanOrEqual(changes.length * (128 + 8));
+        for (const { at, bytes } of decodePatches(encodePatches(patches))) older.set(bytes, at - extent * EXTENT_BYTES);
+        expect(older).toEqual(newer);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('that were cut off are told from whole ones', () => {
+    const encoded = encodePatches([{ at: 5, bytes: new Uint8Array(100) }]);
+    for (const length of [1, 7, 8, 107]) {
+      expect(() => decodePatches(encoded.subarray(0, length))).toThrow(expect.objectContaining({ code: 'storage-corrupt' }));
+    }
+  });
+});
