@@ -6,7 +6,7 @@ export class Journal {
   readonly faults: string[] = [];
   /** Time of the first opening as writer after each start of the browser; nobody else held anything then. */
   readonly firstOpeningsMs: number[] = [];
-  readonly counts = { acknowledged: 0, writerLooks: 0, readerLooks: 0, reads: 0 };
+  readonly counts = { acknowledged: 0, writerLooks: 0, readerLooks: 0, reads: 0, full: 0 };
   longestReadMs = 0;
   #isFirstOpening = true;
   #listeners = new Set<() => void>();
@@ -35,6 +35,10 @@ export class Journal {
       case 'stall':
         this.counts.reads += report.reads;
         this.longestReadMs = Math.max(this.longestReadMs, report.longestMs);
+        break;
+      case 'full':
+        this.counts.full += 1;
+        if (report.code !== 'storage-full') this.faults.push(`${tab}: no room is called ${report.code}`);
         break;
       case 'failed':
         this.faults.push(`${tab}: ${report.message}`);

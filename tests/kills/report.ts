@@ -8,6 +8,8 @@ export type Report =
   | { readonly kind: 'found'; readonly role: 'writer' | 'reader'; readonly integrity: string; readonly tabs: FoundTabs; readonly readFrom: Readonly<Record<string, number>> }
   /** The longest that a reader waited for one read beside a writer. */
   | { readonly kind: 'stall'; readonly longestMs: number; readonly reads: number }
+  /** A commit found no room; `code` is the storage's. */
+  | { readonly kind: 'full'; readonly code: string }
   | { readonly kind: 'failed'; readonly message: string };
 
 /** Each tab's transactions as they are stored: its last one, their number, and how many do not have all of their rows. */

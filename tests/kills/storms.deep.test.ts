@@ -111,3 +111,20 @@ it('broadcasts that are lost, doubled or out of order change nothing but the tim
   await closeAll(pages);
   await lookOnceMore();
 });
+
+it('a quota that is used up costs the transactions that do not fit, and all is well when there is room again', { timeout: TIMEOUT_MS }, async () => {
+  const pages = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
+  expect(await moreCommits(10)).toBe(true);
+  const devTools = await context.newCDPSession(pages[0]!);
+  const origin = new URL(server.url).origin;
+  for (const roomBytes of [200_000, 0, 50_000]) {
+    const { usage } = await devTools.send('Storage.getUsageAndQuota', { origin });
+    await devTools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: usage + roomBytes });
+    const full = journal.counts.full;
+    expect(await journal.until(() => journal.counts.full > full + 5 || journal.faults.length > 0, HANG_MS)).toBe(true);
+    await devTools.send('Storage.overrideQuotaForOrigin', { origin });
+    expect(await moreCommits(30)).toBe(true);
+  }
+  await closeAll(pages);
+  await lookOnceMore();
+});

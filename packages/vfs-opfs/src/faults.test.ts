@@ -109,4 +109,25 @@ describe('a disk that fails', () => {
       for (const failure of run.failures) expect([IOERR, FULL]).toContain(failure.resultCode);
     }
   });
+
+  it('while the log is moved on closing fails nothing: the log has it all, and the next writer moves it', async () => {
+    const module = await loadNodeSqlite();
+    const disk = new SimulatedDisk();
+    const storage = await open(disk);
+    const connection = new TestConnection(module, storage);
+    connection.run('CREATE TABLE entry(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE filler(number INTEGER, content TEXT)');
+    for (let number = 1; number <= 10; number += 1) connection.run(transactionSql(number));
+    connection.close();
+    disk.fault = (call) => (call.kind === 'write' && call.file === 'faulty.sqlite' ? 'negative' : undefined);
+    await storage.close();
+    expect(storage.lastError?.code).toBe('storage-full');
+    disk.fault = undefined;
+    const again = await open(disk);
+    const after = new TestConnection(module, again);
+    expect(after.value('SELECT count(*) FROM entry')).toBe(10);
+    expect(after.value('PRAGMA integrity_check')).toBe('ok');
+    after.close();
+    await again.close();
+    expect(disk.file('faulty.sqlite')!.sizeBytes).toBeGreaterThan(10_000);
+  });
 });

@@ -78,7 +78,9 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
       try {
         await keeper.close();
         keeper.flush();
-        if (!leavesLog && view.active.end + (view.sealed?.end ?? 0) <= LARGEST_LOG_COPIED_ON_CLOSE_BYTES) await keeper.checkpoint(0);
+        const logBytes = view.active.end + (view.sealed?.end ?? 0);
+        // Without room for it the log keeps everything, and whoever opens next moves it.
+        if (!leavesLog && logBytes <= LARGEST_LOG_COPIED_ON_CLOSE_BYTES) await keeper.checkpoint(0).catch(onError);
       } finally {
         files.close();
         release();

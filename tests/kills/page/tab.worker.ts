@@ -11,6 +11,7 @@ import { disturbBroadcasts } from './disturb-broadcasts.ts';
 /** Larger than any wait for the other tabs' turns. */
 const WAIT_FOR_TURN_MS = 120_000;
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
 
 interface Tab {
   readonly name: string;
@@ -75,14 +76,37 @@ async function writeForAWhile(tab: Tab): Promise<void> {
   let sequence = found(connection)[tab.name]?.last ?? 0;
   const endMs = performance.now() + 100 + 300 * tab.random();
   while (performance.now() < endMs) {
+    if (!(await committed(tab, storage, connection, sequence + 1))) continue;
     sequence += 1;
-    connection.run(transactionSql(tab.name, sequence));
-    await tell(tab, { kind: 'acknowledged', sequence });
-    if (tab.random() < 0.03) connection.run(`PRAGMA page_size = ${[4096, 8192][sequence % 2]}; VACUUM`);
-    if (tab.random() < 0.05) await storage.checkpoint();
+    if (tab.random() < 0.03) vacuum(connection, sequence);
+    // Without room it fails and can be made later; the log has everything.
+    if (tab.random() < 0.05) await storage.checkpoint().catch(() => undefined);
   }
   connection.close();
   await storage.close();
+}
+
+/** Changes the page size; without room it changes nothing. */
+function vacuum(connection: TestConnection, sequence: number): void {
+  try {
+    connection.run(`PRAGMA page_size = ${[4096, 8192][sequence % 2]}; VACUUM`);
+  } catch (error) {
+    if (!(error instanceof TestSqliteError) || (error.resultCode & 0xff) !== SQLITE_FULL) throw error;
+  }
+}
+
+/** False when there was no room: then nothing of the transaction is there, and it can be tried again. */
+async function committed(tab: Tab, storage: Storage, connection: TestConnection, sequence: number): Promise<boolean> {
+  try {
+    connection.run(transactionSql(tab.name, sequence));
+  } catch (error) {
+    if (!(error instanceof TestSqliteError) || (error.resultCode & 0xff) !== SQLITE_FULL) throw error;
+    if (connection.inTransaction) connection.run('ROLLBACK');
+    await tell(tab, { kind: 'full', code: storage.lastError?.code ?? 'nothing' });
+    return false;
+  }
+  await tell(tab, { kind: 'acknowledged', sequence });
+  return true;
 }
 
 async function readForAWhile(tab: Tab): Promise<void> {

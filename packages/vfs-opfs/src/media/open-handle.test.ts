@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { openHandle } from './open-handle.ts';
+
+function handle(): FileSystemSyncAccessHandle & { readonly isClosed: boolean } {
+  const fake = { isClosed: false, close: () => (fake.isClosed = true) };
+  return fake as unknown as ReturnType<typeof handle>;
+}
+
+const held = (): Promise<never> => Promise.reject(new DOMException('', 'NoModificationAllowedError'));
+
+describe('an access handle', () => {
+  it('that somebody else holds is opened as soon as it is free', async () => {
+    const free = handle();
+    let tries = 0;
+    const opened = await openHandle(() => {
+      tries += 1;
+      return tries < 4 ? held() : Promise.resolve(free);
+    }, 10_000);
+    expect(opened).toBe(free);
+    expect(tries).toBe(4);
+  });
+
+  it('that stays held is storage-busy after the deadline', async () => {
+    await expect(openHandle(held, 30)).rejects.toMatchObject({ code: 'storage-busy', fields: { holder: 'another access handle' } });
+  });
+
+  it('about which the browser never answers is storage-busy after the deadline, and closed should it come late', async () => {
+    const late = handle();
+    let answer: (handle: FileSystemSyncAccessHandle) => void = () => undefined;
+    const opening = openHandle(() => new Promise((resolve) => (answer = resolve)), 30);
+    await expect(opening).rejects.toMatchObject({ code: 'storage-busy', fields: { holder: 'the browser did not answer' } });
+    answer(late);
+    await Promise.resolve();
+    expect(late.isClosed).toBe(true);
+  });
+
+  it('that cannot be opened for any other reason fails at once', async () => {
+    await expect(openHandle(() => Promise.reject(new DOMException('', 'NotFoundError')), 10_000)).rejects.toMatchObject({ name: 'NotFoundError' });
+  });
+});
