@@ -1,4 +1,4 @@
-import { RockpoolError } from '@rockpool/shared';
+import type { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { withSent } from '../../rpc/row-whereabouts.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
