@@ -46,6 +46,12 @@ export interface SyncOptions {
   readonly url: string;
   /** Which of the server's databases to sync with. */
   readonly databaseId: string;
+  /**
+   * Who is signed in, by an id that stays: then the unsent changes of one person are never sent as another's. What was written before anybody signed in
+   * goes to the first who does. Opening as someone else while changes wait fails with `other-principal` and keeps them: sign the first in again, or open
+   * under another `name`. Without it that is the app's to see to.
+   */
+  readonly principal?: string;
   /** Asked whenever a connection is made, so it may fetch a fresh one. */
   readonly token: () => Promise<string> | string;
   /**
@@ -170,6 +176,15 @@ export interface Client {
 
   /** A random id that sorts by time of making: a UUID of version 7 as text. Meant for primary keys. */
   newId(): string;
+
+  /** All that is committed as one plain SQLite file, for `restoreDatabase`. On storage for one opener at a time it fails with `storage-busy`: close first, then `backupDatabase`. */
+  backup(): Promise<Blob>;
+
+  /**
+   * Closes the client and deletes the database from this device; the server's copy stays. Rejects with `changes-unsent` while the server has not got
+   * everything, parked changes included, unless `discardUnsent`; and with `storage-busy` while another tab has it open.
+   */
+  leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 
   /** Lets accepted writes end, then leaves nothing behind: no lock, channel or worker. Later calls fail with `client-closed`. */
   close(): Promise<void>;

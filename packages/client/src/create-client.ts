@@ -1,10 +1,12 @@
 import { encodeSchema, quoteName, RockpoolError, type TableSchema } from '@rockpool/shared';
 import { proxy, type Remote } from 'comlink';
 import type { Client, ClientOptions } from './client.ts';
+import { deleteDatabase } from './databases.ts';
 import { newId } from './new-id.ts';
 import { checkOptions } from './tab/check-options.ts';
 import { createLiveQueries } from './tab/live-queries.ts';
 import { followPageLifecycle } from './tab/page-lifecycle.ts';
+import { requireAllSent } from './tab/require-all-sent.ts';
 import { toResultColumns } from './tab/result-columns.ts';
 import { streamRows, type StreamSource } from './tab/stream-rows.ts';
 import { toStatement } from './tab/sql.ts';
@@ -39,6 +41,7 @@ const FIRST_SYNC_WITHIN_MS = 3_000;
  * - `storage-busy`: another tab holds the database and does not answer
  * - `tab-outdated`: another tab runs a newer version of the app
  * - `schema-incompatible`: what is stored does not fit the schema
+ * - `other-principal`: unsent changes of another person are in it
  * - `migration-failed`, `migration-refused`: a migration could not be carried out, and why; the database is as it was
  * - `storage-full`, `storage-corrupt` and others of the storage
  */
@@ -46,7 +49,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   checkOptions(options);
   const { name, schema, migrations, sync = null, durability = 'relaxed', persistence = 'durable', onError = reportError } = options;
 
-  const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId, firstSyncWithinMs: sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS) };
+  const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId, principal: sync.principal ?? null, firstSyncWithinMs: sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS) };
   const openOptions = { name, schema: encodeSchema(schema), migrations: migrations === undefined ? null : readMigrations(migrations).migrations, sync: target, durability, persistence };
 
   function onProblem(error: RockpoolError): void {
@@ -236,6 +239,12 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     },
     onStatus: (listener) => status.subscribe(listener),
     newId,
+    backup: () => call((worker) => worker.backupDatabase(name)),
+    async leave({ discardUnsent = false } = {}) {
+      if (!discardUnsent) await requireAllSent(async (statement) => decodeRows(await call((worker) => worker.query(statement))));
+      await (closing ??= close());
+      await deleteDatabase(name);
+    },
     close: () => (closing ??= close()),
   };
 }

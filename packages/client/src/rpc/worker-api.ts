@@ -3,7 +3,7 @@ import type { RowsDiff } from './rows-diff.ts';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { Migration } from './migration.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
-import type { PersistenceChoice } from './persistence.ts';
+import type { Persistence, PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
 import type { RowWhereabouts } from './row-whereabouts.ts';
 import type { SqlValue } from './sql-value.ts';
@@ -21,6 +21,8 @@ export type Durability = 'relaxed' | 'strict';
 export interface SyncTarget {
   readonly url: string;
   readonly databaseId: string;
+  /** Who is signed in; null where the app does not say. */
+  readonly principal: string | null;
   /** A database that is not there yet is filled from the server's snapshot before it is opened, if the server begins to answer within this time. Null: not. */
   readonly firstSyncWithinMs: number | null;
 }
@@ -36,8 +38,24 @@ export interface OpenOptions {
   readonly persistence: PersistenceChoice;
 }
 
+/** What lies on this device under one name. */
+export interface DatabaseInfo {
+  readonly name: string;
+  readonly persistence: Persistence;
+  /** Its file and its log. */
+  readonly sizeBytes: number;
+}
+
+/** What a worker can do with databases that it has not open. */
+export interface DatabasesApi {
+  listDatabases(): Promise<readonly DatabaseInfo[]>;
+  deleteDatabase(name: string): Promise<void>;
+  backupDatabase(name: string): Promise<Blob>;
+  restoreDatabase(name: string, file: Blob, persistence: PersistenceChoice): Promise<void>;
+}
+
 /** What a page asks of its worker. Every failure arrives as a `RockpoolError` (see error-transfer.ts). */
-export interface WorkerApi {
+export interface WorkerApi extends DatabasesApi {
   /**
    * Resolves with the status when local reads and writes work; waits for the network only where a first sync was asked for. Called once, before anything else.
    * Status events come after that.

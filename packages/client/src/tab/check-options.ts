@@ -26,6 +26,7 @@ export function checkOptions(options: ClientOptions): void {
     const protocol = URL.parse(sync.url)?.protocol;
     if (protocol !== 'ws:' && protocol !== 'wss:') problems.push('sync.url: it is an absolute URL of the protocol wss: or ws:');
     if (typeof sync.databaseId !== 'string' || sync.databaseId === '') problems.push('sync.databaseId: it is missing');
+    if (sync.principal !== undefined && (typeof sync.principal !== 'string' || sync.principal === '')) problems.push('sync.principal: it is a text, or left out');
     if (typeof sync.token !== 'function') problems.push('sync.token: it is a function that gives a token');
   }
 

@@ -15,6 +15,7 @@ import type { FirstSyncProgress } from './first-sync/download-snapshot.ts';
 import { firstSync } from './first-sync/first-sync.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { chooseMedium } from './storage/choose-medium.ts';
+import { databases } from './storage/databases.ts';
 import { createLocalOpener } from './storage/open-local.ts';
 import { requireTabSupport } from './storage/require-tab-support.ts';
 import { createStreams, type Streams } from './streams.ts';
@@ -32,6 +33,7 @@ export function createHost(): WorkerApi {
   }
 
   return {
+    ...databases,
     async open(options, tab) {
       if (membership !== null) throw new RockpoolError('internal', { called: 'open twice' });
       requireTabSupport();
@@ -61,6 +63,7 @@ export function createHost(): WorkerApi {
       const { sync, name } = options;
       const openLocal = createLocalOpener({
         ...options,
+        principal: sync?.principal ?? null,
         medium,
         schema,
         beforeWriter: async (runtime) => {

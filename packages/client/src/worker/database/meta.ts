@@ -6,6 +6,8 @@ import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 export type MetaKey =
   | 'storage_format' // integer, see internal-tables.ts
   | 'site_id' // 16 bytes, made with the database; another when the file turns out to be a copy
+  | 'principal' // text, the person that the app has signed in; absent before anybody was
+  | 'is_restored' // 1 when the file was a backup: before anything is sent it goes on as another site; else absent or NULL
   | 'schema_json' // the app's schema as installed
   | 'schema_hash' // its identity, hex
   | 'migrations_json' // [tag, hash] of the app's migrations that were carried out; absent without any

@@ -27,6 +27,7 @@ import { WriteTransaction } from '../write/write-transaction.ts';
 import { installSchema, requireInstalled } from './install-schema.ts';
 import type { LocalDatabase, WriteOutcome, WriteRequest } from './local-database.ts';
 import { Meta } from './meta.ts';
+import { requirePrincipal } from './require-principal.ts';
 import { QueryRun } from './query-run.ts';
 import { openCursor, type RowCursor } from './row-cursor.ts';
 
@@ -44,6 +45,8 @@ export interface OpenDatabaseOptions {
   readonly schema: Schema;
   /** Default: none, the file is brought to the schema by adding. */
   readonly migrations?: readonly Migration[] | null;
+  /** See require-principal.ts. Default: the app does not say. */
+  readonly principal?: string | null;
   readonly randomBytes: (count: number) => Uint8Array;
   /** What the wall clock shows. */
   readonly nowMs: () => number;
@@ -88,7 +91,7 @@ export interface OpenDatabase extends LocalDatabase {
  * for a reader while there is nothing to read, and `storage-…` errors; the file is then as it was.
  */
 export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
-  const { runtime, path, vfsName, role, schema, migrations = null, storageError } = options;
+  const { runtime, path, vfsName, role, schema, migrations = null, principal = null, storageError } = options;
   const connection = new Connection(runtime, {
     path,
     readOnly: role === 'reader',
@@ -99,6 +102,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
     configure(connection, role);
     const meta = new Meta(connection);
     const installation = role === 'writer' ? installSchema(connection, meta, { schema, migrations, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(connection, meta, schema);
+    requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
     return assemble(options, connection, meta, { hash: schema.hash, installation });
   } catch (error) {
     connection.close();

@@ -16,13 +16,15 @@ export interface LocalOptions {
   readonly name: string;
   readonly schema: Schema;
   readonly migrations: readonly Migration[] | null;
+  /** See require-principal.ts. */
+  readonly principal: string | null;
   readonly durability: Durability;
   readonly medium: Medium;
   /** Called before a writer opens, with SQLite loaded: fills a database that is not there yet. */
   readonly beforeWriter?: (runtime: Promise<SqliteRuntime>) => Promise<unknown>;
 }
 
-type AppOptions = Pick<LocalOptions, 'schema' | 'migrations'>;
+type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'principal'>;
 
 /** Opens the database of this worker, as often as its role changes. */
 export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<OpenDatabase>>;
@@ -84,7 +86,7 @@ interface Connected {
   close(leavesLog?: boolean): Promise<void>;
 }
 
-async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migrations }: AppOptions): Promise<Connected> {
+async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migrations, principal }: AppOptions): Promise<Connected> {
   try {
     // One Emscripten module; each package declares the part of it that it uses.
     storage.register(runtime.module as unknown as StorageModule);
@@ -95,6 +97,7 @@ async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migra
       role: storage.role,
       schema,
       migrations,
+      principal,
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
       nowMs: () => Date.now(),
       // IndexedDB has no such call: what it means by `durability` holds for every commit.

@@ -25,6 +25,7 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
       const { touched, withheld } = applyRows({ connection, tablesById, pending, decisions: leaving, groups: [] });
       recordWithheld(log, pending, withheld, leaving);
       meta.set('site_id', database.randomBytes(ID_BYTES));
+      meta.set('is_restored', null);
       rewriteEdits(connection, tablesById, documentAuthor(meta), firstOwn);
       meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
       return touched;

@@ -74,6 +74,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
         firstRetained: () => changelog.firstRetained(),
         hasClosedAfter: (sequence) => parked.hasClosedAfter(sequence),
       });
+      // The file that this was copied from may be in use: what the server has decided counts as that one's, and the rest is this one's.
+      if (verdict.kind === 'fits' && meta.get('is_restored') === 1) return { kind: 'new-site', firstOwn: Math.max(welcome.decidedUpTo, outbox.decidedUpTo()) + 1 };
       if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.epoch);
       return verdict;
     },

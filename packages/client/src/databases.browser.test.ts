@@ -1,0 +1,82 @@
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Client, ClientOptions, PersistenceChoice } from './client.ts';
+import { backupDatabase, createClient, deleteDatabase, listDatabases, restoreDatabase, sql } from './index.ts';
+import { defineSchema } from './schema/index.ts';
+import { freshName } from './testing/browser-tabs.ts';
+
+const note = sqliteTable('note', { id: text().primaryKey(), body: text() });
+const schema = defineSchema({ note });
+
+const open: Client[] = [];
+async function openClient(options: Partial<ClientOptions> & { readonly name: string }): Promise<Client> {
+  const client = await createClient({ schema, ...options });
+  open.push(client);
+  return client;
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+});
+
+const bodies = async (client: Client): Promise<unknown[]> => (await client.query<{ body: string }>('SELECT body FROM note ORDER BY body')).map(({ body }) => body);
+const isThere = async (name: string): Promise<boolean> => (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
+
+describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, %s', (persistence) => {
+  it('are listed, and deleted once no tab has them open', async () => {
+    const name = freshName();
+    const client = await openClient({ name, persistence });
+    await client.execute(sql`INSERT INTO note VALUES ('a', 'x')`);
+    expect(await isThere(name)).toBe(true);
+    await expect(deleteDatabase(name)).rejects.toMatchObject({ code: 'storage-busy' });
+    await client.close();
+    await deleteDatabase(name);
+    expect(await isThere(name)).toBe(false);
+    await deleteDatabase(name);
+    expect(await bodies(await openClient({ name, persistence }))).toEqual([]);
+  });
+
+  it('are backed up as a file, and restored under any name', async () => {
+    const name = freshName();
+    const client = await openClient({ name, persistence });
+    await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
+    await client.close();
+    const file = await backupDatabase(name);
+    expect((await file.slice(0, 15).text())).toBe('SQLite format 3');
+    const copy = freshName();
+    await restoreDatabase(copy, file, { persistence });
+    const restored = await openClient({ name: copy, persistence });
+    expect(await bodies(restored)).toEqual(['kept']);
+    expect(await restored.query("SELECT value FROM rockpool_meta WHERE key = 'is_restored'")).toEqual([{ value: 1 }]);
+    await expect(restoreDatabase(copy, file, { persistence })).rejects.toMatchObject({ code: 'storage-busy' });
+  });
+
+  it('are not replaced by what is no database of ours', async () => {
+    const name = freshName();
+    const client = await openClient({ name, persistence });
+    await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
+    await client.close();
+    await expect(restoreDatabase(name, new Blob(['no database at all']), { persistence })).rejects.toMatchObject({ code: 'storage-corrupt' });
+    expect(await bodies(await openClient({ name, persistence }))).toEqual(['kept']);
+  });
+
+  it('are left only when everything was sent, or when that is said', async () => {
+    const name = freshName();
+    const client = await openClient({ name, persistence });
+    await client.execute(sql`INSERT INTO note VALUES ('a', 'unsent')`);
+    await expect(client.leave()).rejects.toMatchObject({ code: 'changes-unsent', fields: { pendingCount: 1, parkedCount: 0 } });
+    expect(await bodies(client)).toEqual(['unsent']);
+    await client.leave({ discardUnsent: true });
+    expect(await isThere(name)).toBe(false);
+    await expect(client.query('SELECT 1')).rejects.toMatchObject({ code: 'client-closed' });
+  });
+});
+
+it('a client in use backs itself up', async () => {
+  const name = freshName();
+  const client = await openClient({ name, persistence: 'opfs' });
+  await client.execute(sql`INSERT INTO note VALUES ('a', 'x')`);
+  const copy = freshName();
+  await restoreDatabase(copy, await client.backup());
+  expect(await bodies(await openClient({ name: copy }))).toEqual(['x']);
+});

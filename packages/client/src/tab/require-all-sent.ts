@@ -1,0 +1,19 @@
+import { RockpoolError } from '@rockpool/shared';
+import type { SqlStatement } from '../rpc/sql-statement.ts';
+import type { SqlRow } from '../rpc/sql-value.ts';
+
+/** Changesets that the server has not decided about, and refused ones that nobody has decided about. */
+const UNSENT: SqlStatement = {
+  sql: `SELECT
+      (SELECT count(*) FROM rockpool_changelog WHERE sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0)) AS pendingCount,
+      (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS parkedCount`,
+  params: [],
+};
+
+/** Throws `changes-unsent` with their numbers. */
+export async function requireAllSent(query: (statement: SqlStatement) => Promise<readonly SqlRow[]>): Promise<void> {
+  const [counts] = await query(UNSENT);
+  const pendingCount = Number(counts?.['pendingCount']);
+  const parkedCount = Number(counts?.['parkedCount']);
+  if (pendingCount > 0 || parkedCount > 0) throw new RockpoolError('changes-unsent', { pendingCount, parkedCount });
+}

@@ -1,0 +1,41 @@
+import { memoryMedium } from '@rockpool/vfs-opfs';
+import { describe, expect, it } from 'vitest';
+import { openStored } from '../testing/test-database.ts';
+
+const write = { id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] };
+
+describe('whose a database is', () => {
+  it('is that of the first who signs in, with what was written before', async () => {
+    const medium = memoryMedium();
+    const anonymous = await openStored(medium);
+    anonymous.database.write(write);
+    await anonymous.close();
+    const ada = await openStored(medium, { principal: 'ada' });
+    expect(ada.database.outbox.pendingCount()).toBe(1);
+    await ada.close();
+    // Not to say who it is, is no other person.
+    await (await openStored(medium)).close();
+  });
+
+  it('does not pass to another person while changes wait, keeps them, and says how many', async () => {
+    const medium = memoryMedium();
+    const ada = await openStored(medium, { principal: 'ada' });
+    ada.database.write(write);
+    await ada.close();
+    await expect(openStored(medium, { principal: 'ben' })).rejects.toMatchObject({ code: 'other-principal', recovery: 'reauthenticate', fields: { pendingCount: 1 } });
+    const again = await openStored(medium, { principal: 'ada' });
+    expect(again.database.outbox.pendingCount()).toBe(1);
+    again.database.outbox.markDecided(1, Date.now());
+    await again.close();
+    await (await openStored(medium, { principal: 'ben' })).close();
+    await expect(openStored(medium, { principal: 'ada' }).then(({ close }) => close())).resolves.toBeUndefined();
+  });
+
+  it('is for a tab beside the leader what the leader said', async () => {
+    const medium = memoryMedium();
+    const leader = await openStored(medium, { principal: 'ada' });
+    await (await openStored(medium, { role: 'reader', principal: 'ada' })).close();
+    await expect(openStored(medium, { role: 'reader', principal: 'ben' })).rejects.toMatchObject({ code: 'other-principal' });
+    await leader.close();
+  });
+});

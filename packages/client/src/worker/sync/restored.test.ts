@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { openInMemory } from '../testing/test-database.ts';
+import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
+
+const write = (id: string): { id: string; statements: { sql: string; params: string[] }[] } => ({ id, statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [id] }] });
+
+describe('a restored backup', () => {
+  it('goes on as another site before it sends anything, with what the server has not decided', () => {
+    const database = openInMemory();
+    for (const id of ['a', 'b', 'c']) database.write(write(id));
+    const sync = testSync(database);
+    sync.applyDelivery(testDelivery({ from: 0, to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+    database.meta.set('is_restored', 1);
+    const before = database.siteId;
+    // The one that it was copied from has sent the second since.
+    const verdict = sync.greet(testWelcome({ decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
+    expect(verdict).toEqual({ kind: 'new-site', firstOwn: 3 });
+    if (verdict.kind === 'new-site') sync.becomeNewSite(verdict.firstOwn);
+    expect(database.siteId).not.toEqual(before);
+    expect(database.meta.get('is_restored')).toBe(null);
+    expect(database.outbox.pendingCount()).toBe(1);
+    expect(sync.greet(testWelcome()).kind).toBe('fits');
+  });
+});
