@@ -48,16 +48,20 @@ export class Network {
 
   /** A stand-in for the browser's WebSocket, for whichever worker calls it. */
   webSocketClass(placeOf: (owner: Owner) => Place): new (url: string) => object {
-    const network = this;
+    const open = (): object => this.open(placeOf);
     return class {
       constructor() {
-        const owner = currentOwner();
-        if (owner === undefined) throw new Error('a socket was opened by nobody');
-        const connection = new SimulatedConnection(network, owner, placeOf(owner));
-        network.connections.add(connection);
-        return connection.clientEnd;
+        return open();
       }
     };
+  }
+
+  private open(placeOf: (owner: Owner) => Place): object {
+    const owner = currentOwner();
+    if (owner === undefined) throw new Error('a socket was opened by nobody');
+    const connection = new SimulatedConnection(this, owner, placeOf(owner));
+    this.connections.add(connection);
+    return connection.clientEnd;
   }
 
   connectionsOf(place: Place): SimulatedConnection[] {

@@ -42,12 +42,6 @@ export function statusWords(status: SyncStatus): StatusWords {
         detail: 'The server does not accept this budget’s key. Open the budget by its share link again. Your work is kept on this device.',
         tone: 'attention',
       };
-    case 'paused':
-      return {
-        label: pendingCount === 0 ? 'Paused' : `Paused · ${pendingCount} to send`,
-        detail: 'Sync was paused. Everything works, is kept on this device, and will be sent when it goes on.',
-        tone: 'waiting',
-      };
     case 'blocked':
       return {
         label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${pendingCount} to send`,

@@ -325,6 +325,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       away.window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
       await asked;
       await until(() => view.numbers().length === 2);
+      expect(view.numbers()).toEqual([1, 2]);
     });
 
     it('sync goes on in the next, with what was not sent', async () => {

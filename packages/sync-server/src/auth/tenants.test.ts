@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { insert, remove, update, type Change } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestConnection, TestSite } from '../testing/test-client.ts';
+import { type TestConnection, TestSite } from '../testing/test-client.ts';
 
 const TENANTS = ['alpha', 'bravo', 'carol'] as const;
 const tested = serverUnderTest();
