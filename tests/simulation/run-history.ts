@@ -85,7 +85,7 @@ function checkEnding(world: World): void {
   const expected = world.serverContent();
   for (const device of devices) {
     const tab = device.leader;
-    if (tab === null || tab.opened === null) throw new HistoryFailed(`${device.name} has no leader in the end`);
+    if (tab === undefined || tab.opened === null) throw new HistoryFailed(`${device.name} has no leader in the end`);
     const { database } = tab.opened;
     const { name } = device;
     const where = `${name} after healing`;
