@@ -43,7 +43,7 @@ export class Device {
     server.join(
       subscriber,
       { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position, reload: false },
-      { canWrite: true, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
+      { canWrite: true, view: null, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
     );
     this.takeAll(inbox);
     for (let sent = position.decidedUpTo, batch = sync.nextPush(sent, 256 * 1024); batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {

@@ -90,6 +90,7 @@ describe('a first sync', () => {
       expect(database.meta).toMatchObject({ cursor: 3, siteId: expect.objectContaining({ length: 16 }) as Uint8Array });
       site.epoch = database.meta.logEpoch;
       site.cursor = database.meta.cursor;
+      site.links.set(site.cursor, database.meta.cursorLink);
       // It captures and stores like any other.
       database.write({ id: 'w', statements: [{ sql: `UPDATE accounts SET name = 'Purse' WHERE id = 'a'`, params: [] }] });
       expect(database.changelog.head().sequence).toBe(1);

@@ -145,7 +145,7 @@ export class ServerHost {
       if (owner.isAlive && (event === 'session-error' || BUGS.has(String(fields['code'])))) this.failures.push(`${event} ${JSON.stringify(fields)}`);
     };
     const context: SessionContext = {
-      schemaHash: this.options.schema.hash,
+      schemas: new Map([[this.options.schema.hash, null]]),
       gate: new Gate({ authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }), authorize: () => true, now, log }),
       openDatabase: () => live,
       now,

@@ -21,6 +21,7 @@ import { SESSION_LIMITS, type SessionLimits } from './session/limits.ts';
 import { Places } from './session/places.ts';
 import { Snapshots, SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from './snapshot/snapshots.ts';
 import { membersPath } from './store/data-directory.ts';
+import { knownSchemas } from './store/known-schemas.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 
 export interface SyncServerOptions {
@@ -28,6 +29,8 @@ export interface SyncServerOptions {
   readonly dataDir: string;
   /** Built by the app, read with decodeSchema. */
   readonly schema: Schema;
+  /** Schemas of older versions of the app whose clients still come. Those that this data directory has seen are known. */
+  readonly olderSchemas?: readonly Schema[];
   /** Signs and checks tokens by HS256; at least 32 random bytes. At least one of this, `keySet` and `authenticate`. */
   readonly secret?: string | Uint8Array;
   /** Public keys of an identity provider, for tokens signed by ES256 or EdDSA: a JWKS, or its URL. */
@@ -101,7 +104,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const sockets = new Sockets({
     origins,
     context: {
-      schemaHash: schema.hash,
+      schemas: knownSchemas(dataDir, schema, options.olderSchemas),
       gate,
       openDatabase: (databaseId) => databases.get(databaseId),
       now,

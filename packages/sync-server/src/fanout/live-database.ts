@@ -1,4 +1,4 @@
-import { DELIVERY_PART_BYTES, encodeDelivery, encodeDeliveryPart, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type Hello, type Push, type Welcome } from '@rockpool/shared';
+import { DELIVERY_PART_BYTES, encodeDelivery, encodeDeliveryPart, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type ChangeGroup, type Hello, type Push, type Welcome } from '@rockpool/shared';
 import { TableAudits } from '../audit/table-audits.ts';
 import type { Principal } from '../auth/principal.ts';
 import { ownPush, ownSite } from '../backend/own-site.ts';
@@ -13,6 +13,7 @@ import type { Sender } from '../push/admit-changeset.ts';
 import { baseInEpoch } from '../push/older-epoch.ts';
 import { PushQueue } from '../push/push-queue.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
+import { viewGroups, type SchemaView } from '../store/schema-view.ts';
 import { startingPoint } from './starting-point.ts';
 
 /** A session as its database sees it. */
@@ -29,11 +30,14 @@ export interface Subscriber {
 export interface Access {
   readonly principal: Pick<Principal, 'id' | 'formerly'>;
   readonly canWrite: boolean;
+  /** Null: of the server's own schema. Else what the client knows of it. */
+  readonly view: SchemaView | null;
   readonly nowMs: number;
 }
 
 interface Subscription {
   readonly subscriber: Subscriber;
+  readonly view: SchemaView | null;
   /** Null until the site has written. */
   siteNumber: number | null;
   /** What has been sent, not what has been applied. */
@@ -113,7 +117,7 @@ export class LiveDatabase {
       this.foreigners.add(subscriber);
       return subscriber.send(encodeMessage(welcome));
     }
-    const subscription: Subscription = { subscriber, siteNumber, cursor: reload ? 0 : hello.cursor, decidedUpTo: toldUpTo, ownFrom };
+    const subscription: Subscription = { subscriber, view: access.view, siteNumber, cursor: reload ? 0 : hello.cursor, decidedUpTo: toldUpTo, ownFrom };
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
     subscriber.send(encodeMessage(welcome));
@@ -149,6 +153,8 @@ export class LiveDatabase {
   /** Answers by itself, after a while. Throws `frame-unexpected` while the last one of this session is not answered. */
   audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
     if (this.auditing.has(subscriber)) throw new RockpoolError('frame-unexpected', { problem: 'an audit is not answered yet' });
+    // Sums over columns of which one side knows some only tell nothing.
+    if (this.subscriptions.get(subscriber)?.view !== null) return subscriber.send(encodeMessage({ type: 'audit-answer', cursor: audit.cursor, compared: false, differing: [], groups: [] }));
     this.auditing.add(subscriber);
     this.audits.answer(audit).then(
       (answer) => {
@@ -241,7 +247,7 @@ export class LiveDatabase {
     const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.decidedUpTo);
     if (!isFirst && to === from && decided.length === 0) return; // a push that was decided, and answered, before
     const groups = deliveredGroups(this.file, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
-    this.send(subscription, to, decided.map(({ outcome }) => outcome), encodeParts(groups, this.partBytes));
+    this.send(subscription, to, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view));
   }
 
   /** Everything there is, as to somebody new, with the outcomes that the site does not know. */
@@ -249,17 +255,21 @@ export class LiveDatabase {
     const { siteNumber, decidedUpTo } = subscription;
     const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, decidedUpTo);
     const groups = deliveredGroups(this.file, { siteNumber: null, from: 0, ownFrom: 0 }, []);
-    this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), encodeParts(groups, this.partBytes), true);
+    this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view), true);
   }
 
-  private sharedGroups({ cursor: from, siteNumber, ownFrom }: Subscription, shared: Map<string, readonly Uint8Array[]>): readonly Uint8Array[] {
+  private sharedGroups({ cursor: from, siteNumber, ownFrom, view }: Subscription, shared: Map<string, readonly Uint8Array[]>): readonly Uint8Array[] {
     // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
-    const known = shared.get(name);
+    const known = view === null ? shared.get(name) : undefined;
     if (known !== undefined) return known;
-    const encoded = encodeParts(deliveredGroups(this.file, { siteNumber, from, ownFrom }, []), this.partBytes);
-    shared.set(name, encoded);
+    const encoded = this.encode(deliveredGroups(this.file, { siteNumber, from, ownFrom }, []), view);
+    if (view === null) shared.set(name, encoded);
     return encoded;
+  }
+
+  private encode(groups: readonly ChangeGroup[], view: SchemaView | null): readonly Uint8Array[] {
+    return encodeParts(view === null ? groups : viewGroups(groups, view), this.partBytes);
   }
 
   private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], parts: readonly Uint8Array[], whole: boolean = false): void {

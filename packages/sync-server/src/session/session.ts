@@ -18,6 +18,8 @@ import type { Principal } from '../auth/principal.ts';
 import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
 import { errorFields, type Log } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
+import type { KnownSchemas } from '../store/known-schemas.ts';
+import type { SchemaView } from '../store/schema-view.ts';
 import { SendQueue } from './send-queue.ts';
 import { FrameRate } from './frame-rate.ts';
 import type { SessionLimits } from './limits.ts';
@@ -40,7 +42,8 @@ interface HeldMessage {
 }
 
 export interface SessionContext {
-  readonly schemaHash: string;
+  /** Of the clients that are served. */
+  readonly schemas: KnownSchemas;
   readonly gate: Gate;
   /** Throws where the database cannot be opened. */
   readonly openDatabase: (databaseId: string) => LiveDatabase;
@@ -219,12 +222,13 @@ export class Session implements Subscriber {
       await gate.require(principal, databaseId, 'read');
       const canWrite = await gate.allows(principal, databaseId, 'write');
       if (this.phase !== 'authenticating') return;
-      if (schemaHash !== this.context.schemaHash) throw new RockpoolError('schema-mismatch');
-      this.open(hello, principal, canWrite);
+      const view = this.context.schemas.get(schemaHash);
+      if (view === undefined) throw new RockpoolError('schema-mismatch');
+      this.open(hello, principal, canWrite, view);
     });
   }
 
-  private open(hello: Hello, principal: Principal, canWrite: boolean): void {
+  private open(hello: Hello, principal: Principal, canWrite: boolean, view: SchemaView | null): void {
     this.site = Buffer.from(hello.siteId).toString('hex');
     this.context.places.enter(principal.id);
     this.databaseId = hello.databaseId;
@@ -236,7 +240,7 @@ export class Session implements Subscriber {
     this.database = this.context.openDatabase(hello.databaseId);
     this.context.metrics.sessionsOpened.add();
     this.context.log('session-opened', { database: this.databaseId, site: this.site, canWrite });
-    this.database.join(this, hello, { principal, canWrite, nowMs: this.context.now() });
+    this.database.join(this, hello, { principal, canWrite, view, nowMs: this.context.now() });
     this.socket.resume();
     this.acceptHeld();
   }

@@ -4,7 +4,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { createGzip } from 'node:zlib';
-import { encodeSchema, quoteName, syncedTables, SYSTEM_TABLES, tableToDdl, type Schema, type TableSchema } from '@rockpool/shared';
+import { encodeSchema, FIRST_LOG_LINK, quoteName, syncedTables, SYSTEM_TABLES, tableToDdl, type Schema, type TableSchema } from '@rockpool/shared';
 import { storedSchema } from '../store/inspect-database.ts';
 import { readMeta } from '../store/meta.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
@@ -52,11 +52,12 @@ function copyTables(from: string, to: string): Pick<SnapshotFacts, 'epoch' | 'wa
     source.exec('BEGIN');
     const schema = storedSchema(source);
     const epoch = readMeta(source, 'epoch') as Uint8Array;
-    const watermark = Number(source.get('SELECT max(watermark) FROM rockpool_log')?.[0] ?? 0n);
+    const [last = 0n, link = FIRST_LOG_LINK] = source.get('SELECT watermark, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1') ?? [];
+    const watermark = Number(last);
     target.exec('BEGIN');
     for (const table of [...SYSTEM_TABLES, ...syncedTables(schema)]) copyTable(source, target, table);
     copyDocuments(source, target);
-    writeFacts(target, schema, epoch, watermark);
+    writeFacts(target, schema, { epoch, watermark, link: link as Uint8Array });
     target.exec('COMMIT');
     return { epoch: Buffer.from(epoch).toString('hex'), watermark };
   } finally {
@@ -81,9 +82,10 @@ function copyDocuments(source: SqliteFile, target: DatabaseSync): void {
   for (const row of source.rows('SELECT table_id, key, column_id, state FROM rockpool_document')) insert.run(...row);
 }
 
-function writeFacts(target: DatabaseSync, schema: Schema, epoch: Uint8Array, watermark: number): void {
-  target.exec('CREATE TABLE rockpool_snapshot (schema_json TEXT NOT NULL, schema_hash TEXT NOT NULL, epoch BLOB NOT NULL, watermark INTEGER NOT NULL)');
-  target.prepare('INSERT INTO rockpool_snapshot VALUES (?, ?, ?, ?)').run(encodeSchema(schema), schema.hash, epoch, BigInt(watermark));
+/** Where in the log the rows are; see Delivery for the link. */
+function writeFacts(target: DatabaseSync, schema: Schema, { epoch, watermark, link }: { readonly epoch: Uint8Array; readonly watermark: number; readonly link: Uint8Array }): void {
+  target.exec('CREATE TABLE rockpool_snapshot (schema_json TEXT NOT NULL, schema_hash TEXT NOT NULL, epoch BLOB NOT NULL, watermark INTEGER NOT NULL, link BLOB NOT NULL)');
+  target.prepare('INSERT INTO rockpool_snapshot VALUES (?, ?, ?, ?, ?)').run(encodeSchema(schema), schema.hash, epoch, BigInt(watermark), link);
 }
 
 async function compress(from: string, to: string): Promise<Pick<SnapshotFacts, 'compressedBytes' | 'sha256'>> {

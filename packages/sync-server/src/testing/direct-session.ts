@@ -18,7 +18,7 @@ export class DirectSession implements Subscriber {
     database.join(
       this,
       { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
-      { principal: { id: this.site.slice(0, 4) }, canWrite: true, nowMs },
+      { principal: { id: this.site.slice(0, 4) }, canWrite: true, view: null, nowMs },
     );
   }
 

@@ -41,6 +41,7 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
       outbox.prune(nowMs());
     },
     startOver(epoch, { to, link }, decidedUpTo): void {
+      meta.set('wants_whole', 0);
       const known = meta.logEpoch;
       if (epoch !== null && (known === null || !cellValuesEqual(known, epoch))) {
         meta.set('log_epoch', epoch);

@@ -46,6 +46,7 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
       if (migrations !== null) rememberMigrations(meta, migrations);
     }
     if (storedJson === wantedJson) return 'same';
+    if (!isFresh && meta.schemaHash !== schema.hash && meta.logEpoch !== null) meta.set('wants_whole', 1);
     meta.set('schema_json', wantedJson);
     meta.set('schema_hash', schema.hash);
     return isFresh ? 'created' : 'extended';

@@ -14,6 +14,7 @@ export type MetaKey =
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
   | 'cursor_link' // 16 bytes, of the delivery that brought the cursor there; absent at 0
+  | 'wants_whole' // 1: columns were added that the server may have had before, so that its whole state is asked for; absent or 0 for no
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
   | 'document_generation' // integer, see documents/generation.ts; absent for 1
   | 'sync_paused' // 1: somebody has paused sync; absent or 0: nobody has
@@ -54,6 +55,10 @@ export class Meta {
 
   get olderEpochUpTo(): number {
     return (this.get('older_epoch_up_to') ?? 0) as number;
+  }
+
+  get wantsWhole(): boolean {
+    return this.get('wants_whole') === 1;
   }
 
   get documentGeneration(): number {

@@ -11,10 +11,10 @@ const SITE_ID_BYTES = 16;
  * Throws `schema-mismatch` for rows of another schema.
  */
 export function adoptSnapshot(connection: Connection, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
-  const [facts] = connection.rows('SELECT schema_json, epoch, watermark FROM rockpool_snapshot');
-  const [schemaJson, epoch, watermark] = (facts ?? []) as [string?, Uint8Array?, number?];
+  const [facts] = connection.rows('SELECT schema_json, epoch, watermark, link FROM rockpool_snapshot');
+  const [schemaJson, epoch, watermark, link] = (facts ?? []) as [string?, Uint8Array?, number?, Uint8Array?];
   const stored = decodeSchema(schemaJson ?? '');
-  if (stored.hash !== schema.hash || epoch === undefined || watermark === undefined) throw new RockpoolError('schema-mismatch');
+  if (stored.hash !== schema.hash || epoch === undefined || watermark === undefined || link === undefined) throw new RockpoolError('schema-mismatch');
   connection.exec('BEGIN; DROP TABLE rockpool_snapshot; ALTER TABLE rockpool_document RENAME TO rockpool_snapshot_document');
   for (const sql of INTERNAL_DDL) connection.exec(sql);
   connection.exec('INSERT INTO rockpool_document SELECT table_id, key, column_id, state FROM rockpool_snapshot_document; DROP TABLE rockpool_snapshot_document');
@@ -25,5 +25,6 @@ export function adoptSnapshot(connection: Connection, schema: Schema, randomByte
   meta.set('schema_hash', stored.hash);
   meta.set('log_epoch', epoch);
   meta.set('cursor', watermark);
+  meta.set('cursor_link', link);
   connection.exec('COMMIT');
 }

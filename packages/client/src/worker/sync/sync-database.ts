@@ -61,7 +61,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     schemaHash: database.schema.hash,
     position() {
       const decidedUpTo = outbox.decidedUpTo();
-      return { epoch: meta.logEpoch, cursor: meta.cursor, cursorLink: meta.cursorLink, decidedUpTo, decidedHash: changelog.findHash(decidedUpTo) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence };
+      return { epoch: meta.logEpoch, cursor: meta.cursor, cursorLink: meta.cursorLink, decidedUpTo, decidedHash: changelog.findHash(decidedUpTo) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence, reload: meta.wantsWhole };
     },
     noteServerTime,
     greet(welcome: Welcome): WelcomeVerdict {

@@ -18,6 +18,8 @@ export interface SyncPosition {
   /** The hash of that one; zeros for none. */
   readonly decidedHash: Uint8Array;
   readonly lastSequence: number;
+  /** News alone would not make these rows the server's. */
+  readonly reload: boolean;
 }
 
 /** Changesets in order, and the hash of the one before them. */
@@ -204,7 +206,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       onOpen() {
         if (mine !== attempt) return;
         const position = database.position();
-        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: asksReload(state) });
+        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state) });
         dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
       },
       onMessage: (message) => inTurn(() => {

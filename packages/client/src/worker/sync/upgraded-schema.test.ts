@@ -1,0 +1,38 @@
+import { buildSchema, columnIdOf } from '@rockpool/shared';
+import { memoryMedium } from '@rockpool/vfs-opfs';
+import { expect, it } from 'vitest';
+import { testDelivery, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { testTable } from '../testing/table-schema.ts';
+import { openStored } from '../testing/test-database.ts';
+
+const note = testTable('note', { id: 'text not null', text: 'text' });
+const withColour = testTable('note', { id: 'text not null', text: 'text', colour: 'text' });
+
+it('asks for the whole state once the app has a newer schema: the server may have had the new columns for long', async () => {
+  const medium = memoryMedium();
+  const before = await openStored(medium, { schema: buildSchema([note]) });
+  const sync = testSync(before.database);
+  expect(sync.position().reload).toBe(false);
+  sync.greet(testWelcome());
+  sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, [{ id: 'a', text: 'x' }])] }));
+  await before.close();
+
+  const after = await openStored(medium, { schema: buildSchema([withColour]) });
+  const again = testSync(after.database);
+  expect(again.position()).toMatchObject({ cursor: 5, reload: true });
+  again.greet(testWelcome({ reload: true }));
+  const whole = testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }]);
+  expect(whole.columnIds).toContain(columnIdOf('colour'));
+  again.applyDelivery(testDelivery({ whole: true, to: 7, groups: [whole] }));
+  expect(again.position()).toMatchObject({ cursor: 7, reload: false });
+  expect(after.database.connection.rows('SELECT text, colour FROM note')).toEqual([['x', 'red']]);
+  await after.close();
+});
+
+it('asks for nothing where the database has never synced', async () => {
+  const medium = memoryMedium();
+  await (await openStored(medium, { schema: buildSchema([note]) })).close();
+  const after = await openStored(medium, { schema: buildSchema([withColour]) });
+  expect(testSync(after.database).position().reload).toBe(false);
+  await after.close();
+});

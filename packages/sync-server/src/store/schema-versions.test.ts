@@ -1,0 +1,123 @@
+import { buildSchema, columnIdOf, tableIdOf, type Schema } from '@rockpool/shared';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { insert, remove, update, type Change } from '../testing/changeset.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { ACCOUNTS, column, ENTRIES, PRODUCTS, table, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../testing/test-server.ts';
+import { schemaView } from './schema-view.ts';
+
+/** As the app's next version has it: a column with a default, one without, a table that refers to an old one. */
+const NEWER: Schema = buildSchema([
+  ...TEST_TABLES.filter(({ name }) => name !== 'accounts'),
+  { ...ACCOUNTS, columns: [...ACCOUNTS.columns, column('colour', 'text', { notNull: true, defaultSql: `'grey'` }), column('icon', 'text')] },
+  table('tags', [column('id', 'text', { notNull: true }), column('account_id', 'text')], {
+    foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
+  }),
+]);
+
+let folder: ReturnType<typeof temporaryFolder>;
+let server: TestServer;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  server = await TestServer.start(folder.path);
+});
+afterEach(async () => {
+  await server.stop();
+  folder.remove();
+});
+
+async function upgradeServer(): Promise<void> {
+  await server.stop();
+  server = await TestServer.start(folder.path, { schema: NEWER });
+}
+
+async function connect(schema: Schema, site = new TestSite()): Promise<TestConnection> {
+  const connection = await server.connect(site);
+  connection.hello(await server.token(), DATABASE, { schemaHash: schema.hash });
+  site.epoch = (await connection.next('welcome')).epoch;
+  await connection.delivery();
+  return connection;
+}
+
+/** An insert as the newer version sends it. */
+const account = (id: string, colour: string): Change => insert('accounts', id, { name: id, rank: null, colour, icon: 'purse' });
+
+describe('a client of an older version', () => {
+  it('goes on with a newer server, and what it does not know is kept for those who do', async () => {
+    const site = new TestSite();
+    const before = await connect(TEST_SCHEMA, site);
+    await before.commit([insert('accounts', 'a', { name: 'a', rank: 1n })]);
+    await before.close();
+    await upgradeServer();
+    const old = await connect(TEST_SCHEMA, site);
+    const fresh = await connect(NEWER);
+    await old.commit([insert('accounts', 'b', { name: 'b', rank: 2n })]);
+    // The default of the column that the author does not know.
+    const told = (await fresh.delivery()).groups[0];
+    expect(told?.values[told.columnIds.indexOf(columnIdOf('colour'))]).toEqual(['grey']);
+    await fresh.commit([update('accounts', 'a', { colour: 'red', rank: 5n }), insert('tags', 't', { account_id: 'a' })]);
+    expect((await old.delivery()).groups).toMatchObject([{ tableId: tableIdOf('accounts'), kind: 'update', columnIds: [columnIdOf('rank')], values: [[5n]] }]);
+    await fresh.commit([update('accounts', 'a', { icon: 'coin' })]);
+    expect((await old.delivery()).groups).toEqual([]);
+    await old.commit([update('accounts', 'a', { name: 'A' })]);
+    expect(server.query('SELECT id, name, rank, colour, icon FROM accounts ORDER BY id')).toEqual([['a', 'A', 5n, 'red', 'coin'], ['b', 'b', 2n, 'grey', null]]);
+    // Rows that hang on what it deletes, and that it never saw.
+    await old.commit([remove('accounts', 'a')]);
+    expect(server.query('SELECT count(*) FROM tags')).toEqual([[0n]]);
+  });
+
+  it('may also be new to the database, and to a server that is told of its schema', async () => {
+    await upgradeServer();
+    expect((await connect(TEST_SCHEMA)).closed).toBeNull();
+    await server.stop();
+    const other = temporaryFolder();
+    server = await TestServer.start(other.path, { schema: NEWER, olderSchemas: [TEST_SCHEMA] });
+    expect((await connect(TEST_SCHEMA)).closed).toBeNull();
+    other.remove();
+  });
+
+  it('gets everything, once it is a newer version, that it did not know before', async () => {
+    await upgradeServer();
+    const site = new TestSite();
+    const old = await connect(TEST_SCHEMA, site);
+    const fresh = await connect(NEWER);
+    await fresh.commit([account('a', 'red')]);
+    expect((await old.delivery()).groups[0]?.columnIds).toEqual([columnIdOf('name'), columnIdOf('rank')]);
+    await old.close();
+    const upgraded = await server.connect(site);
+    upgraded.hello(await server.token(), DATABASE, { schemaHash: NEWER.hash, reload: true });
+    expect(await upgraded.next('welcome')).toMatchObject({ reload: true });
+    const whole = await upgraded.next('delivery');
+    expect(whole).toMatchObject({ whole: true, to: 1 });
+    expect(whole.groups.flatMap(({ columnIds }) => columnIds)).toContain(columnIdOf('colour'));
+  });
+
+  it('is asked to upgrade where its writes would mean something else', async () => {
+    const site = new TestSite();
+    await (await connect(TEST_SCHEMA, site)).close();
+    for (const [name, schema] of [['unknown', buildSchema([ACCOUNTS])], ['newer', NEWER]] as const) {
+      const connection = await server.connect();
+      connection.hello(await server.token(), DATABASE, { schemaHash: schema.hash });
+      expect(await connection.failure(), name).toMatchObject({ code: 'schema-mismatch' });
+    }
+  });
+});
+
+describe('an older schema', () => {
+  const changed = (tableName: string, change: Partial<(typeof TEST_TABLES)[number]>): Schema => buildSchema(TEST_TABLES.map((one) => (one.name === tableName ? { ...one, ...change } : one)));
+
+  it('is served where the newer one only adds', () => {
+    expect(schemaView(TEST_SCHEMA, NEWER)?.get(ACCOUNTS.id)?.size).toBe(2);
+    expect(schemaView(TEST_SCHEMA, TEST_SCHEMA)).not.toBeNull();
+  });
+
+  it.each([
+    ['lacks a column', changed('entries', { columns: ENTRIES.columns.filter(({ name }) => name !== 'note'), indexes: [] })],
+    ['decides constraints in another way', changed('accounts', { uniques: [] })],
+    ['adds up a column that was set', changed('products', { merge: { ...PRODUCTS.merge, counters: [] } })],
+    ['keeps columns together that went alone', changed('products', { merge: { ...PRODUCTS.merge, groups: [] } })],
+    ['deletes by another rule', changed('products', { merge: { ...PRODUCTS.merge, deleteRule: 'update-wins' } })],
+  ])('is not where the newer one %s', (_, newer) => {
+    expect(schemaView(TEST_SCHEMA, newer)).toBeNull();
+  });
+});
