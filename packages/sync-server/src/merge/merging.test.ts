@@ -65,6 +65,21 @@ describe('concurrent writes of one column', () => {
     expect(told(anns, 'entries')).toEqual(later === 'ben' ? [{ kind: 'update', key: ['e'], cells: cells({ note: 'ben' }) }] : []);
   });
 
+  it('leave in the ledger which device wrote what, when, and where in the log it was decided', async () => {
+    const { a, b } = await two();
+    a.site.write([update('entries', 'e', { note: 'ann' })], { ageMs: 3_600_000 });
+    b.site.write([update('entries', 'e', { note: 'ben' })], { ageMs: 60_000 });
+    a.push();
+    await a.decided(2);
+    b.push();
+    await b.decided(1);
+    const siteOf = ({ site }: TestConnection): string => Buffer.from(site.siteId).toString('hex');
+    expect(tested.server.query('SELECT lost_site, won_site, watermark FROM rockpool_conflict')).toEqual([[siteOf(a), siteOf(b), 3n]]);
+    const [[lostAtMs, wonAtMs] = []] = tested.server.query('SELECT lost_at_ms, won_at_ms FROM rockpool_conflict');
+    const minutesApart = Math.round(Number((wonAtMs as bigint) - (lostAtMs as bigint)) / 60_000);
+    expect(minutesApart).toBe(59);
+  });
+
   it('are no conflict when the values are equal', async () => {
     const { a, b } = await two();
     for (const one of [a, b]) one.site.write([update('entries', 'e', { note: 'same' })]);
