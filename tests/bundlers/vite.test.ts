@@ -1,0 +1,76 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { chromium, type Browser } from 'playwright';
+import { build, createServer, type InlineConfig } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from '../../scripts/find-chromium.mjs';
+
+// The quick start of the README, as an app would have it: no plugin, and no header but the type of each file.
+const root = new URL('../../examples/quick-start/', import.meta.url).pathname;
+const outDir = mkdtempSync(join(tmpdir(), 'rockpool-bundle-'));
+const cacheDir = mkdtempSync(join(tmpdir(), 'rockpool-vite-'));
+const config: InlineConfig = { root, cacheDir, configFile: false, logLevel: 'error', build: { outDir, emptyOutDir: true, target: 'es2023' }, worker: { format: 'es' }, optimizeDeps: { exclude: ['wa-sqlite'] } };
+
+const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+
+let browser: Browser;
+
+beforeAll(async () => {
+  const executablePath = findChromium();
+  browser = await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args: ['--no-sandbox'] });
+}, 120_000);
+
+afterAll(async () => {
+  await browser.close();
+  for (const folder of [outDir, cacheDir]) rmSync(folder, { recursive: true, force: true });
+});
+
+/** What the page shows once the client works. */
+async function bodyAt(url: string): Promise<string> {
+  const page = await browser.newPage();
+  try {
+    await page.goto(url);
+    await page.waitForFunction(() => document.body.textContent.includes('milk'), undefined, { timeout: 100_000 });
+    expect(await page.evaluate(() => globalThis.crossOriginIsolated)).toBe(false);
+    return await page.evaluate(() => document.body.textContent.trim());
+  } finally {
+    await page.close();
+  }
+}
+
+describe('Vite, without a plugin and without COOP or COEP', () => {
+  it('builds an app whose files any server can serve', { timeout: 180_000 }, async () => {
+    await build(config);
+    const assets = readdirSync(join(outDir, 'assets'));
+    expect(assets.filter((name) => name.endsWith('.wasm'))).toHaveLength(1);
+    expect(assets.some((name) => name.startsWith('entry') && name.endsWith('.js'))).toBe(true);
+    const server = createHttpServer((request, response) => {
+      const path = request.url === '/' ? '/index.html' : (request.url ?? '');
+      readFile(join(outDir, path)).then(
+        (body) => response.setHeader('content-type', TYPES[extname(path)] ?? 'application/octet-stream').end(body),
+        () => response.writeHead(404).end(),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, resolve));
+    try {
+      expect(await bodyAt(`http://localhost:${(server.address() as AddressInfo).port}/`)).toBe('buy milk');
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+
+  it('serves it in development', { timeout: 180_000 }, async () => {
+    const server = await createServer({ ...config, server: { port: 0, host: 'localhost', hmr: false } });
+    await server.listen();
+    try {
+      expect(await bodyAt(server.resolvedUrls?.local[0] ?? '')).toBe('buy milk');
+    } finally {
+      await server.close();
+    }
+  });
+});
