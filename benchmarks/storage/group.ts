@@ -48,7 +48,7 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
           plan,
           subjects: subjects.filter((subject) => wantedSubjects?.includes(slugOf(subject)) ?? true),
           sizes: flags.quick ? QUICK_SIZES : FULL_SIZES,
-          rounds: Number(flags.rounds ?? (flags.quick ? 1 : 3)),
+          rounds: Number(flags.rounds ?? (flags.quick ? 1 : plan.rounds)),
           workloads,
           folder: ownFolder,
           launch: () => (browser === 'chromium' ? launchChromium(join(ownFolder, 'profile')) : launchStockBrowser(browser, pages.mailbox)),

@@ -15,6 +15,8 @@ import { fullTextMatch, likeScan } from './workloads/text-search.ts';
 export interface Plan {
   /** Stands before the ids of the workloads, where several plans share them. */
   readonly prefix: string;
+  /** How often everything is repeated. */
+  readonly rounds: number;
   /** Each list on a new, empty database in every round. */
   readonly onEmpty: readonly (readonly Workload[])[];
   /** Each on a database that is filled once, and then opened in a new browser in every round. */
@@ -38,6 +40,7 @@ export interface FilledPart {
 
 export const FILE_PLAN: Plan = {
   prefix: '',
+  rounds: 3,
   onEmpty: [[bulkInsert], [autocommitInsert, autocommitInsertFromPage]],
   onFilled: [
     { dataset: 'main', workloads: [sumScanCold, sumScanWarm, pointRead, pointReadFromPage, randomUpdate, jsonTextFilter], coldOpenId: 'L1' },
@@ -51,6 +54,7 @@ export const FILE_PLAN: Plan = {
 /** The workloads of the articles on SQLite over IndexedDB: inserts, a sum over a key-value table, a million rows inserted and selected twice. */
 export const INDEXEDDB_PLAN: Plan = {
   prefix: 'LI-',
+  rounds: 3,
   onEmpty: [[bulkInsert], [autocommitInsert]],
   onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm] }],
   withTwoTabs: false,
@@ -59,7 +63,7 @@ export const INDEXEDDB_PLAN: Plan = {
 };
 
 /** What can be compared with IndexedDB used directly, in browsers that have no access handles to share. */
-const BESIDE_INDEXEDDB: Omit<Plan, 'prefix'> = {
+const BESIDE_INDEXEDDB: Omit<Plan, 'prefix' | 'rounds'> = {
   onEmpty: [[bulkInsert], [autocommitInsert]],
   onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm, pointRead] }],
   withTwoTabs: false,
@@ -67,12 +71,13 @@ const BESIDE_INDEXEDDB: Omit<Plan, 'prefix'> = {
   once: [],
   withLiveQueries: false,
 };
-export const FIREFOX_PLAN: Plan = { prefix: 'LF-', ...BESIDE_INDEXEDDB };
-export const WEBKIT_PLAN: Plan = { prefix: 'LW-', ...BESIDE_INDEXEDDB };
+export const FIREFOX_PLAN: Plan = { prefix: 'LF-', rounds: 3, ...BESIDE_INDEXEDDB };
+export const WEBKIT_PLAN: Plan = { prefix: 'LW-', rounds: 3, ...BESIDE_INDEXEDDB };
 
 /** What an app's page gets: every call begins and ends there. */
 export const CLIENT_PLAN: Plan = {
   prefix: 'C-',
+  rounds: 3,
   onEmpty: [[insertsFromPage], [autocommitInsertFromPage], [bulkInsertFromPage]],
   onFilled: [
     { dataset: 'values', workloads: [pointReadFromPage, randomUpdateFromPage], coldOpenId: 'L1' },
