@@ -8,16 +8,18 @@ export interface SyncSubject {
   readonly lacks?: Readonly<Record<string, string>>;
 }
 
-export type EngineName = 'hocuspocus' | 'rockpool' | 'tinybase';
+export type EngineName = 'hocuspocus' | 'rockpool' | 'tinybase' | 'triplit';
 
 export const ENGINES: Readonly<Record<EngineName, () => Promise<{ readonly engine: Engine }>>> = {
   hocuspocus: () => import('./engines/hocuspocus.ts'),
   rockpool: () => import('./engines/rockpool.ts'),
   tinybase: () => import('./engines/tinybase.ts'),
+  triplit: () => import('./engines/triplit.ts'),
 };
 
 export const SYNC_SUBJECTS: readonly SyncSubject[] = [
   { name: 'rockpool', variant: '', engine: 'rockpool' },
   { name: 'Hocuspocus', variant: '', engine: 'hocuspocus' },
   { name: 'TinyBase', variant: '', engine: 'tinybase', lacks: { S1: 'a message holds 16 MB: of 100,000 rows a second client gets none' } },
+  { name: 'Triplit', variant: 'server in memory', engine: 'triplit', lacks: { S1: 'minutes to write 100,000 rows' } },
 ];

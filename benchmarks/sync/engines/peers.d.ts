@@ -49,3 +49,35 @@ declare module 'tinybase/synchronizers/synchronizer-ws-client' {
 declare module 'tinybase/synchronizers/synchronizer-ws-server' {
   export function createWsServer(sockets: unknown, createPersister: () => object): object;
 }
+
+declare module '@triplit/client' {
+  interface Writer {
+    insert(collection: string, row: object): Promise<unknown>;
+  }
+  export class TriplitClient implements Writer {
+    constructor(options: { storage: string; serverUrl: string; token: string; schema: unknown; autoConnect: boolean; logLevel: string });
+    query(collection: string): object;
+    subscribe(query: object, onRows: (rows: readonly { readonly id: string }[]) => void, onError: (error: unknown) => void): () => void;
+    connect(): Promise<void>;
+    disconnect(): void;
+    insert(collection: string, row: object): Promise<unknown>;
+    transact(body: (transaction: Writer) => Promise<void>): Promise<unknown>;
+  }
+  export const Schema: {
+    Collections(collections: object): unknown;
+    Schema(columns: object): unknown;
+    Id(): unknown;
+    String(): unknown;
+    Number(): unknown;
+  };
+}
+declare module '@triplit/server' {
+  export function createTriplitStorageProvider(kind: string): Promise<unknown>;
+  export function createServer(options: {
+    storage: unknown;
+    dbOptions: { schema: { collections: unknown } };
+    jwtSecret: string;
+    projectId: string;
+    logHandler: { log(): void };
+  }): Promise<(port: number) => void>;
+}
