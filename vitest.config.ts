@@ -13,6 +13,8 @@ import { findChromium } from './scripts/find-chromium.mjs';
 const notOurs = ['**/node_modules/**', '**/dist/**', '**/.rockpool/**'];
 const browserTests = '**/*.browser.test.{ts,tsx}';
 const deepTests = '**/*.deep.test.{ts,tsx}';
+// Needs a stock browser: vitest.stock-browsers.config.ts.
+const stockTests = '**/*.stock.test.ts';
 const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 
 // A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito context, which is
@@ -80,7 +82,7 @@ const config: ViteUserConfig = defineConfig({
             'tests/**/*.test.{ts,tsx}',
             'scripts/**/*.test.{ts,mjs}',
           ],
-          exclude: [...notOurs, browserTests, deepTests],
+          exclude: [...notOurs, browserTests, deepTests, stockTests],
           // Only a hang should end a test: a machine busy with something else is no reason to be red.
           testTimeout: 30_000,
           hookTimeout: 30_000,

@@ -56,7 +56,7 @@ const config: ViteUserConfig = defineConfig({
         name: 'firefox-private',
         usableMedia: [],
         refusal: 'storage-ephemeral',
-        provider: stockBrowser('firefox', () => startFirefox(firefox, { 'browser.privatebrowsing.autostart': true })),
+        provider: stockBrowser('firefox', () => startFirefox(firefox, { preferences: { 'browser.privatebrowsing.autostart': true } })),
       }),
       project({
         name: 'webkit',
@@ -64,6 +64,7 @@ const config: ViteUserConfig = defineConfig({
         refusal: 'storage-unsupported',
         provider: stockBrowser('webkit', () => startWebKit(webkit)),
       }),
+      { test: { name: 'firefox-killed', environment: 'node', include: ['tests/kills/*.stock.test.ts'], testTimeout: 30 * 60_000 } },
     ],
   },
 });

@@ -57,6 +57,7 @@ const inStockBrowsers = vitest({
   title: 'In stock Firefox and WebKitGTK',
   config: 'vitest.stock-browsers.config.ts',
   inChromium: false,
+  timeoutMs: deepTimeoutMs,
   prepare: ensureStockBrowsers,
 });
 

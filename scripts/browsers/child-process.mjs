@@ -13,7 +13,7 @@ const lookAgainMs = 50;
  * @param {readonly string[]} args
  * @param {(output: string) => Promise<T | undefined> | T | undefined} ready asked again and again, with all that was printed, until it has a result
  * @param {Record<string, string>} [env] added to ours
- * @returns {Promise<{ value: T, stop: () => Promise<void> }>}
+ * @returns {Promise<{ value: T, stop: () => Promise<void>, kill: () => Promise<void> }>} `kill` gives it no time to do anything
  */
 export async function startProcess(program, args, ready, env = {}) {
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -33,9 +33,14 @@ export async function startProcess(program, args, ready, env = {}) {
     await ended;
     clearTimeout(timer);
   };
+  const killed = async () => {
+    process.off('exit', kill);
+    kill();
+    await ended;
+  };
   for (const deadline = Date.now() + startTimeoutMs; ; ) {
     const value = await ready(output);
-    if (value !== undefined) return { value, stop };
+    if (value !== undefined) return { value, stop, kill: killed };
     if (end === '' && Date.now() > deadline) end = `was not ready after ${startTimeoutMs / 1000} s`;
     if (end !== '') {
       await stop();

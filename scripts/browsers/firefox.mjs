@@ -20,19 +20,27 @@ const quietPreferences = {
  * @typedef {object} DrivenBrowser
  * @property {string} version
  * @property {(url: string) => Promise<void>} openPage in a tab of its own
- * @property {() => Promise<void>} close ends the browser and removes its profile
+ * @property {() => Promise<void>} close ends the browser
+ */
+
+/**
+ * @typedef {object} FirefoxOptions
+ * @property {Record<string, boolean | string>} [preferences]
+ * @property {string} [profile] a folder that is kept; without it there is a new one, which is removed on closing
  */
 
 /**
  * @param {string} program
- * @param {Record<string, boolean | string>} [preferences]
- * @returns {Promise<DrivenBrowser>}
+ * @param {FirefoxOptions} [options]
+ * @returns {Promise<DrivenBrowser & { kill: () => Promise<void> }>}
  */
-export async function startFirefox(program, preferences = {}) {
-  const profile = mkdtempSync(join(tmpdir(), 'rockpool-firefox-'));
+export async function startFirefox(program, { preferences = {}, profile: keptProfile } = {}) {
+  const profile = keptProfile ?? mkdtempSync(join(tmpdir(), 'rockpool-firefox-'));
   const lines = Object.entries({ ...quietPreferences, ...preferences }).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`);
   writeFileSync(join(profile, 'user.js'), lines.join('\n'));
-  const removeProfile = () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  const removeProfile = () => {
+    if (keptProfile === undefined) rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  };
   try {
     const firefox = await startProcess(
       program,
@@ -47,6 +55,7 @@ export async function startFirefox(program, preferences = {}) {
         const { context } = await bidi.send('browsingContext.create', { type: 'tab' });
         await bidi.send('browsingContext.navigate', { context, url, wait: 'none' });
       },
+      kill: () => firefox.kill(),
       async close() {
         bidi.close();
         await firefox.stop();

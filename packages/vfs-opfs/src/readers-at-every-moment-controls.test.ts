@@ -30,13 +30,13 @@ async function faultsOf(run: StampedRun): Promise<readonly string[]> {
   return [...(await lookAtEveryMoment(run, 1)).faults];
 }
 
-it('a commit that is acknowledged before its record is written is noticed', { timeout: 120_000 }, async () => {
+it('a commit that is acknowledged before its record is written is noticed', { timeout: 600_000 }, async () => {
   const run = await runStampedWriter(STEPS);
   const acknowledged = run.acknowledged.map(({ callCount, stamps }) => ({ stamps, callCount: callCount - 1 }));
   expect(await faultsOf({ ...run, acknowledged })).toContainEqual(expect.stringContaining('was acknowledged or seen'));
 });
 
-it('a WAL checkpoint that does not say that it is copying is noticed', { timeout: 120_000 }, async () => {
+it('a WAL checkpoint that does not say that it is copying is noticed', { timeout: 600_000 }, async () => {
   const run = await runStampedWriter(STEPS);
   const isCopying = (call: DiskCall): boolean => headerState(call) === 2;
   expect(run.calls.some(isCopying)).toBe(true);
@@ -44,7 +44,7 @@ it('a WAL checkpoint that does not say that it is copying is noticed', { timeout
   expect(await faultsOf({ ...run, calls })).toContainEqual(expect.stringContaining('pages of no one moment'));
 });
 
-it('a segment that is used again before it was copied is noticed', { timeout: 120_000 }, async () => {
+it('a segment that is used again before it was copied is noticed', { timeout: 600_000 }, async () => {
   const run = await runStampedWriter(STEPS);
   // The third generation begins in the segment of the first; its pages are copied with the first writes to the database file.
   const third = run.calls.findIndex((call, index) => isBeginning(call) && run.calls.slice(0, index).filter(isBeginning).length === 2);

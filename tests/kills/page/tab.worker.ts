@@ -1,5 +1,5 @@
-import { StorageError, openStorage, opfsSharedMedium } from '../../../packages/vfs-opfs/src/index.ts';
-import type { Storage } from '../../../packages/vfs-opfs/src/index.ts';
+import { StorageError, openStorage, opfsExclusiveMedium, opfsSharedMedium } from '../../../packages/vfs-opfs/src/index.ts';
+import type { Medium, Storage } from '../../../packages/vfs-opfs/src/index.ts';
 import { loadBrowserSqlite } from '../../../packages/vfs-opfs/src/testing/browser-sqlite.ts';
 import { TestConnection, TestSqliteError } from '../../../packages/vfs-opfs/src/testing/test-connection.ts';
 import type { FoundTabs, Report } from '../report.ts';
@@ -16,6 +16,7 @@ const SQLITE_FULL = 13;
 interface Tab {
   readonly name: string;
   readonly database: string;
+  readonly medium: Medium;
   readonly random: () => number;
 }
 
@@ -32,7 +33,7 @@ async function opened(tab: Tab, role: 'writer' | 'reader'): Promise<{ storage: S
   const startMs = performance.now();
   const storage = await openStorage({
     name: tab.database,
-    medium: opfsSharedMedium(),
+    medium: tab.medium,
     role,
     // A reader has nothing to wait for but a database.
     timeoutMs: role === 'writer' ? WAIT_FOR_TURN_MS : 10_000,
@@ -151,12 +152,13 @@ function randomFrom(seed: number): () => number {
 addEventListener('message', (event: MessageEvent<string>) => {
   const parameters = new URLSearchParams(event.data);
   const seed = Number(parameters.get('seed'));
-  const tab: Tab = { name: parameters.get('tab') ?? 'a', database: parameters.get('database') ?? 'killed', random: randomFrom(seed) };
+  const medium = parameters.get('medium') === 'exclusive' ? opfsExclusiveMedium() : opfsSharedMedium();
+  const tab: Tab = { name: parameters.get('tab') ?? 'a', database: parameters.get('database') ?? 'killed', medium, random: randomFrom(seed) };
   if (parameters.get('broadcasts') === 'disturbed') disturbBroadcasts(randomFrom(seed + 1));
   const live = async (): Promise<never> => {
     for (;;) {
       if (parameters.get('only') !== 'reader') await writeForAWhile(tab);
-      await readForAWhile(tab);
+      if (medium.allowsReaders) await readForAWhile(tab);
     }
   };
   live().catch(async (error: unknown) => {

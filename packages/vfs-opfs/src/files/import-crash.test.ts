@@ -49,7 +49,7 @@ describe('a crash after any call of an import', () => {
     ['of a smaller file', 90, 30],
     ['under a new name', 0, 60],
   ] as const) {
-    it(`${title} leaves the old database or the new one, whole`, { timeout: 120_000 }, async () => {
+    it(`${title} leaves the old database or the new one, whole`, { timeout: 600_000 }, async () => {
       const module = await loadNodeSqlite();
       const source = new SimulatedDisk();
       await build(source, module, 'source', 'new', newRows);
@@ -80,7 +80,7 @@ describe('a crash after any call of an import', () => {
 });
 
 describe('a disk that is full', () => {
-  it('at any one write of an import costs the import, and never the database', { timeout: 120_000 }, async () => {
+  it('at any one write of an import costs the import, and never the database', { timeout: 600_000 }, async () => {
     const module = await loadNodeSqlite();
     const source = new SimulatedDisk();
     await build(source, module, 'source', 'new', 90);

@@ -4,7 +4,7 @@ import { StorageError } from '../storage-error.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
 import { CallTimeline } from './call-timeline.ts';
 import type { TimelineReader } from './call-timeline.ts';
-import { everyScheduleAsync } from './every-schedule.ts';
+import { everySchedule } from './every-schedule.ts';
 import { STAMPED_NAME, STAMPED_PAGE_BYTES, stampOf } from './stamped-writer.ts';
 import type { StampedRun } from './stamped-writer.ts';
 
@@ -37,7 +37,7 @@ export async function lookAtEveryMoment({ calls, acknowledged }: StampedRun, mov
   const first = timeline.steps.findIndex(({ callCount }) => callCount >= acknowledged[0]!.callCount) + 1;
   for (let start = first; start <= timeline.steps.length; start += 1) {
     for (const phase of PHASES) {
-      findings.schedules += await everyScheduleAsync(1_000_000, (choose) => readTwice(timeline, acknowledged, timeline.reader(choose, start), phase, moves, findings));
+      findings.schedules += await everySchedule(1_000_000, (choose) => readTwice(timeline, acknowledged, timeline.reader(choose, start), phase, moves, findings));
     }
   }
   return findings;

@@ -5,20 +5,7 @@ export type Choose = (count: number) => number;
  * Runs `run` once for every sequence of choices that there is, depth first; a run makes the same choices again as the one before up to the
  * last that has a possibility left. Returns the number of runs, or throws after `limit` of them: then "every" would not be true.
  */
-export function everySchedule(limit: number, run: (choose: Choose) => void): number {
-  const schedule = new Schedule();
-  let runs = 0;
-  do {
-    if (runs === limit) throw new Error(`more than ${limit} schedules`);
-    runs += 1;
-    schedule.rewind();
-    run((count) => schedule.choose(count));
-  } while (schedule.next());
-  return runs;
-}
-
-/** The same for runs that are asynchronous. */
-export async function everyScheduleAsync(limit: number, run: (choose: Choose) => Promise<void>): Promise<number> {
+export async function everySchedule(limit: number, run: (choose: Choose) => Promise<void>): Promise<number> {
   const schedule = new Schedule();
   let runs = 0;
   do {

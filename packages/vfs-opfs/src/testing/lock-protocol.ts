@@ -4,7 +4,7 @@ import { openWriter } from '../open-writer.ts';
 import type { OpenedRole } from '../opened-role.ts';
 import { StorageError } from '../storage-error.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
-import { everyScheduleAsync } from './every-schedule.ts';
+import { everySchedule } from './every-schedule.ts';
 import { ScheduledWorkers } from './scheduled-workers.ts';
 import type { ScheduleBounds, ScheduledWorker } from './scheduled-workers.ts';
 
@@ -50,7 +50,7 @@ export async function everyLockSchedule(cast: LockedCast, bounds: ScheduleBounds
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const faults = new Set<string>();
   try {
-    const schedules = await everyScheduleAsync(1_000_000, async (choose) => {
+    const schedules = await everySchedule(1_000_000, async (choose) => {
       const ledger: Ledger = { acknowledged: 0, issued: 0, faults: [] };
       const workers = new ScheduledWorkers(choose, bounds);
       for (const [name, work] of Object.entries(cast)) workers.add(name, (worker) => (name.startsWith('reader') ? read(worker, work, ledger) : write(worker, work, ledger)));

@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findStockBrowsers } from '../../scripts/browsers/find-stock-browsers.mjs';
+import { startFirefox } from '../../scripts/browsers/firefox.mjs';
+import { Journal } from './journal.ts';
+import { serveJournal } from './journal-server.ts';
+import type { JournalServer } from './journal-server.ts';
+
+/** Fewer than of Chromium: it starts more slowly. ROCKPOOL_KILLS changes it. */
+const KILLS = Number(process.env['ROCKPOOL_KILLS'] ?? 20);
+const HANG_MS = 60_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'rockpool-firefox-kills-'));
+const profile = join(folder, 'profile');
+const journal = new Journal();
+let server: JournalServer;
+
+beforeAll(async () => {
+  mkdirSync(profile);
+  server = await serveJournal(() => journal, join(folder, 'page'));
+}, 120_000);
+
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+});
+
+it(`${KILLS} kills of a stock Firefox whose tabs write in turn lose nothing that was acknowledged, and the next one opens`, async () => {
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    journal.begin();
+    const acknowledged = journal.counts.acknowledged;
+    const firefox = await startFirefox(findStockBrowsers().firefox, { profile });
+    for (const tab of ['a', 'b', 'c']) await firefox.openPage(`${server.url}/?tab=${tab}&medium=exclusive&seed=${kill}${tab.codePointAt(0)}`);
+    const goesOn = await journal.until(() => journal.counts.acknowledged > acknowledged + 5 + (kill % 40) || journal.faults.length > 0, HANG_MS);
+    await firefox.kill();
+    expect(journal.faults).toEqual([]);
+    expect(goesOn).toBe(true);
+  }
+  const slowestMs = Math.max(...journal.firstOpeningsMs);
+  console.log(`${KILLS} kills: ${journal.counts.acknowledged} acknowledged commits, ${journal.counts.writerLooks} looks; opening ${Math.round(slowestMs)} ms at most`);
+  // The promise, not a benchmark: opening after any kill takes no longer than this.
+  expect(slowestMs).toBeLessThan(3000);
+});
