@@ -157,6 +157,7 @@ export class SimulatedConnection {
   private mangling: Mangling | null = null;
   /** A delivery that the next one overtakes. */
   private overtaken: (() => void) | null = null;
+  private deliveries = 0;
 
   constructor(network: Network, client: Owner, place: Place) {
     const { time, random } = network.options;
@@ -279,7 +280,9 @@ export class SimulatedConnection {
   }
 
   private sendDown(isDelivery: boolean, deliver: () => void): void {
-    if (isDelivery && this.overtaken === null && this.mangling === 'swap') {
+    if (isDelivery) this.deliveries++;
+    // The first one belongs to the welcome.
+    if (isDelivery && this.overtaken === null && this.mangling === 'swap' && this.deliveries > 1) {
       this.overtaken = deliver;
       return;
     }

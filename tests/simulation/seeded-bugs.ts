@@ -111,8 +111,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a changeset split over two commits',
     file: client('write/write-transaction.ts'),
-    find: 'statement.run(...params);',
-    replace: "statement.run(...params); if (next === 1) { connection.run('COMMIT'); connection.run('BEGIN IMMEDIATE'); }",
+    find: 'const rows = this.runOne(statement, params);',
+    replace: "const rows = this.runOne(statement, params); if (next === 2) { connection.run('COMMIT'); connection.run('BEGIN IMMEDIATE'); }",
   },
   {
     name: 'a delivery split over two commits',

@@ -35,24 +35,26 @@ export interface ApplyDeliveryInput {
   readonly delivery: Delivery;
   /** The log epoch that the server named in its welcome; null for the one that is known. Matters for a whole state alone. */
   readonly epoch?: Uint8Array | null;
+  /** The first one after a welcome, with the outcomes that the server still has for this site. */
+  readonly isFirst?: boolean;
 }
 
 /**
  * Applies one delivery in one transaction: outcomes, rows, cursor; all or nothing. Returns the names of the tables touched.
  *
- * Throws `frame-unexpected` for a delivery that does not continue what is here, `site-copied` for changesets that the server calls decided
- * without saying how, and what SQLite throws.
+ * Throws `frame-unexpected` for a delivery that does not continue what is here, `site-copied` for changesets that the server called decided
+ * before this connection and does not say how, and what SQLite throws.
  */
 export function applyDelivery(input: ApplyDeliveryInput): ReadonlySet<string> {
   return input.delivery.whole ? applyWhole(input) : applyNews(input);
 }
 
-function applyNews({ connection, pending, log, delivery, tablesById }: ApplyDeliveryInput): ReadonlySet<string> {
+function applyNews({ connection, pending, log, delivery, tablesById, isFirst = false }: ApplyDeliveryInput): ReadonlySet<string> {
   const { cursor } = log;
   const { from, to } = delivery;
   if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
   const { outcomes, touched, withheld } = quietTransaction(connection, () => {
-    const news = newOutcomes(log, delivery);
+    const news = newOutcomes(log, delivery, isFirst);
     for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
     const decisions = new Map(news.map(({ sequence, kind }) => [sequence, kind]));
     const applied = applyRows({ connection, tablesById, pending, decisions, groups: delivery.groups });
@@ -70,10 +72,10 @@ function applyNews({ connection, pending, log, delivery, tablesById }: ApplyDeli
  * The server's whole state takes the place of what is here. What it has not decided, perhaps because it was restored from a backup,
  * is pending (again) on top; local tables are not touched.
  */
-function applyWhole({ connection, pending, log, delivery, tablesById, epoch = null }: ApplyDeliveryInput): ReadonlySet<string> {
+function applyWhole({ connection, pending, log, delivery, tablesById, epoch = null, isFirst = false }: ApplyDeliveryInput): ReadonlySet<string> {
   try {
     const withheld = quietTransaction(connection, () => {
-      for (const outcome of newOutcomes(log, delivery)) record(log, outcome);
+      for (const outcome of newOutcomes(log, delivery, isFirst)) record(log, outcome);
       log.startOver(epoch, delivery, delivery.decidedUpTo);
       pending.clear();
       for (const changeset of log.pendingAfter(0)) pending.add(changeset);
@@ -90,11 +92,13 @@ function applyWhole({ connection, pending, log, delivery, tablesById, epoch = nu
 }
 
 /** The outcomes that are news here, checked to be complete: one for each number up to `decidedUpTo`. */
-function newOutcomes(log: DeliveryLog, { decidedUpTo, outcomes }: Delivery): Outcome[] {
+function newOutcomes(log: DeliveryLog, { decidedUpTo, outcomes }: Delivery, isFirst: boolean): Outcome[] {
   const fresh = outcomes.filter(({ sequence }) => sequence > log.decidedUpTo).sort((a, b) => a.sequence - b.sequence);
   const expected = Math.max(0, decidedUpTo - log.decidedUpTo);
   const gapless = fresh.every(({ sequence }, index) => sequence === log.decidedUpTo + 1 + index);
   if (fresh.length !== expected || !gapless) {
+    // Later on one that came before did not arrive: on a new connection it comes again.
+    if (!isFirst) throw new RockpoolError('frame-unexpected', { problem: 'an outcome is missing', decidedHere: log.decidedUpTo, decidedUpTo });
     // The server forgets an outcome when it is confirmed: another copy of this file has confirmed it, or this is an old copy put back.
     throw new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: log.decidedUpTo, sequence: decidedUpTo + 1 });
   }

@@ -146,11 +146,21 @@ describe('a pending counter that no longer fits into 64 bits', () => {
 });
 
 describe('an outcome that the server has forgotten', () => {
-  it('means that another copy of the file has confirmed it', () => {
+  const gap = testDelivery({ from: 5, to: 7, decidedUpTo: 4, outcomes: admitted(4, 4) });
+
+  it('means in the first delivery after a welcome that another copy of the file has confirmed it', () => {
     const { database, sync } = atFive();
-    expect(() => sync.applyDelivery(testDelivery({ from: 5, to: 7, decidedUpTo: 4, outcomes: admitted(4, 4) }))).toThrow(
-      new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: 2, sequence: 5 }),
-    );
+    sync.greet(testWelcome({ decidedUpTo: 4 }));
+    expect(() => sync.applyDelivery(gap)).toThrow(new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: 2, sequence: 5 }));
+    database.close();
+  });
+
+  it('means later on that a delivery did not arrive, and leaves all as it is for the next connection', () => {
+    const { database, sync } = atFive();
+    sync.greet(testWelcome({ decidedUpTo: 2 }));
+    sync.applyDelivery(testDelivery({ from: 5, to: 5, decidedUpTo: 2 }));
+    expect(() => sync.applyDelivery(gap)).toThrow(expect.objectContaining({ code: 'frame-unexpected' }));
+    expect(sync.position()).toMatchObject({ cursor: 5, decidedUpTo: 2 });
     database.close();
   });
 });

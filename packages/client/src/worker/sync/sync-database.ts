@@ -29,6 +29,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   let epochThere: Uint8Array | null = null;
   let latestContact: ClockContact | null = null;
   let contactElapsedMs = 0;
+  let isFirst = false;
 
   /** What is pending was written after the contact that is kept, or its age could not be told from it. */
   function noteServerTime(serverMs: number): void {
@@ -67,6 +68,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     greet(welcome: Welcome): WelcomeVerdict {
       noteServerTime(welcome.serverNowMs);
       epochThere = welcome.epoch;
+      isFirst = true;
       const verdict = judgeWelcome(welcome, {
         decidedUpTo: outbox.decidedUpTo(),
         lastSequence: changelog.head().sequence,
@@ -93,7 +95,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
     applyDelivery(delivery: Delivery): void {
-      applied(new Set([...applyDelivery({ connection, tablesById, pending, log, delivery, epoch: epochThere }), ...makeDependentEditsAnew(database)]));
+      applied(new Set([...applyDelivery({ connection, tablesById, pending, log, delivery, epoch: epochThere, isFirst }), ...makeDependentEditsAnew(database)]));
+      isFirst = false;
     },
     counts: () => ({ pendingCount: outbox.pendingCount(), parkedCount: parked.count() }),
     flush: () => database.flush(),
