@@ -19,7 +19,7 @@ import { UndoHistory } from './tab/undo-history.ts';
 import { createTabWorker } from './tab/tab-worker.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import { withSent } from './rpc/row-whereabouts.ts';
-import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
+import type { SqlStatement, StatementOutcome, StatementResult } from './rpc/sql-statement.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
 import type { SqlParam, SqlValue } from './rpc/sql-value.ts';
 import type { WriteAction } from './rpc/write-action.ts';
@@ -58,7 +58,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     else onError(error);
   }
 
-  const open = async (worker: Remote<WorkerApi>): Promise<void> => status.set(await worker.open(openOptions, proxy(tab)));
+  const open = async (worker: Remote<WorkerApi>): Promise<void> => status.hear(await worker.open(openOptions, proxy(tab)));
   const connection = createTabWorker({
     start: startWorker,
     reopen: async (worker) => {
@@ -92,7 +92,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
 
   const tab: TabApi = {
     onEvent: (event: WorkerEvent): void => {
-      if (event.kind === 'status') status.set(event.status);
+      if (event.kind === 'status') status.hear(event.news);
       else if (event.kind === 'problem') onProblem(RockpoolError.fromData(event.error));
       else if (event.kind === 'first-sync') sync?.firstSync?.onProgress?.({ receivedBytes: event.receivedBytes, totalBytes: event.totalBytes });
       else live.onEvent(event);
@@ -126,7 +126,11 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     return connection.call(run);
   }
 
-  const write = (statements: readonly SqlStatement[], action?: WriteAction, requestId: string = newId()) => call((worker) => worker.write(statements, action, requestId));
+  async function write(statements: readonly SqlStatement[], action?: WriteAction, requestId: string = newId()): Promise<readonly StatementOutcome[]> {
+    const { outcomes, news } = await call((worker) => worker.write(statements, action, requestId));
+    status.hear(news);
+    return outcomes;
+  }
   const history = new UndoHistory({ undo: (requestId, newRequestId) => write([], { kind: 'undo', requestId }, newRequestId), newId });
   const synced = new SyncedWrites({
     requireServer: () => {
@@ -155,7 +159,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   };
   const transactions: TransactionSource = {
     transact: (transactionId, ask) => call((worker) => worker.transact(transactionId, ask)),
-    commit: (transactionId) => call((worker) => worker.commit(transactionId)),
+    commit: async (transactionId) => status.hear(await call((worker) => worker.commit(transactionId))),
   };
 
   async function close(): Promise<void> {

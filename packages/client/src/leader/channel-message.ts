@@ -20,12 +20,21 @@ export type BroadcastMessage =
   | LeaderMessage
   /** The leader has committed. */
   | ({ readonly kind: 'commit' } & CommitNotice)
-  | { readonly kind: 'status'; readonly epoch: string; readonly status: LeaderStatus };
+  | StatusMessage;
 
 /** What one tab says to one other: a follower asks, the leader answers. */
-export type DirectMessage = AskMessage | AnswerMessage;
+export type DirectMessage = StatusMessage | AskMessage | AnswerMessage;
 
 export type ChannelMessage = BroadcastMessage | DirectMessage;
+
+/** Told to all when it changes, and to who has written before the answer: the other way it could come after that. */
+export interface StatusMessage {
+  readonly kind: 'status';
+  readonly epoch: string;
+  /** Counts up within the leadership: what has a lower number is old. */
+  readonly statusNumber: number;
+  readonly status: LeaderStatus;
+}
 
 /** The leader says that it leads: once when it begins, and to every hello. */
 export interface LeaderMessage {
@@ -36,6 +45,7 @@ export interface LeaderMessage {
   readonly commitNumber: number;
   readonly schema: string;
   readonly migrationCount: number;
+  readonly statusNumber: number;
   readonly status: LeaderStatus;
   /** Whether other tabs may open the files that it writes. If not, they read by asking. */
   readonly sharesFiles: boolean;

@@ -75,7 +75,7 @@ describe('a leader that is asked to write', () => {
   it('tells all of the commit, and then the author', async () => {
     const { serve, posted } = createWorld();
     await serve({ requestId: 'a' });
-    expect(posted).toEqual(['commit', 'answer a']);
+    expect(posted).toEqual(['commit', 'status', 'answer a']);
   });
 
   it('passes over what another leader was asked', async () => {
@@ -105,7 +105,7 @@ describe('a leader that is asked to write', () => {
     world.failNext = true;
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'b', afterRequestId: 'a' });
-    expect(world.posted).toEqual(['refused a', 'commit', 'answer b']);
+    expect(world.posted).toEqual(['refused a', 'commit', 'status', 'answer b']);
   });
 
   it('answers again what it is asked again, and tells nobody of a commit that was none', async () => {
@@ -113,7 +113,7 @@ describe('a leader that is asked to write', () => {
     await world.serve({ requestId: 'a' });
     await world.serve({ requestId: 'a' });
     expect(world.written).toEqual(['a']);
-    expect(world.posted).toEqual(['commit', 'answer a', 'answer a']);
+    expect(world.posted).toEqual(['commit', 'status', 'answer a', 'status', 'answer a']);
     expect(world.localCommits).toBe(1);
   });
 
@@ -138,7 +138,7 @@ describe('where commits are stored behind', () => {
     expect(world.localCommits).toBe(0);
     stored.resolve();
     await serving;
-    expect(world.posted).toEqual(['commit', 'answer a']);
+    expect(world.posted).toEqual(['commit', 'status', 'answer a']);
     expect(world.localCommits).toBe(1);
   });
 
@@ -164,6 +164,6 @@ describe('where commits are stored behind', () => {
     const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'a' })];
     stored.resolve();
     await Promise.all(serving);
-    expect(world.posted).toEqual(['commit', 'answer a']);
+    expect(world.posted).toEqual(['commit', 'status', 'answer a']);
   });
 });

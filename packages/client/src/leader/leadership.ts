@@ -6,7 +6,7 @@ import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
 import type { Clock } from './clock.ts';
 import { createAnsweredRequests, type AnsweredRequests } from './answered-requests.ts';
-import type { AskMessage, BroadcastMessage, DirectMessage, LeaderRequest, LeaderStatus, ReadWork } from './channel-message.ts';
+import type { AskMessage, BroadcastMessage, DirectMessage, LeaderRequest, LeaderStatus, ReadWork, StatusMessage } from './channel-message.ts';
 import type { CommitNotice, CommitPosition } from './commit-notice.ts';
 import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
@@ -97,6 +97,7 @@ export class Leadership<Database extends WritableDatabase> {
   private readonly transactions: LeaderTransactions<WriteOutcome>;
   private work: LeaderWork;
   private status: LeaderStatus;
+  private statusNumber = 0;
   private commitNumber = 0;
 
   constructor(options: LeadershipOptions<Database>) {
@@ -153,6 +154,7 @@ export class Leadership<Database extends WritableDatabase> {
       const watch: WatchOwner = (onGone) => (request.kind === 'step' ? watchOwner(request.transactionId, onGone) : () => undefined);
       const answer = await this.carryOut(requestId, request, { latestStartMs, watchOwner: watch });
       if (request.kind !== 'read') answered.add(requestId, null, latestStartMs);
+      if (request.kind === 'write') send(tabId, this.statusMessage());
       send(tabId, { kind: 'answer', requestId, answer });
     } catch (thrown) {
       if (thrown instanceof ReadInterrupted) return; // The next leader is asked.
@@ -166,7 +168,7 @@ export class Leadership<Database extends WritableDatabase> {
 
   announce(): void {
     const { tabId, schema, migrationCount, sharesFiles } = this.options;
-    this.options.post({ kind: 'leader', tabId, ...this.position, schema, migrationCount, status: this.status, sharesFiles });
+    this.options.post({ kind: 'leader', tabId, ...this.position, schema, migrationCount, status: this.status, statusNumber: this.statusNumber, sharesFiles });
   }
 
   /** Commits were undone: what the work remembers of the database may not be so any more. */
@@ -253,8 +255,13 @@ export class Leadership<Database extends WritableDatabase> {
 
   private publishStatus(status: LeaderStatus): void {
     this.status = status;
-    this.options.post({ kind: 'status', epoch: this.epoch, status });
+    this.statusNumber++;
+    this.options.post(this.statusMessage());
     this.options.onStatus(status);
+  }
+
+  private statusMessage(): StatusMessage {
+    return { kind: 'status', epoch: this.epoch, statusNumber: this.statusNumber, status: this.status };
   }
 }
 

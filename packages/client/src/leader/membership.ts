@@ -5,7 +5,7 @@ import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
 import type { TransactionAsk } from '../rpc/transaction-ask.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
 import type { TabRole } from '../rpc/sync-status.ts';
-import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus } from './channel-message.ts';
+import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus, StatusMessage } from './channel-message.ts';
 import type { Clock } from './clock.ts';
 import { createCommitFollower } from './commit-notice.ts';
 import { compareSchemas } from './compare-schemas.ts';
@@ -93,6 +93,7 @@ export class Membership<Database extends WritableDatabase> {
   private hasFollowers = false;
   private leadership: Leadership<Database> | null = null;
   private leaderEpoch: string | null = null;
+  private newestStatus = -1;
   private onAnnounced: ((leader: LeaderMessage) => void) | null = null;
   private ended: RockpoolError | null = null;
   private isAway = true;
@@ -288,8 +289,7 @@ export class Membership<Database extends WritableDatabase> {
       case 'commit':
         return this.observe(this.commits.observe(message));
       case 'status':
-        if (message.epoch === this.leaderEpoch) this.options.onStatus(message.status, 'follower');
-        return;
+        return this.hearStatus(message);
       case 'ask':
         return void this.leadership?.serve(message);
       case 'answer':
@@ -307,11 +307,19 @@ export class Membership<Database extends WritableDatabase> {
 
     if (message.epoch !== this.leaderEpoch) {
       this.leaderEpoch = message.epoch;
+      this.newestStatus = -1;
       this.link.onNewLeader(message);
     }
     this.onAnnounced?.(message);
     this.observe(this.commits.observePosition(message));
-    this.options.onStatus(message.status, 'follower');
+    this.hearStatus(message);
+  }
+
+  /** It comes by two ways, of which either may be the faster. */
+  private hearStatus({ epoch, statusNumber, status }: Pick<StatusMessage, 'epoch' | 'statusNumber' | 'status'>): void {
+    if (epoch !== this.leaderEpoch || statusNumber < this.newestStatus) return;
+    this.newestStatus = statusNumber;
+    this.options.onStatus(status, 'follower');
   }
 
   private onUndone(): void {

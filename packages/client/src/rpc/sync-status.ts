@@ -60,3 +60,9 @@ export interface SyncStatus {
   /** That is a minute or more, either way. Nothing is lost or won by it, but what this device calls today may be wrong. */
   readonly clockWrong: boolean;
 }
+
+/** A status on its way to a page. There are two ways, beside answers and by itself, and either may be the faster: what has a lower number is old. */
+export interface StatusNews {
+  readonly number: number;
+  readonly status: SyncStatus;
+}

@@ -7,7 +7,7 @@ import type { Persistence, PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
 import type { RowWhereabouts } from './row-whereabouts.ts';
 import type { SqlValue } from './sql-value.ts';
-import type { SyncStatus } from './sync-status.ts';
+import type { StatusNews } from './sync-status.ts';
 import type { TransactionAsk } from './transaction-ask.ts';
 import type { WriteFate } from './write-fate.ts';
 import type { WriteAction } from './write-action.ts';
@@ -60,7 +60,7 @@ export interface WorkerApi extends DatabasesApi {
    * Resolves with the status when local reads and writes work; waits for the network only where a first sync was asked for. Called once, before anything else.
    * Status events come after that.
    */
-  open(options: OpenOptions, tab: TabApi): Promise<SyncStatus>;
+  open(options: OpenOptions, tab: TabApi): Promise<StatusNews>;
   query(statement: SqlStatement): Promise<EncodedRows>;
   /** Begins a large result; the page names it. What it gives is of one moment where storage has room for another connection. */
   openStream(streamId: number, statement: SqlStatement): Promise<void>;
@@ -68,14 +68,14 @@ export interface WorkerApi extends DatabasesApi {
   nextChunk(streamId: number): Promise<EncodedRows | null>;
   closeStream(streamId: number): Promise<void>;
   /** One atomic transaction; resolves when it is committed, wherever it ran. The page makes its id: asked again under that, it is done once. */
-  write(statements: readonly SqlStatement[], action: WriteAction | undefined, requestId: string): Promise<readonly StatementOutcome[]>;
+  write(statements: readonly SqlStatement[], action: WriteAction | undefined, requestId: string): Promise<WriteAnswer>;
   /**
    * One step of a transaction that stays open from call to call; the page makes its id. Only what reads or writes gives an outcome.
    * Rejects with `transaction-lost`, `transaction-timeout` and `transaction-ended` when it is not open any more: nothing of it is kept.
    */
   transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
   /** Resolves when it is committed; once it is asked for, its outcome is certain even if the leader dies. */
-  commit(transactionId: string): Promise<void>;
+  commit(transactionId: string): Promise<StatusNews>;
   /** What was refused and waits for a decision, oldest first. */
   parked(): Promise<readonly ParkedChangeset[]>;
   whereIs(table: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
@@ -98,6 +98,12 @@ export interface WorkerApi extends DatabasesApi {
   close(): Promise<void>;
 }
 
+/** With the status that counts the write: whoever has written must not read that everything is sent. */
+export interface WriteAnswer {
+  readonly outcomes: readonly StatementOutcome[];
+  readonly news: StatusNews;
+}
+
 /** What a worker asks of its page. */
 export interface TabApi {
   onEvent(event: WorkerEvent): void | Promise<void>;
@@ -110,7 +116,7 @@ export type LiveResult = { readonly queryId: number; readonly diff: RowsDiff } |
 export type WorkerEvent =
   /** All live queries that a commit, or several in one turn, gave another result. */
   | { readonly kind: 'live'; readonly results: readonly LiveResult[] }
-  | { readonly kind: 'status'; readonly status: SyncStatus }
+  | { readonly kind: 'status'; readonly news: StatusNews }
   /** The first sync comes as a file, before anything is open. */
   | { readonly kind: 'first-sync'; readonly receivedBytes: number; readonly totalBytes: number }
   /** Something failed that no call is waiting for. */

@@ -201,6 +201,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       const fine = take(mine, 'fine', 3);
       await Promise.all([late, fine]);
       const outcomes = Promise.allSettled([late.synced, fine.synced]);
+      expect(mine.status.pendingCount).toBe(2); // at once: who has written must not read that all is sent
       expect(await mine.whereIs('seat', 'late')).toMatchObject({ stage: 'pending', changes: [{ stage: 'pending', reason: null }] });
       expect(await mine.whereIs('seat', 'theirs')).toMatchObject({ stage: 'none', changes: [] });
 

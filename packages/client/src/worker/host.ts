@@ -7,7 +7,7 @@ import { Membership } from '../leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
 import type { Persistence } from '../rpc/persistence.ts';
 import type { StatementOutcome } from '../rpc/sql-statement.ts';
-import type { SyncStatus } from '../rpc/sync-status.ts';
+import type { StatusNews, SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
 import type { OpenDatabase } from './database/open-database.ts';
@@ -26,10 +26,11 @@ export function createHost(): WorkerApi {
   let membership: Membership<OpenDatabase> | null = null;
   let live: LiveRunner | null = null;
   let streams: Streams | null = null;
+  let news: StatusNews | null = null;
 
-  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams } {
-    if (membership === null || live === null || streams === null) throw new RockpoolError('internal', { called: 'before open' });
-    return { membership, live, streams };
+  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams; readonly news: StatusNews } {
+    if (membership === null || live === null || streams === null || news === null) throw new RockpoolError('internal', { called: 'before open' });
+    return { membership, live, streams, news };
   }
 
   return {
@@ -53,10 +54,14 @@ export function createHost(): WorkerApi {
         clockWrong: false,
       };
       let status: SyncStatus = { ...initialStatus, role: 'follower' };
+      let told: StatusNews = { number: 0, status };
+      news = told;
       let isOpen = false;
       const setStatus = (next: SyncStatus): void => {
         status = next;
-        if (isOpen) send({ kind: 'status', status });
+        told = { number: told.number + 1, status };
+        news = told;
+        if (isOpen) send({ kind: 'status', news: told });
       };
 
       const schema = decodeSchema(options.schema);
@@ -105,7 +110,7 @@ export function createHost(): WorkerApi {
       streams = createStreams({ openReader, reads: mine.reads, nowMs: () => performance.now() });
       await mine.open();
       isOpen = true;
-      return status;
+      return told;
     },
 
     async query(statement) {
@@ -120,13 +125,16 @@ export function createHost(): WorkerApi {
     closeStream: async (streamId) => opened().streams.close(streamId),
     write: async (statements, action, requestId) => {
       const outcomes = await opened().membership.write(statements, action, requestId);
-      return transfer(outcomes, outcomes.flatMap(outcomeTransferables));
+      return transfer({ outcomes, news: opened().news }, outcomes.flatMap(outcomeTransferables));
     },
     transact: async (transactionId, ask) => {
       const outcome = await opened().membership.transact(transactionId, ask);
       return outcome === null ? null : transfer(outcome, outcomeTransferables(outcome));
     },
-    commit: async (transactionId) => opened().membership.commit(transactionId),
+    commit: async (transactionId) => {
+      await opened().membership.commit(transactionId);
+      return opened().news;
+    },
     parked: async () => opened().membership.reads.listParked(),
     whereIs: async (table, key) => opened().membership.reads.whereIs(table, key),
     writeFates: async (requestIds) => opened().membership.reads.writeFates(requestIds),
