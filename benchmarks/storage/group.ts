@@ -57,7 +57,8 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
         },
         samples,
       );
-      await run.run();
+      // A browser that cannot be had here must not take the figures of the others along.
+      await run.run().catch((error: unknown) => console.log(`  ${browser}: ${error instanceof Error ? error.message : String(error)}`));
     }
   } finally {
     pages.close();
