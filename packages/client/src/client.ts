@@ -169,6 +169,9 @@ export interface Client {
   live<Row extends object = SqlRow>(statement: SqlStatement): LiveQuery<Row>;
   live<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): LiveQuery<Row>;
 
+  /** The live queries of this tab that run now, for who wants to see what they cost. */
+  liveQueries(): LiveQueryInfo[];
+
   /** The present status; a new object whenever something changed. */
   readonly status: SyncStatus;
   /** Calls the listener at once and after every change, until the returned function is called. */
@@ -290,6 +293,17 @@ export interface LiveState<Row> {
   readonly error: RockpoolError | null;
   /** True until the first result or error. */
   readonly loading: boolean;
+}
+
+/** What a live query costs. */
+export interface LiveQueryInfo {
+  readonly sql: string;
+  readonly rowCount: number;
+  readonly listenerCount: number;
+  /** How often the page got another result or an error. */
+  readonly resultCount: number;
+  /** How long its last run took in the worker; null before the first. */
+  readonly lastMs: number | null;
 }
 
 export interface LiveQuery<Row> {

@@ -238,6 +238,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       const read = async (): Promise<unknown> => decodeRows(await call((worker) => worker.query(statement)))[0]?.['text'] ?? null;
       return openDocument<Value>({ read, change, follow: (listener) => live.live(statement).subscribe(listener) }, { table, column });
     },
+    liveQueries: () => live.list(),
     get status() {
       return status.current;
     },

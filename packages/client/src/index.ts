@@ -10,6 +10,7 @@ export type {
   Durability,
   LiveDocument,
   LiveQuery,
+  LiveQueryInfo,
   LiveState,
   ParkedChange,
   ParkedChangeset,

@@ -111,7 +111,7 @@ export interface TabApi {
 }
 
 /** What became of one live query: the first diff is against no rows, and one after an error against the last rows. */
-export type LiveResult = { readonly queryId: number; readonly diff: RowsDiff } | { readonly queryId: number; readonly error: ErrorData };
+export type LiveResult = { readonly queryId: number; readonly diff: RowsDiff; readonly tookMs: number } | { readonly queryId: number; readonly error: ErrorData };
 
 export type WorkerEvent =
   /** All live queries that a commit, or several in one turn, gave another result. */

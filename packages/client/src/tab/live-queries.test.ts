@@ -20,7 +20,7 @@ let sent = result();
 function rows(...values: number[]): LiveEvent {
   const diff = diffRows(sent, result(...values));
   sent = result(...values);
-  return { kind: 'live', results: [{ queryId: 1, diff }] };
+  return { kind: 'live', results: [{ queryId: 1, diff, tookMs: 1 }] };
 }
 
 function createWorld(): { readonly queries: LiveQueries; readonly calls: string[]; readonly live: (sql: string) => LiveQuery<Row> } {
@@ -143,7 +143,7 @@ describe('live queries of a page', () => {
     live('a').subscribe(() => seen.push(live('b').current.rows));
     const [ofB, ofA] = [result(1), result(2)].map((after) => diffRows(result(), after));
     if (ofA === undefined || ofB === undefined) throw new Error('two diffs were made');
-    queries.onEvent({ kind: 'live', results: [{ queryId: 2, diff: ofA }, { queryId: 1, diff: ofB }] });
+    queries.onEvent({ kind: 'live', results: [{ queryId: 2, diff: ofA, tookMs: 1 }, { queryId: 1, diff: ofB, tookMs: 1 }] });
     expect(seen).toEqual([[{ n: 1 }]]);
   });
 

@@ -1,5 +1,5 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
-import type { LiveQuery, LiveState } from '../client.ts';
+import type { LiveQuery, LiveQueryInfo, LiveState } from '../client.ts';
 import { applyDiff } from '../rpc/rows-diff.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlRow } from '../rpc/sql-value.ts';
@@ -20,6 +20,8 @@ export type LiveEvent = Extract<WorkerEvent, { kind: 'live' }>;
 export interface LiveQueries {
   live<Row>(statement: SqlStatement): LiveQuery<Row>;
   onEvent(event: LiveEvent): void;
+  /** Those that run. */
+  list(): LiveQueryInfo[];
   /** Another worker is in the place of the one that was asked; it takes this page to know nothing. */
   watchAgain(): void;
   /** The worker is gone or was told to go: no result will come. Those who listen are told why. */
@@ -42,6 +44,8 @@ interface Watched {
   readonly listeners: Listeners<LiveState<SqlRow>>;
   state: LiveState<SqlRow>;
   lingering: ReturnType<typeof setTimeout> | null;
+  resultCount: number;
+  lastMs: number | null;
 }
 
 export function createLiveQueries(source: LiveSource): LiveQueries {
@@ -60,7 +64,7 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
   }
 
   function watch(key: string, statement: SqlStatement): Watched {
-    const watched: Watched = { queryId: nextQueryId++, statement, known: [], listeners: createListeners(), state: LOADING, lingering: null };
+    const watched: Watched = { queryId: nextQueryId++, statement, known: [], resultCount: 0, lastMs: null, listeners: createListeners(), state: LOADING, lingering: null };
     watchedByKey.set(key, watched);
     watchedById.set(watched.queryId, watched);
     if (ended !== null) {
@@ -139,6 +143,9 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
         askFor(watched);
       }
     },
+
+    list: () =>
+      [...watchedById.values()].map(({ statement, state, listeners, resultCount, lastMs }) => ({ sql: statement.sql, rowCount: state.rows.length, listenerCount: listeners.count, resultCount, lastMs })),
 
     end(error) {
       ended = error;

@@ -74,13 +74,15 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     const { queryId, statement } = watched;
     try {
       watched.dependencies ??= await reads.dependencies(statement);
+      const startedMs = performance.now();
       const rows = await reads.query(statement);
+      const tookMs = performance.now() - startedMs;
       if (watchedById.get(queryId) !== watched) return null; // Nobody watches any more.
       const diff = diffRows(watched.rows, rows);
       const isKnown = watched.hasResult && watched.error === null && isUnchanged(diff, watched.rows);
       Object.assign(watched, { rows, error: null, hasResult: true });
       // A diff that is the whole result is copied: what was sent is kept here, to compare the next with.
-      return isKnown ? null : { result: { queryId, diff }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
+      return isKnown ? null : { result: { queryId, diff, tookMs }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
     } catch (thrown) {
       const error: ErrorData = toRockpoolError(thrown).toData();
       const text = JSON.stringify(error);

@@ -1,0 +1,24 @@
+import { element, table, time } from './dom.ts';
+import type { MakePanel } from './panel.ts';
+
+const MOST_CHANGESETS = 100;
+const US_PER_MS = 1000;
+
+/** The newest changesets of this device, and what became of each. */
+export const changelogPanel: MakePanel = (client) => ({
+  title: 'Changelog',
+  isLive: true,
+  async draw(into) {
+    const rows = await client.query<{ sequence: number; us: number; size: number; fate: string }>(
+      `SELECT sequence, stamp_us AS us, length(body) AS size, coalesce(
+         (SELECT CASE closed WHEN 1 THEN 'done with' ELSE 'parked: ' || code END FROM rockpool_parked AS parked WHERE parked.sequence = log.sequence),
+         CASE WHEN sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0) THEN 'waits' ELSE 'admitted' END) AS fate
+       FROM rockpool_changelog AS log ORDER BY sequence DESC LIMIT ${MOST_CHANGESETS}`,
+    );
+    const { pendingCount, parkedCount } = client.status;
+    into.replaceChildren(
+      element('p', '', `${pendingCount} wait for the server, ${parkedCount} are parked`),
+      table(['number', 'written', 'bytes', 'what became of it'], rows.map(({ sequence, us, size, fate }) => [sequence, time(us / US_PER_MS), size, fate])),
+    );
+  },
+});

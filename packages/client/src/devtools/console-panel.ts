@@ -1,0 +1,25 @@
+import { button, element, table } from './dom.ts';
+import type { MakePanel } from './panel.ts';
+
+/** Runs SQL: what reads on this tab's connection, what writes as a transaction that syncs. */
+export const consolePanel: MakePanel = (client) => ({
+  title: 'SQL',
+  isLive: false,
+  draw(into) {
+    const input = element('textarea', '');
+    input.value = 'SELECT * FROM sqlite_schema';
+    input.setAttribute('aria-label', 'SQL');
+    const output = element('div', '');
+    const run = async (): Promise<void> => {
+      const startedMs = performance.now();
+      try {
+        const { rows, changes } = await client.execute(input.value);
+        const took = `${(performance.now() - startedMs).toFixed(1)} ms`;
+        output.replaceChildren(element('p', '', `${rows.length} rows, ${changes} changed, ${took}`), table(Object.keys(rows[0] ?? {}), rows.map((row) => Object.values(row))));
+      } catch (thrown) {
+        output.replaceChildren(element('p', 'error', String(thrown)));
+      }
+    };
+    into.replaceChildren(input, button('Run', () => void run()), output);
+  },
+});

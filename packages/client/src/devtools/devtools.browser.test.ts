@@ -1,0 +1,68 @@
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Client } from '../client.ts';
+import { createClient, sql } from '../index.ts';
+import { defineSchema } from '../schema/index.ts';
+import { freshName } from '../testing/browser-tabs.ts';
+import { openDevtools, type Devtools } from './index.ts';
+
+const note = sqliteTable('note', { id: text().primaryKey(), body: text() });
+
+let client: Client | null = null;
+let devtools: Devtools | null = null;
+
+async function open(): Promise<{ root: ShadowRoot; show: (title: string) => void; text: () => string }> {
+  client = await createClient({ name: freshName(), schema: defineSchema({ note }) });
+  await client.execute(sql`INSERT INTO note VALUES ('a', 'a note <b>')`);
+  devtools = openDevtools(client);
+  const root = document.body.lastElementChild?.shadowRoot;
+  if (root === null || root === undefined) throw new Error('the devtools are not on the page');
+  const show = (title: string): void => [...root.querySelectorAll('button')].find(({ textContent }) => textContent === title)?.click();
+  return { root, show, text: () => root.querySelector('main')?.textContent ?? '' };
+}
+
+afterEach(async () => {
+  devtools?.close();
+  await client?.close();
+});
+
+describe('devtools', () => {
+  it('show tables with their rows, as text', async () => {
+    const { text: shown, root } = await open();
+    await expect.poll(shown).toContain('a note <b>');
+    expect(root.querySelector('b')).toBe(null);
+  });
+
+  it('run SQL, and show why it failed', async () => {
+    const { root, show, text: shown } = await open();
+    show('SQL');
+    await expect.poll(() => root.querySelector('textarea')).not.toBe(null);
+    const input = root.querySelector('textarea') as HTMLTextAreaElement;
+    input.value = "UPDATE note SET body = 'changed' RETURNING body";
+    show('Run');
+    await expect.poll(shown).toContain('changed');
+    input.value = 'SELECT nothing';
+    show('Run');
+    await expect.poll(shown).toContain('SQLite does not accept this statement');
+  });
+
+  it('show changelog, live queries, tabs and sync', async () => {
+    const { show, text: shown } = await open();
+    show('Changelog');
+    await expect.poll(shown).toContain('waits');
+    client?.live('SELECT body FROM note').subscribe(() => undefined);
+    show('Live queries');
+    await expect.poll(shown).toContain('SELECT body FROM note');
+    show('Tabs');
+    await expect.poll(shown).toContain('leads');
+    show('Sync');
+    await expect.poll(shown).toContain('offline');
+  });
+
+  it('leave the page as it was', async () => {
+    const before = document.body.childElementCount;
+    await open();
+    devtools?.close();
+    expect(document.body.childElementCount).toBe(before);
+  });
+});

@@ -1,0 +1,1 @@
+export { openDevtools, type Devtools } from './open-devtools.ts';

@@ -1,0 +1,34 @@
+import { button, element, table } from './dom.ts';
+import type { MakePanel } from './panel.ts';
+
+const MOST_ROWS = 100;
+
+/** Tables and views with their first rows. */
+export const tablesPanel: MakePanel = (client) => {
+  let chosen: string | null = null;
+  return {
+    title: 'Tables',
+    isLive: true,
+    async draw(into) {
+      const tables = await client.query<{ name: string }>("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name LIKE 'rockpool_%', name");
+      const show = (name: string): void => {
+        chosen = name;
+        void this.draw(into);
+      };
+      chosen ??= tables[0]?.name ?? null;
+      const names = tables.map(({ name }) => {
+        const choose = button(name, () => show(name));
+        choose.setAttribute('aria-pressed', String(name === chosen));
+        return choose;
+      });
+      const parts: Node[] = [element('div', 'choices', ...names)];
+      if (chosen !== null) {
+        const quoted = `"${chosen.replaceAll('"', '""')}"`;
+        const [count] = await client.query<{ n: number }>(`SELECT count(*) AS n FROM ${quoted}`);
+        const rows = await client.query(`SELECT * FROM ${quoted} LIMIT ${MOST_ROWS}`);
+        parts.push(element('p', '', `${count?.n ?? 0} rows${rows.length < (count?.n ?? 0) ? `, the first ${MOST_ROWS}` : ''}`), table(Object.keys(rows[0] ?? {}), rows.map((row) => Object.values(row))));
+      }
+      into.replaceChildren(...parts);
+    },
+  };
+};

@@ -1,0 +1,23 @@
+import type { SyncStatus } from '../client.ts';
+import { table, time } from './dom.ts';
+import type { MakePanel } from './panel.ts';
+
+const MOST_ENTRIES = 500;
+
+/** What the status of sync was since the devtools were opened, newest first. */
+export const timelinePanel: MakePanel = (client) => {
+  const entries: { readonly atMs: number; readonly status: SyncStatus }[] = [];
+  const close = client.onStatus((status) => {
+    entries.unshift({ atMs: Date.now(), status });
+    entries.length = Math.min(entries.length, MOST_ENTRIES);
+  });
+  return {
+    title: 'Sync',
+    isLive: true,
+    close,
+    draw(into) {
+      const rows = entries.map(({ atMs, status: { state, pendingCount, parkedCount, reason } }) => [time(atMs), state, pendingCount, parkedCount, reason?.code ?? null]);
+      into.replaceChildren(table(['time', 'state', 'waiting', 'parked', 'reason'], rows));
+    },
+  };
+};
