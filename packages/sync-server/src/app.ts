@@ -10,11 +10,12 @@ import { errorResponse } from './routes/error-response.ts';
 import { acceptInvitation, invite } from './routes/invitations.ts';
 import { listMembers, revokeMember, setMember } from './routes/members.ts';
 import { health, metrics, ready } from './routes/probes.ts';
+import { leaveSession, openSession, pollFrames, sendFrames } from './routes/sessions.ts';
 import { snapshot, SNAPSHOT_HEADERS } from './routes/snapshot.ts';
 import { NOBODY, type Route, type Services } from './routes/route.ts';
 
-/** Everything that the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts). */
-export const ROUTES: readonly Route[] = [health, ready, metrics, listMembers, setMember, revokeMember, snapshot, invite, acceptInvitation];
+/** Everything that the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts), and here only where those are blocked. */
+export const ROUTES: readonly Route[] = [openSession, sendFrames, pollFrames, leaveSession, health, ready, metrics, listMembers, setMember, revokeMember, snapshot, invite, acceptInvitation];
 
 export interface AppOptions {
   readonly gate: Gate;
@@ -33,7 +34,7 @@ export function createApp(options: AppOptions): Hono {
     return errorResponse(new RockpoolError('auth-origin-refused'));
   });
   // Tokens come in a header that a page has to set itself: there is no cookie that another page could ride on, and none is asked for.
-  app.use(cors({ origin: (origin, context) => (isAllowed(origin, context) ? origin : null), allowHeaders: ['authorization', 'content-type', 'range', 'if-range'], exposeHeaders: [...SNAPSHOT_HEADERS], maxAge: 600 }));
+  app.use(cors({ origin: (origin, context) => (isAllowed(origin, context) ? origin : null), allowHeaders: ['authorization', 'content-type', 'range', 'if-range'], exposeHeaders: [...SNAPSHOT_HEADERS], allowMethods: ['GET', 'POST', 'PUT', 'DELETE'], maxAge: 600 }));
   for (const route of ROUTES) app.on(route.method, route.path, (context) => answer(route, context, options));
   return app;
 }

@@ -18,6 +18,7 @@ import { errorFields, logToStderr, type Log } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { SESSION_LIMITS, type SessionLimits } from './session/limits.ts';
+import { HttpSessions } from './session/http-sessions.ts';
 import { Places } from './session/places.ts';
 import { Snapshots, SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from './snapshot/snapshots.ts';
 import { membersPath } from './store/data-directory.ts';
@@ -124,7 +125,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   };
   let closing: Promise<void> | null = null;
   return {
-    app: createApp({ gate, origins, log, metrics, services: { members, now, metrics, isReady: () => closing === null, schemaHash: schema.hash, snapshot: snapshotOf, rightsChanged: () => sockets.reauthorize() } }),
+    app: createApp({ gate, origins, log, metrics, services: { members, httpSessions: new HttpSessions((socket) => sockets.beginOverHttp(socket)), now, metrics, isReady: () => closing === null, schemaHash: schema.hash, snapshot: snapshotOf, rightsChanged: () => sockets.reauthorize() } }),
     members: {
       list: (databaseId) => members.list(databaseId),
       setRole: (databaseId, principal, role) => {

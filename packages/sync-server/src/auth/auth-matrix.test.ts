@@ -67,6 +67,11 @@ interface RouteRow {
 }
 
 const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
+  // Whoever it is, the hello says; an id that nobody was given opens nothing.
+  'POST /sessions': { path: '/sessions', status: 201 },
+  'POST /sessions/:sessionId': { path: '/sessions/guessed', body: '', status: 400 },
+  'GET /sessions/:sessionId': { path: '/sessions/guessed', status: 400 },
+  'DELETE /sessions/:sessionId': { path: '/sessions/guessed', status: 400 },
   'GET /health': { path: '/health', status: 200 },
   'GET /ready': { path: '/ready', status: 200 },
   'GET /metrics': { path: '/metrics', status: 200 },

@@ -12,6 +12,7 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   'frame-too-large': 413,
   internal: 500,
   'rate-limited': 429,
+  'too-many-connections': 503,
 };
 
 /** An error as HTTP tells it: `{ code, fields, recovery, message }`, never cached. */

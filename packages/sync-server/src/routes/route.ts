@@ -1,5 +1,6 @@
 import type { Members } from '../auth/members.ts';
 import type { Principal } from '../auth/principal.ts';
+import type { HttpSessions } from '../session/http-sessions.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { Operation } from '../auth/role.ts';
@@ -7,6 +8,7 @@ import type { Operation } from '../auth/role.ts';
 /** What routes work with. */
 export interface Services {
   readonly members: Members;
+  readonly httpSessions: HttpSessions;
   /** Somebody's rights have changed: their sessions are looked at now. */
   readonly rightsChanged: () => void;
   readonly metrics: ServerMetrics;

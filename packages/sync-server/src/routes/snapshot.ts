@@ -42,4 +42,4 @@ export const snapshot: Route = {
 };
 
 /** What a page of another origin may read of the answer. */
-export const SNAPSHOT_HEADERS: readonly string[] = ['content-range', 'etag', 'rockpool-epoch', 'rockpool-watermark', 'rockpool-size', 'rockpool-sha256'];
+export const SNAPSHOT_HEADERS: readonly string[] = ['rockpool-close', 'content-range', 'etag', 'rockpool-epoch', 'rockpool-watermark', 'rockpool-size', 'rockpool-sha256'];

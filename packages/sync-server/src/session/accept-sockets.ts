@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { MAX_FRAME_BYTES } from '@rockpool/shared';
+import { MAX_FRAME_BYTES, RockpoolError } from '@rockpool/shared';
 import { WebSocket, WebSocketServer } from 'ws';
 import { isOriginAllowed } from '../auth/origin.ts';
 import type { Log } from '../observe/log-line.ts';
@@ -78,10 +78,25 @@ export class Sockets {
     return this.sessions.size;
   }
 
+  /** Begins a session over plain HTTP (http-sessions.ts). Throws `too-many-connections`. */
+  beginOverHttp(socket: SessionSocket): Session {
+    const { limits, metrics } = this.options.context;
+    if (this.sessions.size >= limits.maxSockets) {
+      metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
+      throw new RockpoolError('too-many-connections', { limit: limits.maxSockets });
+    }
+    return this.begin(socket);
+  }
+
+  private begin(socket: SessionSocket): Session {
+    const session = new Session(socket, { ...this.options.context, onClosed: (closed) => void this.sessions.delete(closed) });
+    this.sessions.add(session);
+    return session;
+  }
+
   private start(webSocket: WebSocket): void {
     webSocket.binaryType = 'nodebuffer';
-    const session = new Session(toSessionSocket(webSocket), { ...this.options.context, onClosed: (closed) => void this.sessions.delete(closed) });
-    this.sessions.add(session);
+    const session = this.begin(toSessionSocket(webSocket));
     webSocket.on('message', (data: Buffer) => {
       // A plain view: a Buffer's slice() would share memory where a Uint8Array's copies. Text arrives as its bytes, and fails as a frame.
       session.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));

@@ -3,6 +3,8 @@ import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
 import type { Persistence } from '../../rpc/persistence.ts';
 import type { SyncTarget } from '../../rpc/worker-api.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { webSocketOrHttp } from './choose-connection.ts';
+import { connectHttp } from './http-connection.ts';
 import { sendWhenStored } from './send-when-stored.ts';
 import { toSyncDatabase } from './sync-database.ts';
 import { createSyncEngine } from './sync-engine.ts';
@@ -18,12 +20,13 @@ export interface StartSyncOptions {
 /** Syncs for as long as this tab leads. */
 export function startSync({ target, token, tools, persistence }: StartSyncOptions): LeaderWork {
   const { database, committed } = tools;
+  const connect = webSocketOrHttp(connectWebSocket, connectHttp);
   const nowMs = (): number => Date.now();
   const engine = createSyncEngine({
     ...target,
     token,
     database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: (tables) => tools.publishCommit(tables) }),
-    connect: committed === undefined ? connectWebSocket : sendWhenStored(connectWebSocket, committed),
+    connect: committed === undefined ? connect : sendWhenStored(connect, committed),
     inTurn: (job) => tools.inTurn(job),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
     onProblem: (error) => tools.publishProblem(error),

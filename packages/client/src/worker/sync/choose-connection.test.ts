@@ -1,0 +1,41 @@
+import { RockpoolError } from '@rockpool/shared';
+import { expect, it } from 'vitest';
+import { webSocketOrHttp } from './choose-connection.ts';
+import type { Connect } from './web-socket.ts';
+
+const unreachable = new RockpoolError('network-unreachable').toData();
+
+/** Opens, or fails, at once. */
+function line(name: string, opens: () => boolean, tried: string[]): Connect {
+  return (_, events) => {
+    tried.push(name);
+    if (opens()) events.onOpen();
+    events.onFailed(unreachable);
+    return { send: () => undefined, bufferedBytes: 0, close: () => undefined };
+  };
+}
+
+it('takes plain HTTP once WebSockets have failed to open twice, and tries them again with each new connection', () => {
+  const tried: string[] = [];
+  let httpOpens = true;
+  let socketOpens = false;
+  const connect = webSocketOrHttp(line('socket', () => socketOpens, tried), line('http', () => httpOpens, tried));
+  const attempt = (): void => void connect('wss://example.org/sync', { onOpen: () => undefined, onMessage: () => undefined, onFailed: () => undefined });
+  for (let i = 0; i < 5; i++) attempt();
+  expect(tried.splice(0)).toEqual(['socket', 'socket', 'http', 'socket', 'http']);
+  // As on a device that is offline: neither opens, and sockets are what is tried first when the network is back.
+  httpOpens = false;
+  for (let i = 0; i < 4; i++) attempt();
+  expect(tried.splice(0)).toEqual(['socket', 'http', 'socket', 'socket']);
+  socketOpens = true;
+  httpOpens = true;
+  for (let i = 0; i < 3; i++) attempt();
+  expect(tried).toEqual(['http', 'socket', 'socket']);
+});
+
+it('stays with WebSockets that open, however often they are cut', () => {
+  const tried: string[] = [];
+  const connect = webSocketOrHttp(line('socket', () => true, tried), line('http', () => true, tried));
+  for (let i = 0; i < 5; i++) connect('wss://example.org/sync', { onOpen: () => undefined, onMessage: () => undefined, onFailed: () => undefined });
+  expect(new Set(tried)).toEqual(new Set(['socket']));
+});

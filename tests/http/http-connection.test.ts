@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { ServerMessage } from '../../packages/shared/src/index.ts';
+import { connectHttp } from '../../packages/client/src/worker/sync/http-connection.ts';
+import { createSyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
+import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
+import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
+import { insert } from '../../packages/sync-server/src/testing/changeset.ts';
+import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
+import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
+import { DATABASE } from '../../packages/sync-server/src/testing/test-server.ts';
+
+const tested = serverUnderTest();
+
+it('syncs both ways over plain HTTP, with the engine and the database of a real client', async () => {
+  const database = openInMemory({ schema: TEST_SCHEMA, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
+  let report: SyncReport | null = null;
+  const types: ServerMessage['type'][] = [];
+  const engine = createSyncEngine({
+    url: `ws://${tested.server.host}`,
+    databaseId: DATABASE,
+    token: () => tested.server.token(),
+    database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
+    connect: (url, events) => connectHttp(url, { ...events, onMessage: (message) => (types.push(message.type), events.onMessage(message)) }),
+    inTurn: (job) => job(),
+    onReport: (now) => (report = now),
+    onProblem: () => undefined,
+    onStuck: () => undefined,
+  });
+  const until = async (condition: () => boolean): Promise<void> => {
+    while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  database.write({ id: 'w', statements: [{ sql: `INSERT INTO accounts (id, name) VALUES ('mine', 'Cash')`, params: [] }] });
+  engine.start();
+  await until(() => report?.state === 'up-to-date');
+  expect(tested.server.query('SELECT id FROM accounts')).toEqual([['mine']]);
+  const other = await tested.server.open();
+  await other.commit([insert('accounts', 'theirs', { name: 'Bank' })]);
+  await until(() => database.connection.value(`SELECT count(*) FROM accounts`) === 2);
+  engine.stop();
+  await tested.server.logged('session-ended');
+  expect(types[0]).toBe('welcome');
+  database.close();
+});
