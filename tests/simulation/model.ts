@@ -120,6 +120,15 @@ export function wrongWinner(model: Model, ledger: readonly LedgerRow[], stampOf:
   return null;
 }
 
+/** Of an atomic transaction nothing loses as it is admitted. Later on it may, to what others write. */
+export function brokenAtomic(model: Model, losses: readonly { readonly lost: string; readonly watermark: number }[], watermarkOf: (mark: string) => number | null): string | null {
+  for (const { lost, watermark } of losses) {
+    const [mark = ''] = lost.split('/');
+    if (model.atomic.has(mark) && watermarkOf(mark) === watermark) return `${lost} lost, of a transaction that was to be whole`;
+  }
+  return null;
+}
+
 /** The columns in which every write has a text of its own, so that it can be followed. */
 const FOLLOWED = new Map([
   ['account', ['note']],

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encodeKey } from '../../packages/shared/src/index.ts';
 import { contentOf, difference, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
-import { FOLLOWED_COLUMNS, MARK, vanishedValue, wrongWinner } from './model.ts';
+import { brokenAtomic, FOLLOWED_COLUMNS, MARK, vanishedValue, wrongWinner } from './model.ts';
 import type { Plan } from './operations.ts';
 import { perform, wake } from './perform.ts';
 import { HistoryFailed, loadRuntimes, World } from './world.ts';
@@ -122,11 +122,15 @@ function checkEnding(world: World): void {
   if (vanished !== null) throw new HistoryFailed(vanished);
   const { live } = server;
   const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id'").map((row) => row.map(String)) ?? [];
-  const stampOf = (mark: string): number | null => {
-    // Nobody writes a mark twice: it has the version of its transaction.
-    const stamp = live?.file.sql.get('SELECT stamp_us FROM rockpool_log JOIN rockpool_row_version USING (watermark) WHERE table_id = ? AND key = ?', BigInt(MARK), encodeKey([mark]))?.[0];
-    return stamp === undefined ? null : Number(stamp);
+  // Nobody writes a mark twice: it has the version of its transaction.
+  const logged = (column: string, mark: string): number | null => {
+    const value = live?.file.sql.get(`SELECT ${column} FROM rockpool_log JOIN rockpool_row_version USING (watermark) WHERE table_id = ? AND key = ?`, BigInt(MARK), encodeKey([mark]))?.[0];
+    return value === undefined ? null : Number(value);
   };
+  const stampOf = (mark: string): number | null => logged('stamp_us', mark);
+  const lostWhere = live?.file.sql.all("SELECT lost_value, watermark FROM rockpool_conflict WHERE typeof(lost_value) = 'text'").map(([lost, watermark]) => ({ lost: String(lost), watermark: Number(watermark) })) ?? [];
+  const broken = brokenAtomic(model, lostWhere, (mark) => logged('watermark', mark));
+  if (broken !== null) throw new HistoryFailed(broken);
   const wrong = wrongWinner(model, rows.map(([lost = '', won = '', lostSite = '', wonSite = '']) => ({ lost, won, lostSite, wonSite })), stampOf);
   if (wrong !== null) throw new HistoryFailed(wrong);
   tally.add('conflict', Number(ask('SELECT count(*) FROM rockpool_conflict')[0]));
