@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => {
   server.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-});
+}, 120_000);
 
 it(`${KILLS} kills of a stock Firefox whose tabs write in turn lose nothing that was acknowledged, and the next one opens`, async () => {
   for (let kill = 0; kill < KILLS; kill += 1) {

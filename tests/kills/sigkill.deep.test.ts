@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => {
   server.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-});
+}, 120_000);
 
 it(`${KILLS} kills of a browser whose tabs write and read lose nothing that was acknowledged`, { timeout: 60 * 60_000 }, async () => {
   let hangs = 0;

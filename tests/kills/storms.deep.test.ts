@@ -35,7 +35,7 @@ afterAll(async () => {
   await context.close();
   server.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-});
+}, 120_000);
 
 async function openTab(tab: string, parameters: Readonly<Record<string, string>> = {}): Promise<Page> {
   const page = await context.newPage();
