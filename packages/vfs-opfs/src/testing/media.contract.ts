@@ -415,6 +415,24 @@ function describeMedium(medium: ContractMedium): void {
       await tab.call('close');
     });
 
+    if (medium.whenFull !== 'cannot-be-staged') {
+      it('beside the writer in one worker reads what was committed in the place of what the medium refused', async () => {
+        const { tab } = await openNew();
+        await tab.call('run', `${CREATE} ${rowsSql(1)}`);
+        await tab.call('openBeside');
+        expect(await tab.call('runBeside', COUNT)).toEqual([[1]]);
+        await tab.call('setFull', true);
+        const refused = expect(tab.call('run', "INSERT INTO entry VALUES (2, 'refused')")).rejects.toBeDefined();
+        await tab.call('runBeside', 'SELECT content FROM entry');
+        await refused;
+        await tab.call('setFull', false);
+        await tab.call('run', "INSERT INTO entry VALUES (2, 'instead')");
+        expect(await tab.call('runBeside', 'SELECT content FROM entry WHERE id = 2')).toEqual([['instead']]);
+        await tab.call('closeBeside');
+        await tab.call('close');
+      });
+    }
+
     it('beside the writer in one worker reads one snapshot to its end, whatever the writer commits meanwhile', async () => {
       const { tab } = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
       await tab.call('run', `${CREATE} ${rowsSql(1000)}`);
