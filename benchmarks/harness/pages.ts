@@ -8,7 +8,7 @@ import { CommandMailbox } from './command-mailbox.ts';
 import { POWERSYNC_WORKER_PATH } from './served-paths.ts';
 
 const benchmarks = join(root, 'benchmarks');
-const output = join(benchmarks, 'dist');
+const output = join(benchmarks, 'dist/pages');
 const powerSync = join(benchmarks, 'storage/node_modules/@powersync/web/dist/worker');
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
