@@ -15,9 +15,13 @@ export const changelogPanel: MakePanel = (client) => ({
          CASE WHEN sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0) THEN 'waits' ELSE 'admitted' END) AS fate
        FROM rockpool_changelog AS log ORDER BY sequence DESC LIMIT ${MOST_CHANGESETS}`,
     );
-    const { pendingCount, parkedCount } = client.status;
+    // Counted here: the status knows of nothing that waits where there is no server to sync with.
+    const [counts] = await client.query<{ pendingCount: number; parkedCount: number }>(
+      `SELECT (SELECT count(*) FROM rockpool_changelog WHERE sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0)) AS pendingCount,
+         (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS parkedCount`,
+    );
     into.replaceChildren(
-      element('p', '', `${pendingCount} wait for the server, ${parkedCount} are parked`),
+      element('p', '', `${counts?.pendingCount ?? 0} wait for the server, ${counts?.parkedCount ?? 0} are parked`),
       table(['number', 'written', 'bytes', 'what became of it'], rows.map(({ sequence, us, size, fate }) => [sequence, time(us / US_PER_MS), size, fate])),
     );
   },
