@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
@@ -87,6 +87,16 @@ describe('a snapshot', () => {
     for (let rank = 0n; rank < 2n; rank++) expect(await writer.commit([update('accounts', 'a', { rank })])).toMatchObject({ kind: 'admitted' });
     const etags = (await Promise.all(asked)).map(({ response }) => response.headers.get('etag'));
     expect(new Set(etags).size).toBe(1);
+  });
+
+  it('leaves no file of its own behind, and every other one where it is', async () => {
+    await filled();
+    await download();
+    const directory = join(tested.server.dataDir, 'snapshots');
+    writeFileSync(join(directory, 'holiday.jpg'), 'not ours');
+    expect(readdirSync(directory)).toHaveLength(2);
+    await tested.restart();
+    expect(readdirSync(directory)).toEqual(['holiday.jpg']);
   });
 
   it('is not given for another schema, nor where the database is small', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { databaseFileName, databasePath } from '../store/data-directory.ts';
@@ -44,8 +44,8 @@ export class Snapshots {
     this.dataDir = dataDir;
     this.rules = rules;
     this.directory = join(dataDir, 'snapshots');
-    rmSync(this.directory, { recursive: true, force: true });
-    mkdirSync(this.directory);
+    mkdirSync(this.directory, { recursive: true });
+    this.removeFiles();
   }
 
   /** Null: the database is too small for one. */
@@ -62,7 +62,12 @@ export class Snapshots {
   /** Waits for what is being built. */
   async close(): Promise<void> {
     await Promise.allSettled(this.building.values());
-    rmSync(this.directory, { recursive: true, force: true });
+    this.removeFiles();
+  }
+
+  /** Those of an earlier run too. What else somebody keeps here stays. */
+  private removeFiles(): void {
+    for (const name of readdirSync(this.directory)) if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
   }
 
   private fits({ epoch, watermark, schemaHash }: Snapshot & { readonly schemaHash: string }, log: LogPosition): boolean {
@@ -81,6 +86,9 @@ export class Snapshots {
     return snapshot;
   }
 }
+
+/** As build names them, and the file that is not compressed yet. */
+const SNAPSHOT_FILE = /^db-.+\.sqlite\.\d+\.gz(\.plain)?$/;
 
 /** The write-ahead log counts: a database that was just filled lies there. */
 function fileBytes(path: string): number {
