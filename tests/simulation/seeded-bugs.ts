@@ -51,8 +51,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'cursor advanced before the rows',
     file: client('apply/apply-delivery.ts'),
-    find: 'const news = newOutcomes(log, delivery);',
-    replace: "const news = newOutcomes(log, delivery); log.advance(to, log.decidedUpTo); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
+    find: 'const news = newOutcomes(log, delivery, isFirst);',
+    replace: "const news = newOutcomes(log, delivery, isFirst); log.advance(delivery, log.decidedUpTo); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
   },
   {
     name: 'a correction dropped',
@@ -91,12 +91,6 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'ageUs: sender.receivedMs * 1000 - changeset.stampUs,',
   },
   {
-    name: 'age ignored: the last to arrive wins',
-    file: shared('clock/stamp.ts'),
-    find: 'const writtenUs = Math.max(0, receivedMs * US_PER_MS - ageUs);',
-    replace: 'const writtenUs = Math.max(0, receivedMs * US_PER_MS);\n  void ageUs;',
-  },
-  {
     name: 'triggers left on while applying',
     file: client('apply/quiet-transaction.ts'),
     find: 'connection.setTriggers(false);',
@@ -111,8 +105,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a changeset split over two commits',
     file: client('write/write-transaction.ts'),
-    find: 'const rows = this.runOne(statement, params);',
-    replace: "const rows = this.runOne(statement, params); if (next === 2) { connection.run('COMMIT'); connection.run('BEGIN IMMEDIATE'); }",
+    find: 'const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);',
+    replace: "connection.run('COMMIT'); connection.run('BEGIN IMMEDIATE'); const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);",
   },
   {
     name: 'a delivery split over two commits',
@@ -169,10 +163,10 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'void ID_BYTES;',
   },
   {
-    name: 'epoch ignored by the server',
-    file: server('fanout/starting-point.ts'),
-    find: 'isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),',
-    replace: 'isAhead || isBelowFloor,',
+    name: 'epoch ignored: what was seen of an older log is believed',
+    file: server('push/older-epoch.ts'),
+    find: 'return sequence <= olderEpochUpTo;',
+    replace: 'return sequence < Math.min(0, olderEpochUpTo);',
   },
   {
     name: 'epoch not renewed when the log has lost its end',
