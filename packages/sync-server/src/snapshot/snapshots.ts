@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { databaseFileName, databasePath } from '../store/data-directory.ts';
@@ -67,6 +67,8 @@ export class Snapshots {
 
   /** Those of an earlier run too. What else somebody keeps here stays. */
   private removeFiles(): void {
+    // Whoever has taken the data away has nothing left that a closing server should fail about.
+    if (!existsSync(this.directory)) return;
     for (const name of readdirSync(this.directory)) if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
   }
 
