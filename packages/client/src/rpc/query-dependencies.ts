@@ -29,6 +29,12 @@ export interface TableChange {
 /** What a commit touched; `all` where that is not known. A table without an entry in `changes` may have changed anyhow. */
 export type Touched = { readonly tables: readonly string[]; readonly changes: readonly TableChange[] } | 'all';
 
+/**
+ * What SQLite calls a rowid that is no column of the table. A row that was deleted and inserted again in one transaction counts as changed in the columns that
+ * differ, and its rowid is another one all the same.
+ */
+const ROWID = 'ROWID';
+
 /** Whether a commit can have changed the result. Never false when it did. */
 export function mayAffect(touched: Touched, dependencies: QueryDependencies): boolean {
   return touched === 'all' || dependencies.some((dependency) => touchesTable(touched, dependency));
@@ -39,7 +45,7 @@ function touchesTable({ tables, changes }: Exclude<Touched, 'all'>, { table, col
   const known = changes.filter((change) => change.table === table);
   if (known.length === 0) return true;
   return known.some((change) => {
-    if (change.columns !== null && !change.columns.some((column) => columns.includes(column))) return false;
+    if (change.columns !== null && !columns.includes(ROWID) && !change.columns.some((column) => columns.includes(column))) return false;
     return lookups === null || lookups.some(({ column, key }) => change.keysByColumn[column]?.includes(key) ?? true);
   });
 }

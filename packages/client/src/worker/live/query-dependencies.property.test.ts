@@ -114,6 +114,9 @@ describe('what a query depends on', () => {
     expect(touches('3', "UPDATE account SET amount = 2 WHERE id = 'a'")).toEqual([false, true]);
     expect(touches('4', "UPDATE account SET name = 'z' WHERE id = 'a'")).toEqual([true, false]);
     expect(touches('5', "INSERT INTO account (id) VALUES ('c')")).toEqual([true, false]);
+    const byRowid = database.dependencies(query('SELECT rowid, id FROM account ORDER BY rowid DESC LIMIT 1'));
+    const again = database.write({ id: 'again', statements: [query("DELETE FROM account WHERE id = 'b'"), query("INSERT INTO account (id, name, amount) VALUES ('b', 'other', 1)")] });
+    expect(mayAffect({ tables: again.touchedTables, changes: again.changes }, byRowid)).toBe(true);
     expect(touches('6', "DELETE FROM account WHERE id = 'a'")).toEqual([true, true]);
   });
 });
