@@ -87,7 +87,7 @@ export class World {
 
   install(): void {
     const socketClass = this.network.webSocketClass((owner) => this.deviceOf(owner));
-    this.time.install(this.random, { WebSocket: socketClass, addEventListener: () => undefined, removeEventListener: () => undefined });
+    this.time.install(this.random, { WebSocket: socketClass, fetch: noHttp, addEventListener: () => undefined, removeEventListener: () => undefined });
   }
 
   private deviceOf(owner: Owner): Device {
@@ -214,4 +214,9 @@ export class World {
     const found = difference(contentOf((sql) => readText(database, sql)), expected);
     if (found !== null) this.fault(`${device.name} at cursor ${cursor} differs from the server as it was there: ${found}`);
   }
+}
+
+/** Where sockets do not open, clients try plain HTTP. That way is not simulated, and the real one would answer in real time. */
+function noHttp(): Promise<never> {
+  return Promise.reject(new TypeError('there is no HTTP here'));
 }

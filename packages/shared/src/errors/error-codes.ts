@@ -23,13 +23,13 @@ const ERROR_KINDS = {
   'auth-token-expired': ['reauthenticate', 'The token has expired.'],
   'auth-token-invalid': ['reauthenticate', 'The token is missing, malformed or signed by someone else.'],
   'auth-unavailable': ['retry', 'The server cannot check tokens now.'],
+  'changes-unsent': ['ask-user', 'The database has changes that the server has not got yet.'],
   'changeset-chain-broken': ['bug', 'A changeset does not follow its predecessor: a number is missing or a hash differs.'],
   'changeset-invalid': ['bug', 'A changeset cannot be decoded.'],
   'changeset-not-parked': ['ask-user', 'No changeset of this number is parked.'],
   'changeset-refused': ['ask-user', 'A rule of the app refuses the change.'],
   'changeset-too-large': ['ask-user', 'One transaction changed more than can ever be sent.'],
   'changeset-undecided': ['retry', 'The server has not decided about this changeset yet, so it can be neither tried again nor dropped.'],
-  'changes-unsent': ['ask-user', 'The database has changes that the server has not got yet.'],
   'client-closed': ['bug', 'The client is closed.'],
   'config-invalid': ['ask-user', 'The configuration has problems.'],
   'conflict-not-restorable': ['ask-user', 'What this entry of the conflict ledger lost cannot be written again.'],
@@ -88,8 +88,8 @@ const ERROR_KINDS = {
   'transaction-timeout': ['retry', 'The transaction took longer than its time limit; nothing of it was kept.'],
   'undo-refused': ['ask-user', 'This transaction can no longer be undone without touching what others did since.'],
   'value-invalid': ['ask-user', 'A value cannot be stored: infinity, text with NUL or a lone surrogate, or a type that SQLite does not have.'],
-  'write-forgotten': ['bug', 'What became of this write is not known any more: it was made more than a day ago.'],
   'worker-stuck': ['retry', 'The worker of this tab does not get on; it is started anew.'],
+  'write-forgotten': ['bug', 'What became of this write is not known any more: it was made more than a day ago.'],
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_KINDS;

@@ -40,7 +40,6 @@ const QUERIES = fc.oneof(
   fc.constant(query("SELECT id FROM account WHERE id = 'a'")),
   fc.constant(query('SELECT id FROM account WHERE name = 1')),
   fc.constant(query('SELECT count(*) FROM account')),
-  fc.constant(query('SELECT rowid, id FROM account ORDER BY rowid DESC LIMIT 1')),
 );
 
 const WRITES = fc.oneof(
@@ -67,7 +66,11 @@ describe('what a query depends on', () => {
       fc.property(fc.array(QUERIES, { minLength: 1, maxLength: 8 }), fc.array(fc.array(WRITES, { minLength: 1, maxLength: 3 }), { maxLength: 12 }), (queries, commits) => {
         const database = openInMemory();
         database.write({ id: 'seed', statements: SEED });
-        const resultOf = ({ sql, params }: SqlStatement): unknown => decodeRows(database.query(sql, params));
+        // What no ORDER BY says may come in another order when a row was deleted and inserted again.
+        const resultOf = ({ sql, params }: SqlStatement): unknown => {
+          const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
+          return sql.includes('ORDER BY') ? rows : rows.sort();
+        };
         const watched = queries.map((one) => ({ one, dependencies: database.dependencies(one) as QueryDependencies, result: resultOf(one) }));
         for (const [number, statements] of commits.entries()) {
           const { touchedTables: tables, changes } = database.write({ id: String(number), statements });
