@@ -59,6 +59,8 @@ export class Network {
   private open(placeOf: (owner: Owner) => Place): object {
     const owner = currentOwner();
     if (owner === undefined) throw new Error('a socket was opened by nobody');
+    // A killed worker's last promises may still get here.
+    if (!owner.isAlive) return deadSocket();
     const connection = new SimulatedConnection(this, owner, placeOf(owner));
     this.connections.add(connection);
     return connection.clientEnd;
@@ -141,6 +143,11 @@ class ClientEnd {
     this.readyState = CLOSED;
     this.connection.clientClosed();
   }
+}
+
+/** A socket of a worker that is no more: nothing goes out, nothing comes. */
+function deadSocket(): object {
+  return { readyState: CONNECTING, send: () => undefined, close: () => undefined };
 }
 
 export class SimulatedConnection {
