@@ -5,6 +5,25 @@ import type { AccountKind, CategoryKind } from './schema.ts';
  * Sums may pass 2^53 where no single amount does; such an integer comes as bigint.
  */
 
+/**
+ * What each category got of each entry that the budget knows, as the table `line`: entries, then the parts of split ones, each part taken from its entry's
+ * category and put into its own. So the lines of an entry always add up to its amount, also while its parts do not. Accounts off budget have none.
+ */
+export const budgetLines = `
+  line (date, currency, categoryId, amountMinor, wentOut, transferId) AS (
+    SELECT entry.date, account.currency, entry.categoryId, entry.amountMinor, entry.amountMinor < 0, entry.transferId
+    FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'
+    UNION ALL
+    SELECT entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId
+    FROM (
+        SELECT part.entryId, part.categoryId, part.amountMinor FROM parts AS part
+        UNION ALL
+        SELECT part.entryId, whole.categoryId, -part.amountMinor FROM parts AS part JOIN entries AS whole ON whole.id = part.entryId
+      ) AS piece
+      JOIN entries AS entry ON entry.id = piece.entryId
+      JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'
+  )`;
+
 export interface AccountRow {
   readonly id: string;
   readonly name: string;
@@ -106,17 +125,17 @@ export interface SpendingRow {
 }
 
 /**
- * Spending by month and category. Refunds count against the spending of their category; money without a category counts when it left.
- * Parameters: currency, first month, last month.
+ * Spending by month and category. Refunds count against the spending of their category; money without a category counts when it left, unless it went
+ * to another account. Parameters: currency, first month, last month.
  */
 export const spendingByMonth = `
-  SELECT substr(entry.date, 1, 7) AS month, entry.categoryId, -sum(entry.amountMinor) AS spentMinor
-  FROM entries AS entry
-    JOIN accounts AS account ON account.id = entry.accountId
-    LEFT JOIN categories AS category ON category.id = entry.categoryId
-  WHERE account.currency = ? AND substr(entry.date, 1, 7) BETWEEN ? AND ?
-    AND (category.kind = 'spending' OR (entry.categoryId IS NULL AND entry.amountMinor < 0))
-  GROUP BY month, entry.categoryId`;
+  WITH ${budgetLines}
+  SELECT substr(line.date, 1, 7) AS month, line.categoryId, -sum(line.amountMinor) AS spentMinor
+  FROM line LEFT JOIN categories AS category ON category.id = line.categoryId
+  WHERE line.currency = ? AND substr(line.date, 1, 7) BETWEEN ? AND ?
+    AND (category.kind = 'spending' OR (line.categoryId IS NULL AND line.wentOut AND line.transferId IS NULL))
+  GROUP BY month, line.categoryId
+  HAVING line.categoryId IS NOT NULL OR spentMinor <> 0`;
 
 export interface AssignedRow {
   readonly month: string;
@@ -139,10 +158,10 @@ export interface ActivityRow {
 
 /** What moved in each category, month by month. Parameters: currency, last month. */
 export const activityByMonth = `
-  SELECT substr(entry.date, 1, 7) AS month, entry.categoryId, sum(entry.amountMinor) AS changeMinor
-  FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId
-  WHERE account.currency = ? AND substr(entry.date, 1, 7) <= ?
-  GROUP BY month, entry.categoryId`;
+  WITH ${budgetLines}
+  SELECT substr(date, 1, 7) AS month, categoryId, sum(amountMinor) AS changeMinor
+  FROM line WHERE currency = ? AND substr(date, 1, 7) <= ?
+  GROUP BY month, categoryId`;
 
 export interface ConflictRow {
   readonly id: string;

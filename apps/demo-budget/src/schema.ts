@@ -11,7 +11,8 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
  * - A movement of money is a "ledger entry", or entry. "Transaction" is SQL's word.
  */
 
-export type AccountKind = 'checking' | 'savings' | 'credit' | 'cash';
+/** Money in an `off-budget` account (a pension, a loan) is owned and not planned with: it is in no envelope and no report of spending. */
+export type AccountKind = 'checking' | 'savings' | 'credit' | 'cash' | 'off-budget';
 
 export const accounts = sqliteTable('accounts', {
   id: text().primaryKey().notNull(),
@@ -36,6 +37,9 @@ export const categories = sqliteTable('categories', {
   hidden: integer().notNull().default(0),
 });
 
+/** How sure an entry is: `open` until the bank has it, `cleared` when it has, `reconciled` when a statement was checked against it. */
+export type EntryStatus = 'open' | 'cleared' | 'reconciled';
+
 export const entries = sqliteTable(
   'entries',
   {
@@ -55,13 +59,108 @@ export const entries = sqliteTable(
     enteredAtMs: integer().notNull(),
     /** By which a second import of the same row is recognised; NULL for entries typed by hand. */
     importKey: text(),
+    status: text().$type<EntryStatus>().notNull().default('open'),
+    /** The same on both sides of a transfer between two accounts; NULL for all else. What is said of one side is written to both in one transaction. */
+    transferId: text(),
   },
   (table) => [
-    index('entries_by_account').on(table.accountId, table.date, table.enteredAtMs, table.id),
+    // With amounts, so that balances are added up from the index alone.
+    index('entries_by_account').on(table.accountId, table.date, table.enteredAtMs, table.id, table.amountMinor),
+    index('entries_by_transfer').on(table.transferId),
     index('entries_by_date').on(table.date),
     index('entries_by_payee').on(table.payee),
   ],
 );
+
+/**
+ * A split entry's parts. They have their own categories, the entry has none; what they leave over of its amount is in no category. So nothing has to be
+ * refused or repaired when two people change the amount and a part at once: the difference shows, and someone decides.
+ */
+export const parts = sqliteTable(
+  'parts',
+  {
+    /** `ENTRY/1`, `ENTRY/2` …: two devices that split one entry at once have split it once. */
+    id: text().primaryKey().notNull(),
+    entryId: text()
+      .notNull()
+      .references(() => entries.id, { onDelete: 'cascade' }),
+    categoryId: text().references(() => categories.id),
+    amountMinor: integer().notNull(),
+    notes: text().notNull().default(''),
+  },
+  (table) => [index('parts_by_entry').on(table.entryId)],
+);
+
+/** What of an entry a rule looks at, and how. `amount` compares minor units, whatever the currency and the sign. */
+export type RuleField = 'payee' | 'notes' | 'amount';
+export type RuleTest = 'contains' | 'is' | 'at-least' | 'at-most';
+
+/** What imported and typed entries are given by themselves. Rules are tried in the order of their making. */
+export const rules = sqliteTable('rules', {
+  id: text().primaryKey().notNull(),
+  field: text().$type<RuleField>().notNull(),
+  test: text().$type<RuleTest>().notNull(),
+  value: text().notNull(),
+  /** NULL: leaves the category as it is. */
+  categoryId: text().references(() => categories.id),
+  /** NULL: leaves the payee as it is. */
+  payee: text(),
+  createdAtMs: integer().notNull(),
+});
+
+export type ScheduleUnit = 'day' | 'week' | 'month' | 'year';
+
+/** An entry that comes again and again. */
+export const schedules = sqliteTable('schedules', {
+  id: text().primaryKey().notNull(),
+  accountId: text()
+    .notNull()
+    .references(() => accounts.id),
+  payee: text().notNull().default(''),
+  notes: text().notNull().default(''),
+  categoryId: text().references(() => categories.id),
+  amountMinor: integer().notNull(),
+  /** `YYYY-MM-DD`. All other days are counted from this one. */
+  firstDate: text().notNull(),
+  /** Every so many units, at least 1. */
+  every: integer().notNull().default(1),
+  unit: text().$type<ScheduleUnit>().notNull(),
+  /** No day after this one; NULL goes on for good. */
+  lastDate: text(),
+  createdAtMs: integer().notNull(),
+});
+
+/**
+ * A day of a schedule that was dealt with. It does not refer to the schedule: an entry that one device makes of it must not be refused because another has
+ * deleted the schedule meanwhile.
+ */
+export const scheduleDays = sqliteTable(
+  'scheduleDays',
+  {
+    /** `SCHEDULE/YYYY-MM-DD`, which is also the id of the entry that was made: two devices that enter the same day have entered it once. */
+    id: text().primaryKey().notNull(),
+    scheduleId: text().notNull(),
+    date: text().notNull(),
+    outcome: text().$type<'entered' | 'skipped'>().notNull(),
+  },
+  (table) => [index('scheduleDays_by_schedule').on(table.scheduleId, table.date)],
+);
+
+export type GoalKind = 'monthly' | 'by-month';
+
+/** What an envelope is to get: so much each month, or so much in all by some month. */
+export const goals = sqliteTable('goals', {
+  /** `CATEGORY/CURRENCY`: an envelope has one goal, also when two people set one at once. */
+  id: text().primaryKey().notNull(),
+  categoryId: text()
+    .notNull()
+    .references(() => categories.id),
+  currency: text().notNull(),
+  kind: text().$type<GoalKind>().notNull(),
+  amountMinor: integer().notNull(),
+  /** `YYYY-MM` for `by-month`, else NULL. */
+  byMonth: text(),
+});
 
 /**
  * What a person put into a category's envelope for a month. Envelopes hold the sum of these rows: so money that two people assign at the same
@@ -85,4 +184,14 @@ export const assignments = sqliteTable(
   (table) => [index('assignments_by_month').on(table.currency, table.month)],
 );
 
-export const schema = defineSchema({ accounts, assignments, categories, entries });
+export const schema = defineSchema(
+  { accounts, assignments, categories, entries, goals, parts, rules, scheduleDays, schedules },
+  {
+    merge: [
+      // Half of one person's rule with half of another's would be a rule that nobody made.
+      { table: goals, groups: [[goals.kind, goals.amountMinor, goals.byMonth]] },
+      { table: rules, groups: [[rules.field, rules.test, rules.value]] },
+      { table: schedules, groups: [[schedules.firstDate, schedules.every, schedules.unit]] },
+    ],
+  },
+);

@@ -1,6 +1,7 @@
 import { useClient } from '@rockpool/client/react';
 import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { monthAfter } from '../calendar/months.ts';
 import { accountsWithBalances, activityByMonth, assignedByMonth, categoriesByName, type AccountRow, type ActivityRow, type AssignedRow, type CategoryRow } from '../queries.ts';
 import { Amount } from '../shell/amount.tsx';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
@@ -10,7 +11,7 @@ import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { assign, assignAll, move } from './actions.ts';
 import { EnvelopeRow } from './envelope-row.tsx';
-import { monthAfter, monthBudget } from './envelopes.ts';
+import { monthBudget } from './envelopes.ts';
 import { MoveForm } from './move-form.tsx';
 
 /** The budget of a month: what each category may spend. One currency at a time. */
@@ -18,7 +19,7 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
   const accounts = useQuery<AccountRow>(accountsWithBalances);
   const [currency, choice] = useCurrency(accounts.rows);
   const [month, setMonth] = useState(today().slice(0, 7));
-  const openingMinor = accounts.rows.filter((account) => account.currency === currency).reduce((sum, account) => sum + BigInt(account.openingMinor), 0n);
+  const openingMinor = accounts.rows.filter((account) => account.currency === currency && account.kind !== 'off-budget').reduce((sum, account) => sum + BigInt(account.openingMinor), 0n);
   return (
     <>
       <header className="page-head">

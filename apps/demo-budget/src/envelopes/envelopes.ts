@@ -80,13 +80,6 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
   };
 }
 
-/** The month `count` months after a `YYYY-MM`; before it where negative. */
-export function monthAfter(month: string, count: number): string {
-  const [year = 1970, ofYear = 1] = month.split('-').map(Number);
-  const months = year * 12 + ofYear - 1 + count;
-  return `${String(Math.floor(months / 12)).padStart(4, '0')}-${String((months % 12) + 1).padStart(2, '0')}`;
-}
-
 function lookUp(cells: readonly (readonly [string, string | null, bigint])[]): (month: string, categoryId: string) => bigint {
   const byCell = new Map<string, bigint>();
   for (const [month, categoryId, minor] of cells) {

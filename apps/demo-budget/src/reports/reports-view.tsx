@@ -1,5 +1,6 @@
 import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { monthsUpTo } from '../calendar/months.ts';
 import {
   accountsWithBalances,
   categoriesByName,
@@ -15,7 +16,7 @@ import { formatMonth, today } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { MonthBars } from './month-bars.tsx';
-import { monthsUpTo, spendingReport } from './spending.ts';
+import { spendingReport } from './spending.ts';
 import { SpendingTable } from './spending-table.tsx';
 
 /** What was spent, by category and month. One currency at a time: amounts of two are never added. */

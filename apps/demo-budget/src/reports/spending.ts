@@ -37,15 +37,6 @@ export function spendingReport(rows: readonly SpendingRow[], categories: readonl
   return { months, lines, totalMinorByMonth, totalMinor: sum(totalMinorByMonth) };
 }
 
-/** The `count` months that end with `last` (`YYYY-MM`), oldest first. */
-export function monthsUpTo(last: string, count: number): string[] {
-  const [year = 1970, month = 1] = last.split('-').map(Number);
-  return Array.from({ length: count }, (_, index) => {
-    const monthsSinceYear0 = year * 12 + (month - 1) - (count - 1 - index);
-    return `${String(Math.floor(monthsSinceYear0 / 12)).padStart(4, '0')}-${String((monthsSinceYear0 % 12) + 1).padStart(2, '0')}`;
-  });
-}
-
 /** How long a bar is, from 0 to 1. Refunds above the spending have no bar. */
 export function barShare(amountMinor: bigint, largestMinor: bigint): number {
   return amountMinor <= 0n || largestMinor <= 0n ? 0 : Number(amountMinor) / Number(largestMinor);

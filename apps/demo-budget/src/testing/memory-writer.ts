@@ -18,7 +18,7 @@ export function memoryWriter(): MemoryWriter {
   for (const table of schema.tables) {
     const parts = table.columns.map(({ name, type, notNull, defaultSql }) => `"${name}" ${type}${notNull ? ' NOT NULL' : ''}${defaultSql === null ? '' : ` DEFAULT (${defaultSql})`}`);
     parts.push(`PRIMARY KEY (${table.primaryKey.map((name) => `"${name}"`).join(', ')})`);
-    for (const key of table.foreignKeys) parts.push(`FOREIGN KEY ("${key.columns.join('", "')}") REFERENCES "${key.foreignTable}"`);
+    for (const key of table.foreignKeys) parts.push(`FOREIGN KEY ("${key.columns.join('", "')}") REFERENCES "${key.foreignTable}" ON DELETE ${key.onDelete}`);
     db.exec(`CREATE TABLE "${table.name}" (${parts.join(', ')})`);
   }
   const written: string[] = [];
