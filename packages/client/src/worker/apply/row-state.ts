@@ -1,5 +1,5 @@
 import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, type CellValue, type ChangeKind, type DocumentRule } from '@rockpool/shared';
-import { expandContent, isDocumentEdit, mergeEdit, mergeNews } from '@rockpool/shared/document';
+import { documentSupport } from '../documents/load-document-support.ts';
 
 /** One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that is not there has none. */
 export interface RowState {
@@ -41,7 +41,7 @@ export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
 
 /** Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of a row that is not there does nothing. */
 export function withDelivered(row: RowState, change: DeliveredRow, { documents }: ColumnRules): RowState {
-  return withEdit(row, change, (columnId, before, value) => (documents.has(columnId) ? mergeNews(before, value) : value));
+  return withEdit(row, change, (columnId, before, value) => (documents.has(columnId) ? documentSupport().mergeNews(before, value) : value));
 }
 
 /**
@@ -57,6 +57,7 @@ export function withChange(row: RowState, change: RowEdit, { counters, documents
 
 function withWrittenDocument(rule: DocumentRule | undefined, before: CellValue, value: CellValue): CellValue {
   if (rule === undefined) return value;
+  const { expandContent, isDocumentEdit, mergeEdit } = documentSupport();
   return isDocumentEdit(value) ? mergeEdit(before, value) : expandContent(value, rule);
 }
 

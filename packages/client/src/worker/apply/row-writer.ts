@@ -1,6 +1,6 @@
 import { counterColumnIds, documentColumns, keyColumns, quoteName, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
-import { mergeNews } from '@rockpool/shared/document';
-import { DocumentTable } from '../documents/document-table.ts';
+import type { DocumentTable } from '../documents/document-table.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { NO_ROW, type ColumnRules, type RowState } from './row-state.ts';
@@ -9,7 +9,8 @@ import { NO_ROW, type ColumnRules, type RowState } from './row-state.ts';
 export class RowWriter {
   readonly table: TableSchema;
   readonly columns: ColumnRules;
-  private readonly documentTable: DocumentTable;
+  /** Null for a table without documents. */
+  private readonly documentTable: DocumentTable | null;
   private readonly connection: Connection;
   private readonly valueIds: readonly number[];
   private readonly nameOfId: ReadonlyMap<number, string>;
@@ -20,7 +21,8 @@ export class RowWriter {
     this.connection = connection;
     this.table = table;
     this.columns = { counters: counterColumnIds(table), documents: documentColumns(table) };
-    this.documentTable = new DocumentTable(connection, table.id, this.columns.documents);
+    const { documents } = this.columns;
+    this.documentTable = documents.size === 0 ? null : new (documentSupport().DocumentTable)(connection, table.id, documents);
     const columns = valueColumns(table);
     this.valueIds = columns.map(({ id }) => id);
     this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));
@@ -38,7 +40,7 @@ export class RowWriter {
     try {
       if (!statement.step()) return NO_ROW;
       const values = new Map(this.valueIds.map((id, index) => [id, statement.readCell(index)]));
-      return { exists: true, values: this.documentTable.withStates(key, values) };
+      return { exists: true, values: this.documentTable?.withStates(key, values) ?? values };
     } finally {
       statement.reset();
     }
@@ -46,14 +48,14 @@ export class RowWriter {
 
   /** Writes the whole row, whether or not it is there. Columns that are not given get their defaults. */
   put(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
-    this.runPut(this.putStatement(columnIds), key, this.documentTable.store(key, columnIds, values));
+    this.runPut(this.putStatement(columnIds), key, this.toColumns(key, columnIds, values));
   }
 
   /** Writes some columns of a row; does nothing when the row is not there. */
   patch(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
     if (columnIds.length === 0) return;
     const statement = this.patchStatement(columnIds);
-    bind(statement, this.documentTable.store(key, columnIds, values), 0);
+    bind(statement, this.toColumns(key, columnIds, values), 0);
     bind(statement, key, values.length);
     run(statement);
   }
@@ -62,14 +64,14 @@ export class RowWriter {
     const statement = this.statement(`DELETE FROM ${this.from()} WHERE ${this.keyMatch()}`);
     bind(statement, key, 0);
     run(statement);
-    this.documentTable.remove(key);
+    this.documentTable?.remove(key);
   }
 
   /** All rows of a group, straight from its columns. */
   writeGroup(group: ChangeGroup): void {
     const { keys, values, rowCount, columnIds, kind } = group;
     if (kind === 'update' && columnIds.length === 0) return;
-    if (this.columns.documents.size > 0) return this.writeRowByRow(group);
+    if (this.documentTable !== null) return this.writeRowByRow(group, this.documentTable);
     const statement =
       kind === 'insert' ? this.putStatement(columnIds) : kind === 'update' ? this.patchStatement(columnIds) : this.statement(`DELETE FROM ${this.from()} WHERE ${this.keyMatch()}`);
     const [first, second] = kind === 'update' ? [values, keys] : [keys, values];
@@ -81,17 +83,23 @@ export class RowWriter {
     }
   }
 
-  private writeRowByRow({ keys, values, rowCount, columnIds, kind }: ChangeGroup): void {
+  private writeRowByRow({ keys, values, rowCount, columnIds, kind }: ChangeGroup, documentTable: DocumentTable): void {
+    const { mergeNews } = documentSupport();
     for (let row = 0; row < rowCount; row++) {
       const key = keys.map((part) => part[row] as CellValue);
       const cells = columnIds.map((columnId, index) => {
         const value = values[index]?.[row] ?? null;
-        return this.columns.documents.has(columnId) ? mergeNews(this.documentTable.read(key, columnId, () => this.text(key, columnId)), value) : value;
+        return this.columns.documents.has(columnId) ? mergeNews(documentTable.read(key, columnId, () => this.text(key, columnId)), value) : value;
       });
       if (kind === 'delete') this.remove(key);
       else if (kind === 'insert') this.put(key, columnIds, cells);
       else this.patch(key, columnIds, cells);
     }
+  }
+
+  /** What the table itself holds; states go where documents are. */
+  private toColumns(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): readonly CellValue[] {
+    return this.documentTable?.store(key, columnIds, values) ?? values;
   }
 
   private text(key: readonly CellValue[], columnId: number): CellValue {

@@ -3,7 +3,7 @@ import { BaseTable } from '../apply/base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from '../apply/pending-index.ts';
 import { baseRow } from '../apply/row-state.ts';
 import { RowWriter } from '../apply/row-writer.ts';
-import { toColumnValue } from '../documents/document-table.ts';
+import { toColumnValue } from '../documents/column-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A row as the server has it: what is pending is not in it. */

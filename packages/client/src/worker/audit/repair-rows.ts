@@ -3,7 +3,7 @@ import { recordWithheld, type DeliveryLog } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { quietTransaction } from '../apply/quiet-transaction.ts';
-import { toColumnValue } from '../documents/document-table.ts';
+import { toColumnValue } from '../documents/column-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { baseRowSlices, type BaseRow } from './base-rows.ts';
 

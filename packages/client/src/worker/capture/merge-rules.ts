@@ -1,6 +1,6 @@
 import { columnGroups, counterColumnIds, counterDelta, keyColumns, quoteName, RockpoolError, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import type { Author } from '@rockpool/shared/document';
-import { captureDocuments } from '../documents/capture-documents.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { CapturedChanges } from './captured-changes.ts';
 
@@ -46,7 +46,7 @@ function withDocuments(connection: Connection, rules: RulesByTable, author: () =
   const pairs = changes.groups.map((group, index) => {
     const pair = { group, before: changes.before[index] as BeforeGroup };
     const tableRules = rules.get(group.tableId);
-    return tableRules?.hasDocuments === true ? captureDocuments(connection, tableRules.table, author(), pair) : pair;
+    return tableRules?.hasDocuments === true ? documentSupport().captureDocuments(connection, tableRules.table, author(), pair) : pair;
   });
   return { groups: pairs.map(({ group }) => group), before: pairs.map(({ before }) => before) };
 }

@@ -1,7 +1,7 @@
 import { counterColumnIds, documentColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
-import { decodeDocumentCell, documentText, isDocumentEdit } from '@rockpool/shared/document';
 import type { ParkedChange, ParkedChangeset, ParkedValue } from '../../rpc/parked-changeset.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
 import type { Outbox } from './outbox.ts';
 import type { Parked } from './parked.ts';
 
@@ -37,7 +37,7 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
       const toColumn = (cell: CellValue): SqlValue => (documents.has(columnId) ? documentValue(cell) : toValue(cell));
       if (group.kind === 'delete') return [{ column, before: toColumn(old) }];
       const written = group.values[index]?.[row] ?? null;
-      if (documents.has(columnId) && isDocumentEdit(written)) return [{ column, change: String(old) }];
+      if (documents.has(columnId) && documentSupport().isDocumentEdit(written)) return [{ column, change: String(old) }];
       if (group.kind === 'insert') return [{ column, after: toColumn(written) }];
       // An update of a counter says what it added.
       const after = counters.has(columnId) && typeof old === 'bigint' && typeof written === 'bigint' ? old + written : written;
@@ -49,6 +49,7 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
 /** The JSON of a document; a changeset holds it as its state, as what a new one contains, or as it stood there. */
 function documentValue(cell: CellValue): SqlValue {
   if (!(cell instanceof Uint8Array)) return toValue(cell);
+  const { decodeDocumentCell, documentText } = documentSupport();
   const decoded = decodeDocumentCell(cell);
   return decoded.kind === 'content' ? decoded.json : documentText(cell);
 }

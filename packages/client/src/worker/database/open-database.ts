@@ -15,7 +15,7 @@ import { Outbox } from '../changelog/outbox.ts';
 import { Parked } from '../changelog/parked.ts';
 import { whereIs } from '../changelog/where-is.ts';
 import { writeFates } from '../changelog/write-fates.ts';
-import { changeDocument } from '../documents/change-document.ts';
+import { documentSupport, documentTables } from '../documents/load-document-support.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
@@ -203,7 +203,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
         case 'drop-parked':
           return dropParked(parkedParts(), action.sequence, id);
         case 'change-document':
-          return writer.runInternal(() => ({ atomic: false, results: [changeDocument(connection, schema, action)] }), id);
+          if (documentTables(schema.tables).size === 0) throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
+          return writer.runInternal(() => ({ atomic: false, results: [documentSupport().changeDocument(connection, schema, action)] }), id);
         case 'restore-conflict':
           return writer.runInternal(() => {
             restoreConflict(connection, schema, action.conflictId);

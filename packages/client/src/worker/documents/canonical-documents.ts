@@ -1,13 +1,7 @@
 import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
 import { canonicalJson, parseJson } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
-
-/** Tables with document columns, by id. */
-export type DocumentTables = ReadonlyMap<number, TableSchema>;
-
-export function documentTables(tables: readonly TableSchema[]): DocumentTables {
-  return new Map(tables.filter(({ merge }) => merge.documents.length > 0).map((table) => [table.id, table]));
-}
+import type { DocumentTables } from './load-document-support.ts';
 
 /**
  * Writes the documents that a transaction has left in another form (blanks, the order of keys) in the canonical one: what is merged ends there, and equal

@@ -1,8 +1,8 @@
 import { encodeKey, type CellValue, type DocumentRule } from '@rockpool/shared';
-import { createDocument, documentText, isSameDocument, parseJson } from '@rockpool/shared/document';
-import type { ColumnRules } from '../apply/row-state.ts';
+import { createDocument, isSameDocument, parseJson } from '@rockpool/shared/document';
 import { Meta } from '../database/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { toColumnValue } from './column-value.ts';
 import { beginGeneration } from './generation.ts';
 
 /**
@@ -35,7 +35,6 @@ export class DocumentTable {
 
   /** Stores the states among the values of a row, and returns the values as the table of the app has them: JSON in their places. */
   store(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): readonly CellValue[] {
-    if (this.documents.size === 0) return values;
     return values.map((value, index) => {
       const columnId = columnIds[index] as number;
       if (this.documents.has(columnId)) this.write(key, columnId, value);
@@ -65,11 +64,6 @@ export class DocumentTable {
     this.connection.run('DELETE FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', this.tableId, encodeKey(key), columnId);
     if (this.connection.changes > 0) beginGeneration(new Meta(this.connection));
   }
-}
-
-/** What a column of the app holds for a value of a row: of documents their JSON. */
-export function toColumnValue({ documents }: Pick<ColumnRules, 'documents'>, columnId: number, value: CellValue): CellValue {
-  return value === null || !documents.has(columnId) ? value : documentText(value);
 }
 
 function newState(rule: DocumentRule, text: CellValue): CellValue {

@@ -1,6 +1,7 @@
-import { decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, type CellValue, type ChangeGroup, type DocumentRule } from '@rockpool/shared';
 import { documentText, editDocument, expandContent, isDocumentEdit, mergeEdit, parseJson, type Author } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
+import type { DocumentTables } from './load-document-support.ts';
 
 /** One document under pending edits: as this site made them so far, and as the new site makes them. */
 interface Rewritten {
@@ -12,9 +13,7 @@ interface Rewritten {
  * Makes the pending edits of documents once more, under the name of a new site: under the old one another copy of this file may have made
  * others. Changesets from `firstOwn` on get new bodies (their hashes follow, see renumber.ts). Call it in the transaction that changes the site.
  */
-export function rewriteEdits(connection: Connection, tablesById: ReadonlyMap<number, TableSchema>, author: Author, firstOwn: number): void {
-  const tables = new Map([...tablesById].filter(([, { merge }]) => merge.documents.length > 0));
-  if (tables.size === 0) return;
+export function rewriteEdits(connection: Connection, tables: DocumentTables, author: Author, firstOwn: number): void {
   const rewritten = new Map<string, Rewritten>();
   for (const [sequence, body] of connection.rows('SELECT sequence, body FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence', firstOwn)) {
     const changeset = decodeChangesetBody(body as Uint8Array);

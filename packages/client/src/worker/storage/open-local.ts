@@ -4,6 +4,7 @@ import './access-handle-types.ts';
 import type { OpenedDatabase } from '../../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
+import { documentTables, loadDocumentSupport } from '../documents/load-document-support.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.ts';
@@ -32,7 +33,7 @@ export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Pro
 /** Storage, SQLite and our tables, put together. SQLite is loaded once; what lies in memory outlives a closing and reopening. */
 export function createLocalOpener(options: LocalOptions): OpenLocal {
   const { name, durability, medium, beforeWriter } = options;
-  const whenLoaded = loadSqlite();
+  const whenLoaded = loadCode(options.schema);
   whenLoaded.catch(() => undefined); // Whoever opens hears of it.
 
   return async (role, onUndone) => {
@@ -53,6 +54,12 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     });
     return openOn(storage, runtime, options, () => timesUndone);
   };
+}
+
+/** SQLite, and with it what the schema needs beside it. */
+async function loadCode(schema: Schema): Promise<SqliteRuntime> {
+  const [runtime] = await Promise.all([loadSqlite(), documentTables(schema.tables).size > 0 ? loadDocumentSupport() : undefined]);
+  return runtime;
 }
 
 /** The database of a storage, and beside it connections that read, opened when they are first needed. */

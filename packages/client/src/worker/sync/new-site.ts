@@ -4,8 +4,8 @@ import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { quietTransaction } from '../apply/quiet-transaction.ts';
 import { renumber } from '../changelog/renumber.ts';
-import { rewriteEdits } from '../documents/edits-of-new-site.ts';
 import { documentAuthor } from '../documents/generation.ts';
+import { documentSupport, documentTables } from '../documents/load-document-support.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /**
@@ -26,7 +26,8 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
       recordWithheld(log, pending, withheld, leaving);
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
-      rewriteEdits(connection, tablesById, documentAuthor(meta), firstOwn);
+      const documents = documentTables(tablesById.values());
+      if (documents.size > 0) documentSupport().rewriteEdits(connection, documents, documentAuthor(meta), firstOwn);
       meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
       return touched;
     });

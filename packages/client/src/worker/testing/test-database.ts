@@ -1,12 +1,14 @@
 import { buildSchema, type RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/vfs-opfs';
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../database/open-database.ts';
+import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.node.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
 import { testTable } from './table-schema.ts';
 
 export const testRuntime: SqliteRuntime = await loadSqlite();
+await loadDocumentSupport();
 
 export const account: TableSchema = testTable('account', { id: 'text not null', name: 'text', amount: 'integer', rate: 'real', extra: 'blob' }, { uniques: [['name']] });
 export const entry: TableSchema = testTable('entry', { id: 'text not null', account_id: 'text', note: 'text' }, {

@@ -6,7 +6,7 @@ import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { Parked } from '../changelog/parked.ts';
 import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
-import { documentsAsText } from '../documents/write-again.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
@@ -74,7 +74,8 @@ function withoutDocuments(tablesById: ReadonlyMap<number, TableSchema>): Readonl
 function writesOf(writers: RowWriters, captured: ChangeGroup, old: BeforeGroup, tablesById: ReadonlyMap<number, TableSchema>): RowWrite[] {
   const writer = writers.ofGroup(captured);
   const textOf = (key: readonly CellValue[], columnId: number): CellValue => writer.read(key).values.get(columnId) ?? null;
-  const group = documentsAsText(tablesById.get(captured.tableId) ?? writer.table, captured, old, textOf);
+  const table = tablesById.get(captured.tableId) ?? writer.table;
+  const group = table.merge.documents.length === 0 ? captured : documentSupport().documentsAsText(table, captured, old, textOf);
   return Array.from({ length: group.rowCount }, (_, row) => {
     const key = group.keys.map((part) => part[row] as CellValue);
     const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));

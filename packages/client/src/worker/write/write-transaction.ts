@@ -8,8 +8,8 @@ import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import type { Meta } from '../database/meta.ts';
-import { documentTables, makeDocumentsCanonical, type DocumentTables } from '../documents/canonical-documents.ts';
 import { documentAuthor } from '../documents/generation.ts';
+import { documentSupport, documentTables, type DocumentTables } from '../documents/load-document-support.ts';
 import type { SqlPolicy } from '../sqlite/authorizer.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
@@ -172,7 +172,7 @@ export class WriteTransaction {
     const { capture, connection } = this.parts;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const captured = capture.take();
-      if (this.documents.size === 0 || !makeDocumentsCanonical(connection, this.documents, captured.groups)) return captured;
+      if (this.documents.size === 0 || !documentSupport().makeDocumentsCanonical(connection, this.documents, captured.groups)) return captured;
     }
     throw new RockpoolError('document-invalid', { problem: 'a trigger undoes the canonical form' });
   }

@@ -1,0 +1,8 @@
+// What documents need beyond any other column. One chunk, with Yjs in it: load-document-support.ts brings it in where a schema has documents.
+export { decodeDocumentCell, documentText, expandContent, isDocumentEdit, mergeEdit, mergeNews } from '@rockpool/shared/document';
+export { makeDocumentsCanonical } from './canonical-documents.ts';
+export { captureDocuments } from './capture-documents.ts';
+export { changeDocument } from './change-document.ts';
+export { DocumentTable } from './document-table.ts';
+export { rewriteEdits } from './edits-of-new-site.ts';
+export { documentsAsText } from './write-again.ts';
