@@ -11,6 +11,9 @@ export interface AnsweredRequests {
   refusalOf(requestId: string): TransferredError | null;
 }
 
+/** So many are remembered whatever the clock says: set ahead, it would end their time at once. */
+const LEAST_REMEMBERED = 1_000;
+
 export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {
   // In the order of answering, so that what is forgotten first stands first.
   const answersById = new Map<string, { readonly refusal: TransferredError | null; readonly latestStartMs: number }>();
@@ -18,7 +21,7 @@ export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {
   return {
     add(requestId, refusal, latestStartMs) {
       for (const [id, answer] of answersById) {
-        if (answer.latestStartMs >= nowMs()) break;
+        if (answer.latestStartMs >= nowMs() || answersById.size < LEAST_REMEMBERED) break;
         answersById.delete(id);
       }
       answersById.set(requestId, { refusal, latestStartMs });

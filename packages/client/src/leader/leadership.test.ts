@@ -59,7 +59,7 @@ function createWorld(committed?: () => Promise<void>): World {
     schema: 'schema',
     migrationCount: 0,
     initialStatus: FAKE_STATUS,
-    clock: { nowMs: () => NOW_MS, after: () => () => undefined },
+    clock: { nowMs: () => NOW_MS, elapsedMs: () => NOW_MS, after: () => () => undefined },
     watchOwner: () => () => undefined,
     post: note,
     send: (_tabId, message) => note(message),

@@ -1,9 +1,10 @@
 import { RockpoolError } from '@rockpool/shared';
 import { decodeError } from '../rpc/error-transfer.ts';
 import type { AnswerMessage, AskMessage, LeaderRequest } from './channel-message.ts';
+import { createAwakeTime } from './awake-time.ts';
 import type { Clock } from './clock.ts';
 
-/** After this long without an answer a request fails. A hand-over takes 50 ms, and 3 s at worst; a frozen leader may take for ever. */
+/** After this long without an answer a request fails, not counting what the device slept meanwhile. A hand-over takes 50 ms, and 3 s at worst; a frozen leader may take for ever. */
 export const REQUEST_DEADLINE_MS = 10_000;
 
 /** The leader does not begin a request in the last second before its deadline: it could commit after its author was told that it failed. */
@@ -50,7 +51,7 @@ interface Waiting {
   readonly id: string;
   readonly request: LeaderRequest;
   readonly settle: PromiseWithResolvers<unknown>;
-  startedMs: number;
+  startedAwakeMs: number;
   timesAsked: number;
   leadersAsked: number;
 }
@@ -58,6 +59,8 @@ interface Waiting {
 export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
   // In the order of asking, which a Map keeps; so the oldest deadline comes first too.
   const waitingById = new Map<string, Waiting>();
+  // Whoever sleeps, or has its clock set, finds the answer when it wakes: giving up at once would tell of a failure what has taken effect.
+  const awakeMs = createAwakeTime(() => clock.elapsedMs(), RESEND_INTERVAL_MS);
   let newestWriteId: string | null = null;
   let leader: LeaderAddress | null = null;
   let isPaused = false;
@@ -66,10 +69,10 @@ export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
   function ask(waiting: Waiting, lastWriteId: string | null): void {
     if (leader === null) return; // It goes to whoever announces itself.
     waiting.timesAsked++;
-    const { id, request, startedMs } = waiting;
+    const { id, request } = waiting;
     // A write beside an open transaction waits for its end, so the transaction cannot wait for that write.
     const afterRequestId = isOfTransaction(request) ? null : lastWriteId;
-    const latestStartMs = startedMs + REQUEST_DEADLINE_MS - RUNNING_TIME_MS;
+    const latestStartMs = clock.nowMs() + remainingMs(waiting) - RUNNING_TIME_MS;
     send(leader.tabId, { kind: 'ask', epoch: leader.epoch, requestId: id, afterRequestId, request, latestStartMs });
   }
 
@@ -86,14 +89,17 @@ export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
     how(waiting.settle);
   }
 
+  function remainingMs({ startedAwakeMs }: Waiting): number {
+    return startedAwakeMs + REQUEST_DEADLINE_MS - awakeMs();
+  }
+
   /** One timer for all: to ask again after a silence, or to give up the oldest. Starts anew with every answer. */
   function watch(): void {
     cancelTimer?.();
     cancelTimer = null;
     const [oldest] = waitingById.values();
     if (oldest === undefined || isPaused) return;
-    const remainingMs = oldest.startedMs + REQUEST_DEADLINE_MS - clock.nowMs();
-    cancelTimer = clock.after(Math.max(0, Math.min(RESEND_INTERVAL_MS, remainingMs)), () => {
+    cancelTimer = clock.after(Math.max(0, Math.min(RESEND_INTERVAL_MS, remainingMs(oldest))), () => {
       giveUpOverdue();
       askForAll();
       watch();
@@ -102,7 +108,7 @@ export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
 
   function giveUpOverdue(): void {
     for (const waiting of waitingById.values()) {
-      if (clock.nowMs() < waiting.startedMs + REQUEST_DEADLINE_MS) return;
+      if (remainingMs(waiting) > 0) return;
       const { timesAsked, leadersAsked } = waiting;
       settle(waiting, ({ reject }) => reject(new RockpoolError('leader-unreachable', { waitedMs: REQUEST_DEADLINE_MS, timesAsked, leadersAsked })));
     }
@@ -114,7 +120,7 @@ export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
         id: requestId,
         request,
         settle: Promise.withResolvers(),
-        startedMs: clock.nowMs(),
+        startedAwakeMs: awakeMs(),
         timesAsked: 0,
         leadersAsked: leader === null ? 0 : 1,
       };
@@ -154,7 +160,7 @@ export function createLink({ send, clock, newRequestId }: LinkOptions): Link {
 
     renewDeadlines() {
       isPaused = false;
-      for (const waiting of waitingById.values()) waiting.startedMs = clock.nowMs();
+      for (const waiting of waitingById.values()) waiting.startedAwakeMs = awakeMs();
       watch();
     },
 

@@ -204,6 +204,38 @@ describe('when the leader goes', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
+  it.each<[string, (browser: FakeBrowser) => void]>([
+    ['the device sleeps', (browser) => browser.sleep(3_600_000)],
+    ['its clock is set ahead', (browser) => void (browser.clockOffsetMs = 365 * 24 * 3_600_000)],
+    ['its clock is set back', (browser) => void (browser.clockOffsetMs = -365 * 24 * 3_600_000)],
+  ])('and %s before the answer comes, a write does not fail', async (_what, happen) => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.isLost = (message) => message.kind === 'answer';
+    const waiting = write(follower, 'a');
+    await settle();
+    happen(browser);
+    await browser.advance(1);
+    browser.isLost = () => false;
+    await browser.advance(4_000);
+    expect(await waiting).toEqual([{ changes: 1 }]);
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('and a write was refused before the clock is set ahead, it stays refused', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.isLost = (message) => message.kind === 'refused';
+    const failed = codeOf(write(follower, FAILING_ONCE_SQL));
+    await settle();
+    browser.clockOffsetMs = 365 * 24 * 3_600_000;
+    await write(follower, 'b');
+    browser.isLost = () => false;
+    await browser.advance(2_000);
+    expect(await failed).toBe('constraint-unique');
+    expect(browser.file.effects).toEqual(['b']);
+  });
+
   it('and nobody answers, a write fails after its deadline and says what was tried', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);

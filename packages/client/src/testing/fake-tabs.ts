@@ -68,6 +68,8 @@ export const FAILING_ONCE_SQL = 'FAIL ONCE';
 export class FakeBrowser {
   readonly file: FakeFile = { effects: [], requests: new Map(), writers: 0, exists: false, hasFailed: false };
   private nowMs = 1_000_000;
+  /** How far the wall clock is ahead of the time that passes. */
+  clockOffsetMs = 0;
   private nextId = 1;
   private readonly timers = new Set<{ readonly dueMs: number; readonly callback: () => void; readonly isAlive: () => boolean }>();
   private readonly ports = new Set<FakePort>();
@@ -88,7 +90,8 @@ export class FakeBrowser {
         locks: this.locks(life),
         openPort: (channelName) => this.openPort(channelName, life),
         clock: {
-          nowMs: () => this.nowMs,
+          nowMs: () => this.nowMs + this.clockOffsetMs,
+          elapsedMs: () => this.nowMs,
           after: (delayMs, callback) => {
             const timer = { dueMs: this.nowMs + delayMs, callback, isAlive: () => life.isAlive };
             this.timers.add(timer);
@@ -144,6 +147,11 @@ export class FakeBrowser {
     }
     this.nowMs = untilMs;
     await settle();
+  }
+
+  /** Time passes, and nothing happens: timers that were due meanwhile come with the next `advance`. */
+  sleep(durationMs: number): void {
+    this.nowMs += durationMs;
   }
 
   /** A message from a tab of another bundle. */

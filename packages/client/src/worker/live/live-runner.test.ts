@@ -52,6 +52,7 @@ function createWorld(): World {
     reads: { query: async ({ sql }) => database.query(sql), dependencies: async ({ sql }) => database.dependencies(sql) },
     clock: {
       nowMs: () => time.nowMs,
+      elapsedMs: () => time.nowMs,
       after(delayMs, callback) {
         timers.push({ dueMs: time.nowMs + delayMs, callback });
         return () => undefined;

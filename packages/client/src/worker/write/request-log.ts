@@ -8,9 +8,12 @@ export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;
 // Old requests are removed after this many new ones: rarely enough to cost nothing, often enough to stay small.
 const PRUNE_EVERY = 1000;
 
+/** So many are kept whatever the clock says: set ahead, it would end their time at once. */
+const LEAST_KEPT = 1_000;
+
 // What waits for the server's word is kept: somebody may wait for that word with it.
 const PRUNE_SQL = `
-  DELETE FROM rockpool_request WHERE done_ms < ?
+  DELETE FROM rockpool_request WHERE done_ms < ? AND id NOT IN (SELECT id FROM rockpool_request ORDER BY done_ms DESC LIMIT ${LEAST_KEPT})
     AND coalesce(json_extract(outcome_json, '$.sequence'), 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
 type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & { readonly results: readonly StoredResult[] };

@@ -235,6 +235,17 @@ describe('a repeated request', () => {
     expect(database.connection.value('SELECT count(*) FROM rockpool_request')).toBe(1000);
     database.close();
   });
+
+  it('is remembered among the newest thousand although the clock was set ahead', () => {
+    const clock = new TestClock();
+    const database = openInMemory({ nowMs: clock.now });
+    const request = { id: 'add', statements: [{ sql: "INSERT INTO draft VALUES ('1', 'a')", params: [] }] };
+    database.write(request);
+    clock.ms += 365 * 24 * 60 * 60 * 1000;
+    for (let i = 0; i < 998; i++) write(database, 'DELETE FROM draft');
+    expect(database.write(request).repeated).toBe(true);
+    database.close();
+  });
 });
 
 describe('what apps may not run', () => {
