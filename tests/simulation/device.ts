@@ -45,6 +45,8 @@ export class Device implements Place {
   /** It began as a copy of another device's files. */
   readonly isCopy: boolean;
   tabs: Tab[] = [];
+  /** Of all its tabs, those that are closing or dead included. */
+  private readonly owners = new Set<Owner>();
   /** One of its rows was changed past Rockpool, and no audit has found it yet. */
   isDamaged = false;
   /** The tab that dies after so many more changes of the storage. */
@@ -83,6 +85,10 @@ export class Device implements Place {
     return this.tabs.filter((tab) => tab.isUsable);
   }
 
+  runs(owner: Owner): boolean {
+    return this.owners.has(owner);
+  }
+
   get leader(): Tab | undefined {
     return this.tabs.find((tab) => tab.isUsable && tab.opened?.role === 'writer');
   }
@@ -90,6 +96,7 @@ export class Device implements Place {
   openTab(): void {
     const tab = new Tab(this, `${this.name}.${++this.tabNumber}`, this.options.runtimes);
     this.tabs.push(tab);
+    this.owners.add(tab.owner);
     tab.run(() => tab.membership.open()).catch((thrown: RockpoolError) => {
       if (!tab.owner.isAlive) return;
       // It found no leader in time, since the one there is died or sleeps: the page says so, and its user opens it again.

@@ -91,7 +91,7 @@ export class World {
   }
 
   private deviceOf(owner: Owner): Device {
-    const device = this.devices.find(({ tabs }) => tabs.some((tab) => tab.owner === owner));
+    const device = this.devices.find((one) => one.runs(owner));
     if (device === undefined) throw new Error(`nobody has the tab ${owner.name}`);
     return device;
   }
