@@ -56,7 +56,8 @@ export class World {
   readonly log: string[] = [];
   private readonly random: Random;
   private readonly faults: string[] = [];
-  private readonly contents = new Map<number, Map<string, string>>();
+  /** What the server held at each link of its log: watermarks come again after a restore, links do not. */
+  private readonly contents = new Map<string, Map<string, string>>();
   private readonly pushedUpTo = new Map<string, number>();
   /** A restored server has not got everything that it once admitted. */
   wasRestored = false;
@@ -194,7 +195,7 @@ export class World {
     // A clock that is a year ahead makes nothing newer than the moment in which it came.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
-    this.contents.set(this.watermark, this.serverContent());
+    this.contents.set(hex(live.file.log.linkAt(this.watermark)), this.serverContent());
     this.note(`server at ${this.watermark}`);
   }
 
@@ -208,12 +209,16 @@ export class World {
     const { logEpoch } = database.meta;
     // What it holds is of a log that has lost its end since.
     if (logEpoch === null || this.epoch === null || Buffer.compare(logEpoch, this.epoch) !== 0) return;
-    const expected = this.contents.get(cursor);
+    const expected = this.contents.get(hex(database.meta.cursorLink));
     if (expected === undefined) return;
     this.tally.add('comparison at a cursor');
     const found = difference(contentOf((sql) => readText(database, sql)), expected);
     if (found !== null) this.fault(`${device.name} at cursor ${cursor} differs from the server as it was there: ${found}`);
   }
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }
 
 /** Where sockets do not open, clients try plain HTTP. That way is not simulated, and the real one would answer in real time. */
