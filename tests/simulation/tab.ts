@@ -5,7 +5,7 @@ import type { LeaderStatus } from '../../packages/client/src/leader/channel-mess
 import { systemClock } from '../../packages/client/src/leader/clock.ts';
 import { Membership } from '../../packages/client/src/leader/membership.ts';
 import type { OpenedDatabase } from '../../packages/client/src/leader/opened-database.ts';
-import type { TabRole } from '../../packages/client/src/rpc/sync-status.ts';
+import { INITIAL_STATUS, type TabRole } from '../../packages/client/src/rpc/sync-status.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import { localReads } from '../../packages/client/src/worker/database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
@@ -27,7 +27,7 @@ export interface Runtimes {
 /** Small, so that segments are sealed and copied many times in one history. */
 const TUNING = { poolSizeBytes: 16 * 65_536, checkpointAfterBytes: 384 * 1024, segmentGrowthBytes: 128 * 1024, recordSizeBytes: 64 * 1024 };
 
-const STATUS: LeaderStatus = { state: 'offline', pendingCount: 0, parkedCount: 0, sentUpTo: null, reason: null, stuck: null, lastContactMs: null, persistence: 'opfs', clockOffsetMs: null, clockWrong: false };
+const STATUS: LeaderStatus = { ...INITIAL_STATUS, state: 'offline' };
 
 const SCHEMA_JSON = encodeSchema(householdSchema);
 

@@ -9,6 +9,7 @@ import type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole 
 import type { Durability } from './rpc/worker-api.ts';
 
 // The whole public interface. create-client.ts wires what is declared here.
+export { INITIAL_STATUS } from './rpc/sync-status.ts';
 export type { ChangeStage, Durability, LiveDocument, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, RowChange, RowWhereabouts, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole };
 
 export interface ClientOptions {

@@ -19,6 +19,7 @@ import { UndoHistory } from './tab/undo-history.ts';
 import { createTabWorker } from './tab/tab-worker.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import { withSent } from './rpc/row-whereabouts.ts';
+import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { SqlStatement, StatementOutcome, StatementResult } from './rpc/sql-statement.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
 import type { SqlParam, SqlValue } from './rpc/sql-value.ts';
@@ -76,18 +77,10 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     unwatch: (queryId) => connection.call((worker) => worker.unwatch(queryId)),
   });
   const status = createStatusStore({
-    state: 'opening',
-    pendingCount: 0,
-    parkedCount: 0,
-    sentUpTo: null,
-    reason: null,
-    stuck: null,
-    lastContactMs: null,
+    ...INITIAL_STATUS,
     // What `durable` comes to is known when the worker has answered, and nobody sees this before.
-    persistence: persistence === 'durable' ? 'opfs' : persistence,
+    persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
     role: 'follower',
-    clockOffsetMs: null,
-    clockWrong: false,
   });
 
   const tab: TabApi = {

@@ -122,22 +122,6 @@ describe('a follower that writes 200 times', () => {
 });
 
 describe('a page', () => {
-  it('that is hidden hands over, and shows what it missed when it is back', async () => {
-    const name = freshName();
-    const away = await openOtherTab(name);
-    const here = await openClient(name);
-    const view = follow(away.client);
-    await until(() => !view.live.current.loading);
-    away.window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
-    await until(() => here.status.role === 'leader');
-    await insert(here, 1);
-    const asked = insert(away.client, 2);
-    away.window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
-    await asked;
-    await until(() => view.numbers().length === 2);
-    expect(view.numbers()).toEqual([1, 2]);
-  });
-
   it('shows the status with its own role', async () => {
     const name = freshName();
     const leader = await openClient(name);

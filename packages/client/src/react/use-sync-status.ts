@@ -1,21 +1,9 @@
 import { useCallback, useSyncExternalStore } from 'react';
-import type { SyncStatus } from '../client.ts';
+import { INITIAL_STATUS, type SyncStatus } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
 /** On a server, and while the provider has no client: nothing is known but that it is being opened. */
-const OPENING: SyncStatus = Object.freeze({
-  state: 'opening',
-  pendingCount: 0,
-  parkedCount: 0,
-  sentUpTo: null,
-  reason: null,
-  stuck: null,
-  lastContactMs: null,
-  persistence: 'opfs',
-  role: 'follower',
-  clockOffsetMs: null,
-  clockWrong: false,
-});
+const OPENING: SyncStatus = Object.freeze({ ...INITIAL_STATUS, role: 'follower' });
 
 /** The status of sync; the component draws again when it changes. */
 export function useSyncStatus(): SyncStatus {

@@ -61,6 +61,20 @@ export interface SyncStatus {
   readonly clockWrong: boolean;
 }
 
+/** Before anything is known. Where the database is kept is known when the worker has answered. */
+export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
+  state: 'opening',
+  pendingCount: 0,
+  parkedCount: 0,
+  sentUpTo: null,
+  reason: null,
+  stuck: null,
+  lastContactMs: null,
+  persistence: 'opfs',
+  clockOffsetMs: null,
+  clockWrong: false,
+});
+
 /** A status on its way to a page. There are two ways, beside answers and by itself, and either may be the faster: what has a lower number is old. */
 export interface StatusNews {
   readonly number: number;

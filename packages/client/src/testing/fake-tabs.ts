@@ -8,23 +8,12 @@ import type { BroadcastPort } from '../leader/tab-channel.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { Touched } from '../rpc/query-dependencies.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
-import type { TabRole } from '../rpc/sync-status.ts';
+import { INITIAL_STATUS, type TabRole } from '../rpc/sync-status.ts';
 
 // Several tabs in one process, with the browser's part of it played: locks with a queue, a broadcast channel, a clock that stands still, and a
 // database file that remembers requests. A tab can be killed at any moment: its lock goes to the next, its messages and timers never come.
 
-export const FAKE_STATUS: LeaderStatus = {
-  state: 'offline',
-  pendingCount: 0,
-  parkedCount: 0,
-  sentUpTo: null,
-  reason: null,
-  stuck: null,
-  lastContactMs: null,
-  persistence: 'opfs',
-  clockOffsetMs: null,
-  clockWrong: false,
-};
+export const FAKE_STATUS: LeaderStatus = { ...INITIAL_STATUS, state: 'offline' };
 
 /** What all tabs share. */
 export interface FakeFile {

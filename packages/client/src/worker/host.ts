@@ -7,7 +7,7 @@ import { Membership } from '../leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
 import type { Persistence } from '../rpc/persistence.ts';
 import type { StatementOutcome } from '../rpc/sql-statement.ts';
-import type { StatusNews, SyncStatus } from '../rpc/sync-status.ts';
+import { INITIAL_STATUS, type StatusNews, type SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
 import type { OpenDatabase } from './database/open-database.ts';
@@ -41,18 +41,7 @@ export function createHost(): WorkerApi {
       const { persistence, medium } = await chooseMedium(options.persistence, options.name);
       const send = (event: WorkerEvent): void => void sendToTab(tab, event);
       const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });
-      const initialStatus: LeaderStatus = {
-        state: 'offline',
-        pendingCount: 0,
-        parkedCount: 0,
-        sentUpTo: null,
-        reason: null,
-        stuck: null,
-        lastContactMs: null,
-        persistence,
-        clockOffsetMs: null,
-        clockWrong: false,
-      };
+      const initialStatus: LeaderStatus = { ...INITIAL_STATUS, state: 'offline', persistence };
       let status: SyncStatus = { ...initialStatus, role: 'follower' };
       let told: StatusNews = { number: 0, status };
       news = told;
