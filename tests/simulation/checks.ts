@@ -46,8 +46,8 @@ export function rowsFault(ask: AskForText): string | null {
       FROM tally
     ) WHERE hits <> marked - lost LIMIT 1`);
   if (miscounted !== null) return `a counter that is not the sum of what was added: ${miscounted}`;
-  const crossed = ask('SELECT slot FROM goal WHERE low > high LIMIT 1');
-  if (crossed !== null) return 'one column of a group without the other';
+  const apart = ask('SELECT slot FROM goal WHERE high - low <> width LIMIT 1');
+  if (apart !== null) return 'one column of a group without the other';
   return null;
 }
 

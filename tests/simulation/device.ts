@@ -1,4 +1,4 @@
-import type { RockpoolError } from '../../packages/shared/src/index.ts';
+import type { ErrorCode, ErrorData, RockpoolError } from '../../packages/shared/src/index.ts';
 import type { Storage } from '../../packages/vfs-opfs/src/index.ts';
 import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
 import { SimulatedDisk } from '../../packages/vfs-opfs/src/testing/index.ts';
@@ -14,6 +14,9 @@ import { Tab, type Runtimes } from './tab.ts';
 import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 const SECTOR_BYTES = 512;
+
+/** What ends a connection and is nobody's fault, beside what another attempt mends: frames that were swapped, and copied files. */
+const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
 
 /** Thrown where a worker ends, to unwind what would run no more. */
 class TabKilled extends Error {}
@@ -176,6 +179,11 @@ export class Device implements Place {
 
   onClosing(database: OpenDatabase): void {
     this.open.delete(database);
+  }
+
+  /** Sync has ended a connection, and begins another: what that hides is a fault all the same. */
+  onTrouble(tab: Tab, { code, recovery, message }: ErrorData): void {
+    if (recovery !== 'retry' && !HONEST_TROUBLE.has(code)) this.options.onFault(`${tab.owner.name} cannot go on: ${message}`);
   }
 
   onLeader(): void {

@@ -28,7 +28,7 @@ export const householdSchema: Schema = buildSchema([
   sampleTable('label', [id, sampleColumn('account_id', 'text', { notNull: true }), sampleColumn('content', 'text')], {
     foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
   }),
-  // A key that two devices choose alike, and two columns of which one must not be above the other: nobody writes them apart.
+  // A key that two devices choose alike, and a group of columns of which one says how far the others are apart.
   sampleTable(
     'goal',
     [
@@ -36,9 +36,10 @@ export const householdSchema: Schema = buildSchema([
       sampleColumn('slot', 'integer', { notNull: true }),
       sampleColumn('low', 'integer', { notNull: true }),
       sampleColumn('high', 'integer', { notNull: true }),
+      sampleColumn('width', 'integer', { notNull: true }),
       sampleColumn('note', 'text'),
     ],
-    { primaryKey: ['month', 'slot'], merge: { ...DEFAULT_MERGE_RULES, groups: [['low', 'high']] } },
+    { primaryKey: ['month', 'slot'], merge: { ...DEFAULT_MERGE_RULES, groups: [['low', 'high', 'width']] } },
   ),
   sampleTable('plan', [id, sampleColumn('title', 'text'), sampleColumn('detail', 'text')], { merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' } }),
   // Two rows that always carry the same token.

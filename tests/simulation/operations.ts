@@ -30,11 +30,13 @@ const WEIGHTS = {
   'stall server': 2,
   'late push': 3,
   meet: 3,
+  'forgotten delete': 0.5,
   'retry parked': 2,
   'drop parked': 1,
   'copy profile': 0.5,
   'back up server': 1.5,
   'restore server': 0.7,
+  'restore behind': 0.5,
   look: 3,
 } as const;
 
@@ -64,7 +66,7 @@ export interface Size {
 const KINDS = (Object.keys(WEIGHTS) as OperationKind[]).flatMap((kind) => Array.from({ length: 10 * WEIGHTS[kind] }, () => kind));
 
 // A device and its unnoticed copy both give a restored server back what they share: known to count twice (docs/decisions), so no history has both.
-const EITHER_OR: readonly (readonly OperationKind[])[] = [['copy profile'], ['back up server', 'restore server']];
+const EITHER_OR: readonly (readonly OperationKind[])[] = [['copy profile'], ['back up server', 'restore server', 'restore behind']];
 
 export function planHistory(seed: number, size: Size): Plan {
   const random = new Random(seed);

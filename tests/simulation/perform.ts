@@ -2,12 +2,16 @@ import type { RockpoolError } from '../../packages/shared/src/index.ts';
 import type { Device } from './device.ts';
 import type { Operation } from './operations.ts';
 import { Random } from './random.ts';
+import { TOMBSTONES_MS } from './server-host.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
 import { randomTransaction, type Subject } from './writes.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const MOST_TABS = 3;
+
+/** What devices that write at the same time are likely to meet in. */
+const COMMON_SUBJECTS: readonly Subject[] = ['pair', 'pair', 'note', 'low', 'title', 'entry note', 'rename'];
 
 /** Failures of a write that its author is told of and can do something about. Anything else is a fault. */
 const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
@@ -107,6 +111,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return latePush(world, device, random, number);
     case 'meet':
       return meet(world, device, random, number);
+    case 'forgotten delete':
+      return forgottenDelete(world, device, random, number);
     case 'retry parked':
     case 'drop parked':
       return decideParked(world, device, random, kind, number);
@@ -119,6 +125,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
     case 'restore server':
       if (server.restore()) world.onRestored();
       return;
+    case 'restore behind':
+      return restoreBehind(world, device, random, number);
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }
@@ -161,14 +169,10 @@ async function latePush(world: World, device: Device, random: Random, number: nu
 /** Two devices write the same while one is away, and that one writes it again while the news and its own outcome are on their way. */
 async function meet(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, time } = world;
-  const others = world.devices.filter((other) => other !== device);
-  const other = others[random.below(others.length)];
-  const subject = random.pick(['pair', 'pair', 'note', 'low', 'title', 'entry note', 'rename'] as const);
+  const other = random.pick(world.devices.filter((one) => one !== device));
+  const subject = random.pick(COMMON_SUBJECTS);
   let part = 0;
-  const writeBoth = (who: Device | undefined): void => {
-    const [tab] = who?.usableTabs ?? [];
-    if (tab !== undefined) write(world, tab, random, `${tab.device.name}-${number}.${part++}`, subject);
-  };
+  const writeBoth = (who: Device): void => writeAt(world, who, random, `${who.name}-${number}.${part++}`, subject);
   for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: true, serverHears: true });
   network.partition(device, true);
   device.isSlow = true;
@@ -188,9 +192,54 @@ async function meet(world: World, device: Device, random: Random, number: number
   device.isSlow = random.chance(0.5);
 }
 
+/** Somebody is away while others delete a row; it is forgotten when they come back. */
+async function forgottenDelete(world: World, device: Device, random: Random, number: number): Promise<void> {
+  const { network, time } = world;
+  const other = random.pick(world.devices.filter((one) => one !== device));
+  await time.advance(random.below(500));
+  network.partition(device, true);
+  writeAt(world, other, random, `${other.name}-${number}.0`, random.pick(['drop entry', 'drop plan', 'drop label', 'drop pair'] as const));
+  await time.advance(TOMBSTONES_MS + random.below(2_000));
+  writeAt(world, other, random, `${other.name}-${number}.1`);
+  await time.advance(random.below(1_000));
+  network.partition(device, false);
+}
+
+/** The server is put back, and somebody who knows nothing of what it has lost writes on; those who know come later. */
+async function restoreBehind(world: World, device: Device, random: Random, number: number): Promise<void> {
+  const { devices, network, server, time } = world;
+  const subject = random.pick(COMMON_SUBJECTS);
+  const others = devices.filter((one) => one !== device);
+  let part = 0;
+  const writeBy = (who: Device): void => writeAt(world, who, random, `${who.name}-${number}.${part++}`, subject);
+  await time.advance(random.below(2_000));
+  server.backUp();
+  network.partition(device, true);
+  for (let more = 1 + random.below(3); more > 0; more--) {
+    writeBy(random.pick(others));
+    await time.advance(random.below(1_000));
+  }
+  for (const other of others) network.partition(other, true);
+  if (random.chance(0.5)) writeBy(random.pick(others));
+  if (server.restore()) world.onRestored();
+  network.partition(device, false);
+  await time.advance(2_000);
+  for (let more = 1 + random.below(5); more > 0; more--) {
+    writeBy(device);
+    await time.advance(random.below(500));
+  }
+  for (const other of others) network.partition(other, false);
+}
+
 export function wake(tab: Tab): void {
   tab.isSuspended = false;
   tab.settle(() => tab.membership.resume());
+}
+
+/** In any of the device's tabs, if it has one that can write now. */
+function writeAt(world: World, device: Device, random: Random, mark: string, subject?: Subject): void {
+  const [tab] = device.usableTabs;
+  if (tab !== undefined) write(world, tab, random, mark, subject);
 }
 
 function write(world: World, tab: Tab, random: Random, mark: string, subject?: Subject): void {

@@ -1,16 +1,12 @@
-import { planHistory, type Plan } from './operations.ts';
-import { SIZES, type SizeName } from './sizes.ts';
+import type { Plan } from './operations.ts';
 
 /** A history that once failed, with as few steps as it needs. A file in regressions/ holds one. */
-export interface Regression {
-  readonly seed: number;
-  readonly size: SizeName;
-  /** The numbers of the steps to take; null: all. */
-  readonly keep: readonly number[] | null;
+export interface Regression extends Plan {
   readonly why: string;
 }
 
-export function planRegression({ seed, size, keep }: Regression): Plan {
-  const plan = planHistory(seed, SIZES[size]);
-  return keep === null ? plan : { ...plan, operations: plan.operations.filter(({ number }) => keep.includes(number)) };
+/** As the files have it: a line for each step. */
+export function printRegression({ why, seed, devices, operations }: Regression): string {
+  const lines = operations.map((operation) => `    ${JSON.stringify(operation)}`).join(',\n');
+  return `{\n  "why": ${JSON.stringify(why)},\n  "seed": ${seed},\n  "devices": ${devices},\n  "operations": [\n${lines}\n  ]\n}`;
 }

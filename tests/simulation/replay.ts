@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { planRegression, type Regression } from './regression.ts';
+import { planHistory, type Plan } from './operations.ts';
 import { runHistory } from './run-history.ts';
-import type { SizeName } from './sizes.ts';
+import { SIZES } from './sizes.ts';
 
 // node tests/simulation/replay.ts SEED [quick|deep] [--log], or replay.ts regressions/FILE [--log]: runs one history again.
 
 const [what = '', ...rest] = process.argv.slice(2);
-const size = rest.includes('deep') ? 'deep' : ('quick' satisfies SizeName);
-const regression: Regression = what.endsWith('.json') ? (JSON.parse(readFileSync(what, 'utf8')) as Regression) : { seed: Number(what), size, keep: null, why: '' };
+const plan = what.endsWith('.json') ? (JSON.parse(readFileSync(what, 'utf8')) as Plan) : planHistory(Number(what), rest.includes('deep') ? SIZES.deep : SIZES.quick);
 const startMs = performance.now();
-const { failure, log, logHash, tally } = await runHistory(planRegression(regression));
+const { failure, log, logHash, tally } = await runHistory(plan);
 if (rest.includes('--log')) console.info(log.join('\n'));
 console.info(Object.fromEntries(tally));
 console.info(`${logHash.slice(0, 16)} in ${(performance.now() - startMs).toFixed(0)} ms`);

@@ -40,7 +40,9 @@ export const DATABASE_ID = 'budget';
 const SWEEP_INTERVAL_MS = 5_000;
 
 /** Deletes are forgotten so soon that whoever was away for a little has to reload. */
-const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: 20_000 };
+export const TOMBSTONES_MS = 20_000;
+
+const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: TOMBSTONES_MS };
 
 /** The machine of the server: its file, and its process, which can die at any statement and at any frame. */
 export class ServerHost {

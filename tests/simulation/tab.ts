@@ -68,6 +68,7 @@ export class Tab {
         this.isDirty = true;
       },
       onStatus: (status, role) => {
+        if (this.owner.isAlive && status.reason !== null) device.onTrouble(this, status.reason);
         this.status = status;
         if (role === 'leader' && this.role !== 'leader') device.onLeader();
         this.role = role;

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Plan, Size } from './operations.ts';
 import type { Result } from './run-history.ts';
-import type { SeededBug } from './seeded-bug.ts';
+import { editsOf, type SeededBug } from './seeded-bug.ts';
 
 /** What a worker is to do: seeds one after the other, until it is told that there are no more. */
 export interface WorkerTask {
@@ -18,19 +18,23 @@ const { size, bug } = workerData as WorkerTask;
 
 // A fault is put in before the first module of the simulation is loaded; nothing in the product knows of it.
 if (bug !== null) {
-  let found = false;
+  const missing = new Set(editsOf(bug));
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      if (!url.endsWith(bug.file)) return loaded;
-      const source = String(typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array));
-      if (source.split(bug.find).length !== 2) throw new Error(`${bug.name}: its line is not there once in ${bug.file}`);
-      found = true;
-      return { ...loaded, source: source.replace(bug.find, () => bug.replace) };
+      let source: string | null = null;
+      for (const edit of missing) {
+        if (!url.endsWith(edit.file)) continue;
+        source ??= String(typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array));
+        if (source.split(edit.find).length !== 2) throw new Error(`${bug.name}: its line is not there once in ${edit.file}`);
+        source = source.replace(edit.find, () => edit.replace);
+        missing.delete(edit);
+      }
+      return source === null ? loaded : { ...loaded, source };
     },
   });
   await import('./run-history.ts');
-  if (!found) throw new Error(`${bug.name}: ${bug.file} is not part of the simulation`);
+  for (const { file } of missing) throw new Error(`${bug.name}: ${file} is not part of the simulation`);
 }
 
 const { planHistory } = await import('./operations.ts');

@@ -64,6 +64,8 @@ export class World {
   private readonly runtimes: Runtimes;
   private watermark = 0;
   private epoch: Uint8Array | null = null;
+  /** The server may begin a new epoch: once after each restore. One for each client that comes back later would throw all others out again and again. */
+  private mayBeginEpoch = false;
 
   constructor(seed: number, loaded: Runtimes) {
     this.runtimes = loaded;
@@ -122,6 +124,8 @@ export class World {
     this.tally.add('restored backup');
     this.note('server restored');
     this.wasRestored = true;
+    this.mayBeginEpoch = true;
+    this.epoch = null;
     this.watermark = -1;
     this.contents.clear();
   }
@@ -178,7 +182,8 @@ export class World {
   private checkEpoch(epoch: Uint8Array): void {
     if (this.epoch === epoch) return;
     if (this.epoch !== null && Buffer.compare(this.epoch, epoch) !== 0) {
-      if (!this.wasRestored) this.fault('the log of the server has lost its end');
+      if (!this.mayBeginEpoch) this.fault(this.wasRestored ? 'the server has begun another epoch without need' : 'the log of the server has lost its end');
+      this.mayBeginEpoch = false;
       this.tally.add('new epoch');
       this.contents.clear();
       this.watermark = -1;

@@ -60,11 +60,11 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
     case 'drop label':
       return [statement('DELETE FROM label WHERE id = ?', some('label'))];
     case 'goal':
-      return [statement('INSERT OR REPLACE INTO goal (month, slot, low, high, note) VALUES (?, ?, ?, ?, ?)', random.pick(MONTHS), random.below(3), random.below(50), 50 + random.below(50), random.pick([null, token]))];
+      return [statement('INSERT OR REPLACE INTO goal (month, slot, low, high, width, note) VALUES (?1, ?2, ?3, ?4, ?4 - ?3, ?5)', random.pick(MONTHS), random.below(3), random.below(50), 50 + random.below(50), random.pick([null, token]))];
     case 'low':
-      return [statement('UPDATE goal SET low = high - ? WHERE month = ? AND slot = ?', random.below(40), random.pick(MONTHS), random.below(3))];
+      return [statement('UPDATE goal SET low = high - ?1, width = ?1 WHERE month = ?2 AND slot = ?3', random.below(40), random.pick(MONTHS), random.below(3))];
     case 'high':
-      return [statement('UPDATE goal SET high = low + ? WHERE month = ? AND slot = ?', random.below(40), random.pick(MONTHS), random.below(3))];
+      return [statement('UPDATE goal SET high = low + ?1, width = ?1 WHERE month = ?2 AND slot = ?3', random.below(40), random.pick(MONTHS), random.below(3))];
     case 'plan':
       return [statement('INSERT INTO plan (id, title, detail) VALUES (?, ?, ?)', token, `${token}t`, `${token}d`)];
     case 'title':
