@@ -194,13 +194,19 @@ async function meet(world: World, device: Device, random: Random, number: number
 
 /** Somebody is away while others delete a row; it is forgotten when they come back. */
 async function forgottenDelete(world: World, device: Device, random: Random, number: number): Promise<void> {
-  const { network, time } = world;
+  const { network, server, time } = world;
   const other = random.pick(world.devices.filter((one) => one !== device));
-  await time.advance(random.below(500));
+  const [made, dropped] = random.pick([['plan', 'drop plan'], ['entry', 'drop entry'], ['label', 'drop label']] as const);
+  let part = 0;
+  const writeOther = (subject?: Subject): void => writeAt(world, other, random, `${other.name}-${number}.${part++}`, subject);
+  server.start();
+  for (const both of [device, other]) network.partition(both, false);
+  writeOther(made);
+  await time.advance(random.below(4_000));
   network.partition(device, true);
-  writeAt(world, other, random, `${other.name}-${number}.0`, random.pick(['drop entry', 'drop plan', 'drop label', 'drop pair'] as const));
+  writeOther(dropped);
   await time.advance(TOMBSTONES_MS + random.below(2_000));
-  writeAt(world, other, random, `${other.name}-${number}.1`);
+  writeOther();
   await time.advance(random.below(1_000));
   network.partition(device, false);
 }
