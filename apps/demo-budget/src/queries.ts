@@ -10,11 +10,11 @@ import type { AccountKind, CategoryKind } from './schema.ts';
  * category and put into its own. So the lines of an entry always add up to its amount, also while its parts do not. Accounts off budget have none.
  */
 export const budgetLines = `
-  line (date, currency, categoryId, amountMinor, wentOut, transferId) AS (
-    SELECT entry.date, account.currency, entry.categoryId, entry.amountMinor, entry.amountMinor < 0, entry.transferId
+  line (entryId, date, currency, categoryId, amountMinor, wentOut, transferId) AS (
+    SELECT entry.id, entry.date, account.currency, entry.categoryId, entry.amountMinor, entry.amountMinor < 0, entry.transferId
     FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'
     UNION ALL
-    SELECT entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId
+    SELECT entry.id, entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId
     FROM (
         SELECT part.entryId, part.categoryId, part.amountMinor FROM parts AS part
         UNION ALL
@@ -105,37 +105,13 @@ export interface ImportKeyRow {
 export const importKeysOfAccount = `
   SELECT importKey FROM entries WHERE accountId = ? AND importKey IS NOT NULL`;
 
-export interface MonthRow {
-  /** `YYYY-MM`. */
-  readonly month: string;
+export interface CurrencyRow {
+  readonly currency: string;
 }
 
-/** The months in which there are entries in a currency, newest first. Parameter: currency. */
-export const monthsWithEntries = `
-  SELECT DISTINCT substr(entry.date, 1, 7) AS month
-  FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId
-  WHERE account.currency = ? ORDER BY month DESC`;
-
-export interface SpendingRow {
-  readonly month: string;
-  /** NULL: entries without a category. */
-  readonly categoryId: string | null;
-  /** Positive when more was spent than came back. */
-  readonly spentMinor: number | bigint;
-}
-
-/**
- * Spending by month and category. Refunds count against the spending of their category; money without a category counts when it left, unless it went
- * to another account. Parameters: currency, first month, last month.
- */
-export const spendingByMonth = `
-  WITH ${budgetLines}
-  SELECT substr(line.date, 1, 7) AS month, line.categoryId, -sum(line.amountMinor) AS spentMinor
-  FROM line LEFT JOIN categories AS category ON category.id = line.categoryId
-  WHERE line.currency = ? AND substr(line.date, 1, 7) BETWEEN ? AND ?
-    AND (category.kind = 'spending' OR (line.categoryId IS NULL AND line.wentOut AND line.transferId IS NULL))
-  GROUP BY month, line.categoryId
-  HAVING line.categoryId IS NOT NULL OR spentMinor <> 0`;
+/** The currencies that accounts are kept in, that of the first account first. No parameters. */
+export const currenciesOfAccounts = `
+  SELECT currency FROM accounts GROUP BY currency ORDER BY min(closed), min(createdAtMs), currency`;
 
 export interface AssignedRow {
   readonly month: string;
@@ -162,6 +138,115 @@ export const activityByMonth = `
   SELECT substr(date, 1, 7) AS month, categoryId, sum(amountMinor) AS changeMinor
   FROM line WHERE currency = ? AND substr(date, 1, 7) <= ?
   GROUP BY month, categoryId`;
+
+export interface SpanRow {
+  /** `YYYY-MM`; null without entries. */
+  readonly firstMonth: string | null;
+  readonly lastMonth: string | null;
+}
+
+/** From which month to which there are entries in a currency. One step into an index for each account. Parameter: currency. */
+export const spanOfEntries = `
+  SELECT substr(min((SELECT min(date) FROM entries WHERE accountId = account.id)), 1, 7) AS firstMonth,
+         substr(max((SELECT max(date) FROM entries WHERE accountId = account.id)), 1, 7) AS lastMonth
+  FROM accounts AS account WHERE account.currency = ?`;
+
+/**
+ * Whether a line counts as income or as spending: as its category does; without one, as its entry's money went. Refunds count against the spending of their
+ * category. NULL, which is neither, for money that only went from one account to another.
+ */
+const sideOfLine = `
+  CASE WHEN category.kind IS NOT NULL THEN category.kind WHEN line.transferId IS NOT NULL THEN NULL WHEN line.wentOut THEN 'spending' ELSE 'income' END`;
+
+export type Side = 'income' | 'spending';
+
+export interface SpendingRow {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** NULL: entries without a category. */
+  readonly categoryId: string | null;
+  /** Positive when more was spent than came back. */
+  readonly spentMinor: number | bigint;
+}
+
+/** Spending by month and category. Parameters: currency, first day, last day. */
+export const spendingByMonth = `
+  WITH ${budgetLines}
+  SELECT substr(line.date, 1, 7) AS month, line.categoryId, -sum(line.amountMinor) AS spentMinor
+  FROM line LEFT JOIN categories AS category ON category.id = line.categoryId
+  WHERE line.currency = ? AND line.date BETWEEN ? AND ? AND ${sideOfLine} = 'spending'
+  GROUP BY month, line.categoryId
+  HAVING line.categoryId IS NOT NULL OR spentMinor <> 0`;
+
+export interface CashFlowRow {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly side: Side;
+  /** Positive when more came in than went out. */
+  readonly changeMinor: number | bigint;
+}
+
+/** Income and spending by month. Parameters: currency, first day, last day. */
+export const cashFlowByMonth = `
+  WITH ${budgetLines}
+  SELECT substr(line.date, 1, 7) AS month, ${sideOfLine} AS side, sum(line.amountMinor) AS changeMinor
+  FROM line LEFT JOIN categories AS category ON category.id = line.categoryId
+  WHERE line.currency = ? AND line.date BETWEEN ? AND ? AND side IS NOT NULL
+  GROUP BY month, side`;
+
+export interface AccountChangeRow {
+  readonly accountId: string;
+  readonly name: string;
+  readonly openingMinor: number;
+  /** `YYYY-MM`; null for an account without entries up to then. */
+  readonly month: string | null;
+  readonly changeMinor: number | bigint;
+}
+
+/** What moved in each account, month by month from its first entry, with what it began with. Parameters: last day, currency. */
+export const changeOfAccountsByMonth = `
+  SELECT account.id AS accountId, account.name, account.openingMinor, substr(entry.date, 1, 7) AS month, coalesce(sum(entry.amountMinor), 0) AS changeMinor
+  FROM accounts AS account LEFT JOIN entries AS entry ON entry.accountId = account.id AND entry.date <= ?
+  WHERE account.currency = ?
+  GROUP BY account.id, month
+  ORDER BY account.createdAtMs, account.id, month`;
+
+export interface ReportedEntryRow {
+  readonly id: string;
+  readonly date: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly categoryId: string | null;
+  readonly categoryName: string | null;
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly amountMinor: number;
+  /** Of all entries that are meant, however many rows are asked for. */
+  readonly allCount: number;
+  readonly allMinor: number | bigint;
+}
+
+/** The category of `reportedEntries` for entries that have none. */
+export const noCategory = 'none';
+
+/**
+ * The entries behind a figure of a report, newest first; a split one once for each category, with what that got of it. Parameters: currency, first day, last day, side (empty: both), side
+ * again, category id (empty: any; or `noCategory`), category id again, how many rows.
+ */
+export const reportedEntries = `
+  WITH ${budgetLines}
+  SELECT entry.id, entry.date, entry.payee, entry.notes, line.categoryId, category.name AS categoryName, account.id AS accountId, account.name AS accountName,
+         sum(line.amountMinor) AS amountMinor, count(*) OVER () AS allCount, sum(sum(line.amountMinor)) OVER () AS allMinor
+  FROM line
+    JOIN entries AS entry ON entry.id = line.entryId
+    JOIN accounts AS account ON account.id = entry.accountId
+    LEFT JOIN categories AS category ON category.id = line.categoryId
+  WHERE line.currency = ? AND line.date BETWEEN ? AND ?
+    AND ${sideOfLine} IS NOT NULL AND (? = '' OR ${sideOfLine} = ?) AND (? = '' OR coalesce(line.categoryId, '${noCategory}') = ?)
+  GROUP BY entry.id, line.categoryId
+  HAVING line.categoryId IS NOT NULL OR sum(line.amountMinor) <> 0
+  ORDER BY entry.date DESC, entry.enteredAtMs DESC, entry.id DESC, line.categoryId
+  LIMIT ?`;
 
 export interface ConflictRow {
   readonly id: string;

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry } from '../entries/actions.ts';
-import { accountsWithBalances, importKeysOfAccount, ledgerOfAccount, monthsWithEntries, spendingByMonth, type ImportKeyRow, type LedgerRow } from '../queries.ts';
+import { accountsWithBalances, importKeysOfAccount, ledgerOfAccount, spanOfEntries, spendingByMonth, type ImportKeyRow, type LedgerRow } from '../queries.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { importEntries, type ImportProgress } from './actions.ts';
 import { guessFormats, readChosenFile } from './chosen-file.ts';
@@ -69,13 +69,13 @@ describe('importing a statement', () => {
     await importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'));
     await writer.execute('UPDATE entries SET categoryId = ? WHERE payee = ?', ['starter-home', 'Hausverwaltung Dreilinden']);
     await writer.execute('UPDATE entries SET categoryId = ? WHERE amountMinor > 0', ['starter-income']);
-    expect(writer.rows(monthsWithEntries, ['EUR'])).toHaveLength(6);
-    const rows = writer.rows<{ month: string; categoryId: string | null; spentMinor: number }>(spendingByMonth, ['EUR', '2025-02', '2025-03']);
+    expect(writer.rows(spanOfEntries, ['EUR'])).toEqual([{ firstMonth: '2025-01', lastMonth: '2025-06' }]);
+    const rows = writer.rows<{ month: string; categoryId: string | null; spentMinor: number }>(spendingByMonth, ['EUR', '2025-02-01', '2025-03-31']);
     expect(rows.filter((row) => row.categoryId === 'starter-home')).toEqual([
       { month: '2025-02', categoryId: 'starter-home', spentMinor: 98_400 },
       { month: '2025-03', categoryId: 'starter-home', spentMinor: 98_400 },
     ]);
     expect(rows.some((row) => row.categoryId === 'starter-income')).toBe(false);
-    expect(writer.rows(spendingByMonth, ['USD', '2025-02', '2025-03'])).toEqual([]);
+    expect(writer.rows(spendingByMonth, ['USD', '2025-02-01', '2025-03-31'])).toEqual([]);
   });
 });

@@ -1,88 +1,88 @@
 import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
-import { monthsUpTo } from '../calendar/months.ts';
-import {
-  accountsWithBalances,
-  categoriesByName,
-  monthsWithEntries,
-  spendingByMonth,
-  type AccountRow,
-  type CategoryRow,
-  type MonthRow,
-  type SpendingRow,
-} from '../queries.ts';
+import { currenciesOfAccounts, spanOfEntries, type CurrencyRow, type SpanRow } from '../queries.ts';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { formatMonth, today } from '../shell/locale.ts';
-import { hashOf } from '../shell/navigation.ts';
-import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
-import { MonthBars } from './month-bars.tsx';
-import { spendingReport } from './spending.ts';
-import { SpendingTable } from './spending-table.tsx';
+import { hashOf, type Page } from '../shell/navigation.ts';
+import { useQuery } from '../shell/use-query.ts';
+import { CashFlowReport } from './cash-flow/cash-flow-report.tsx';
+import { NetWorthReport } from './net-worth/net-worth-report.tsx';
+import { monthsFromTo, periodCounts, type Period } from './period.ts';
+import { SpendingReport } from './spending/spending-report.tsx';
 
-/** What was spent, by category and month. One currency at a time: amounts of two are never added. */
-export function ReportsView({ budget }: { readonly budget: Budget }): ReactNode {
-  const accounts = useQuery<AccountRow>(accountsWithBalances);
-  const [currency, choice] = useCurrency(accounts.rows);
+/** The pages that are reports, with what they are called. */
+export const reportPages = { reports: 'Spending', 'cash-flow': 'Cash flow', 'net-worth': 'Net worth' } as const satisfies Partial<Record<Page, string>>;
+
+export type ReportPage = keyof typeof reportPages;
+
+export function isReportPage(page: Page): page is ReportPage {
+  return page in reportPages;
+}
+
+const reportOf = { reports: SpendingReport, 'cash-flow': CashFlowReport, 'net-worth': NetWorthReport } as const;
+
+/** What the entries come to. One currency at a time, and one period for all reports. */
+export function ReportsView({ budget, page }: { readonly budget: Budget; readonly page: ReportPage }): ReactNode {
+  const { rows, loading } = useQuery<CurrencyRow>(currenciesOfAccounts);
+  const [currency, choice] = useCurrency(rows);
+  const [lastMonth, setLastMonth] = useState<string | null>(null);
+  const [count, setCount] = useState(12);
+  const span = useQuery<SpanRow>(spanOfEntries, [currency ?? '']);
+  const [known] = span.rows;
+  const last = lastMonth ?? known?.lastMonth ?? today().slice(0, 7);
+  const period = useMemo((): Period => ({ last, count }), [count, last]);
+  const Report = reportOf[page];
   return (
     <>
       <header className="page-head">
-        <h1>Spending</h1>
+        <h1>Reports</h1>
         <CurrencyChoice {...choice} />
       </header>
-      {currency !== undefined && <SpendingIn key={currency} budget={budget} currency={currency} />}
-      {!accounts.loading && currency === undefined && <p className="empty">There is nothing to report yet. Add an account first.</p>}
+      <div className="report-head">
+        <nav className="report-nav" aria-label="Reports">
+          {Object.entries(reportPages).map(([target, word]) => (
+            <a key={target} href={hashOf(budget, { page: target as ReportPage })} aria-current={target === page ? 'page' : undefined}>
+              {word}
+            </a>
+          ))}
+        </nav>
+        <PeriodChoice period={period} months={monthsFromTo(known?.firstMonth ?? null, known?.lastMonth ?? null)} onLast={setLastMonth} onCount={setCount} />
+      </div>
+      {currency !== undefined && !span.loading && <Report key={currency} budget={budget} currency={currency} period={period} />}
+      {!loading && currency === undefined && <p className="empty">There is nothing to report yet. Add an account first.</p>}
     </>
   );
 }
 
-function SpendingIn({ budget, currency }: { readonly budget: Budget; readonly currency: string }): ReactNode {
-  const { rows: monthRows, loading } = useQuery<MonthRow>(monthsWithEntries, [currency]);
-  const [chosenMonth, setChosenMonth] = useState<string | null>(null);
-  const [monthCount, setMonthCount] = useState(6);
-  const last = chosenMonth ?? monthRows[0]?.month ?? today().slice(0, 7);
-  const months = useMemo(() => monthsUpTo(last, monthCount), [last, monthCount]);
-  const spending = useSteadyQuery<SpendingRow>(spendingByMonth, [currency, months[0] ?? last, last]);
-  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
-  const report = useMemo(() => spendingReport(spending.rows, categories, months), [categories, months, spending.rows]);
-  if (loading || spending.loading) return null;
+interface PeriodChoiceProps {
+  readonly period: Period;
+  readonly months: readonly string[];
+  readonly onLast: (month: string) => void;
+  readonly onCount: (count: number) => void;
+}
+
+function PeriodChoice({ period, months, onLast, onCount }: PeriodChoiceProps): ReactNode {
   return (
-    <>
-      <div className="fields compact report-choice">
-        <label>
-          Up to
-          <select value={last} onChange={(event) => setChosenMonth(event.target.value)}>
-            {monthRows.every((row) => row.month !== last) && <option value={last}>{formatMonth(last)}</option>}
-            {monthRows.map(({ month }) => (
-              <option key={month} value={month}>
-                {formatMonth(month)}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Months
-          <select value={monthCount} onChange={(event) => setMonthCount(Number(event.target.value))}>
-            {[3, 6, 12, 24].map((count) => (
-              <option key={count}>{count}</option>
-            ))}
-          </select>
-        </label>
-        <a href={hashOf(budget, { page: 'categories' })}>Change categories</a>
-      </div>
-      {report.lines.length === 0 ? (
-        <p className="empty">Nothing was spent in these months.</p>
-      ) : (
-        <>
-          <div className="card chart">
-            <h2>Each month, in {currency}</h2>
-            <MonthBars report={report} currency={currency} />
-          </div>
-          <div className="card chart">
-            <h2>By category, in {currency}</h2>
-            <SpendingTable report={report} currency={currency} />
-          </div>
-        </>
-      )}
-    </>
+    <div className="period-choice">
+      <label className="inline">
+        Months
+        <select value={period.count} onChange={(event) => onCount(Number(event.target.value))}>
+          {periodCounts.map((count) => (
+            <option key={count}>{count}</option>
+          ))}
+        </select>
+      </label>
+      <label className="inline">
+        up to
+        <select value={period.last} onChange={(event) => onLast(event.target.value)}>
+          {!months.includes(period.last) && <option value={period.last}>{formatMonth(period.last)}</option>}
+          {months.map((month) => (
+            <option key={month} value={month}>
+              {formatMonth(month)}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
   );
 }

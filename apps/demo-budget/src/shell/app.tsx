@@ -8,7 +8,7 @@ import { EntriesView } from '../entries/entries-view.tsx';
 import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
 import { ImportView } from '../import/import-view.tsx';
 import { UpdateOffer } from '../offline/update-offer.tsx';
-import { ReportsView } from '../reports/reports-view.tsx';
+import { isReportPage, reportPages, ReportsView } from '../reports/reports-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
 import { SyncBadge } from '../sync/badge.tsx';
 import { SyncView } from '../sync/sync-view.tsx';
@@ -26,7 +26,7 @@ const links: readonly (readonly [Page, string])[] = [
   ['accounts', 'Accounts'],
   ['envelopes', 'Budget'],
   ['import', 'Import'],
-  ['reports', 'Spending'],
+  ['reports', 'Reports'],
   ['categories', 'Categories'],
   ['share', 'Share'],
 ];
@@ -36,7 +36,7 @@ const titles: Readonly<Record<Page, string>> = {
   envelopes: 'Budget',
   entries: 'Entries',
   import: 'Import',
-  reports: 'Spending',
+  ...reportPages,
   categories: 'Categories',
   sync: 'Sync and storage',
   share: 'Share',
@@ -44,7 +44,7 @@ const titles: Readonly<Record<Page, string>> = {
 
 export function App({ client, budget, device }: AppProps): ReactNode {
   const { page, accountId } = usePlace();
-  const current = page === 'entries' ? 'accounts' : page;
+  const current = page === 'entries' ? 'accounts' : isReportPage(page) ? 'reports' : page;
   useEffect(() => {
     document.title = `${titles[page]} · Rockpool Budget`;
   }, [page]);
@@ -70,7 +70,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
           {page === 'envelopes' && <EnvelopesView budget={budget} />}
           {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
           {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
-          {page === 'reports' && <ReportsView budget={budget} />}
+          {isReportPage(page) && <ReportsView budget={budget} page={page} />}
           {page === 'categories' && <CategoriesView />}
           {page === 'sync' && <SyncView device={device} />}
           {page === 'share' && <ShareView budget={budget} />}

@@ -1,5 +1,4 @@
 import { useState, type ReactNode } from 'react';
-import type { AccountRow } from '../queries.ts';
 
 export interface CurrencyChoiceProps {
   readonly currencies: readonly string[];
@@ -8,7 +7,7 @@ export interface CurrencyChoiceProps {
 }
 
 /** The currency that a page is about: amounts of two are never added. The first account's, until another is chosen; undefined without accounts. */
-export function useCurrency(accounts: readonly AccountRow[]): [string | undefined, CurrencyChoiceProps] {
+export function useCurrency(accounts: readonly { readonly currency: string }[]): [string | undefined, CurrencyChoiceProps] {
   const currencies = [...new Set(accounts.map((account) => account.currency))];
   const [chosen, onChoose] = useState<string | null>(null);
   const currency = chosen !== null && currencies.includes(chosen) ? chosen : currencies[0];

@@ -1,4 +1,4 @@
-import type { CategoryRow, SpendingRow } from '../queries.ts';
+import type { CategoryRow, SpendingRow } from '../../queries.ts';
 
 /** One line of the report: a category's spending by month. */
 export interface SpendingLine {

@@ -1,11 +1,10 @@
 import type { ReactNode } from 'react';
-import { formatMinorRounded } from '../money/format.ts';
-import { formatMonth, locale } from '../shell/locale.ts';
-import { barShare, type SpendingReport } from './spending.ts';
+import { formatMinorRounded } from '../../money/format.ts';
+import { formatMonth, locale } from '../../shell/locale.ts';
+import type { SpendingReport } from './spending.ts';
 
-/** The report as a table: a line for each category, a column for each month, and a bar for the share of the total. */
+/** The report as a table: a line for each category, a column for each month. */
 export function SpendingTable({ report, currency }: { readonly report: SpendingReport; readonly currency: string }): ReactNode {
-  const largest = report.lines[0]?.totalMinor ?? 0n;
   return (
     <div className="table-scroll" role="region" aria-label="Spending by category and month" tabIndex={0}>
       <table className="spending">
@@ -26,9 +25,6 @@ export function SpendingTable({ report, currency }: { readonly report: SpendingR
             <tr key={line.categoryId ?? ''}>
               <th scope="row">
                 {line.name}
-                <svg className="share-bar" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
-                  <rect width={100 * barShare(line.totalMinor, largest)} height="4" rx="1" />
-                </svg>
               </th>
               <td className="number together">
                 {formatMinorRounded(line.totalMinor, currency, locale)}

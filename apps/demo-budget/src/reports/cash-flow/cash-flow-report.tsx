@@ -1,0 +1,70 @@
+import { useMemo, useState, type ReactNode } from 'react';
+import { monthsUpTo } from '../../calendar/months.ts';
+import { cashFlowByMonth, type CashFlowRow, type Side } from '../../queries.ts';
+import { formatMonthInFull } from '../../shell/locale.ts';
+import { useSteadyQuery } from '../../shell/use-query.ts';
+import { AsTable } from '../chart/as-table.tsx';
+import { ColumnChart } from '../chart/column-chart.tsx';
+import { Facts } from '../chart/facts.tsx';
+import { FigureTable } from '../chart/figure-table.tsx';
+import { Legend } from '../chart/legend.tsx';
+import { ReportedEntries } from '../entries/reported-entries.tsx';
+import { daysOf } from '../period.ts';
+import type { ReportProps } from '../report-props.ts';
+import { cashFlow, cashFlowColumns, totalOf } from './cash-flow.ts';
+
+const sideWords: Readonly<Record<Side | '', string>> = { '': 'Income and spending', income: 'Income', spending: 'Spending' };
+
+/** What came in against what was spent, month by month. */
+export function CashFlowReport({ budget, currency, period }: ReportProps): ReactNode {
+  const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
+  const days = daysOf(period);
+  const { rows, loading } = useSteadyQuery<CashFlowRow>(cashFlowByMonth, [currency, days.first, days.last]);
+  const flows = useMemo(() => cashFlow(rows, months), [months, rows]);
+  const columns = useMemo(() => cashFlowColumns(flows), [flows]);
+  const [chosen, setChosen] = useState<{ readonly month: string; readonly side: Side | '' } | null>(null);
+  if (loading) return null;
+  if (rows.length === 0) return <p className="empty">Nothing came in and nothing was spent in these months.</p>;
+
+  const total = totalOf(flows);
+  const choose = (month: string, segmentId: string | null): void => {
+    const side = segmentId === 'income' || segmentId === 'spending' ? segmentId : '';
+    setChosen(chosen?.month === month && chosen.side === side ? null : { month, side });
+  };
+  return (
+    <>
+      <Facts
+        currency={currency}
+        facts={[
+          { name: 'Income', minor: total.incomeMinor },
+          { name: 'Spending', minor: total.spentMinor },
+          { name: 'Kept', minor: total.keptMinor },
+        ]}
+      />
+      <section className="card chart">
+        <h2>Each month, in {currency}</h2>
+        <Legend entries={[['Income', '--chart-in'], ['Spending', '--chart-out'], ['Kept', '--chart-line']]} />
+        <ColumnChart label={`Income and spending of each month, in ${currency}`} currency={currency} columns={columns} chosenId={chosen?.month ?? null} onChoose={choose} />
+        <AsTable>
+          <FigureTable
+            caption={`Income and spending by month, in ${currency}`}
+            currency={currency}
+            head={['Month', 'Income', 'Spending', 'Kept']}
+            rows={flows.map(({ month, incomeMinor, spentMinor, keptMinor }) => ({ id: month, name: formatMonthInFull(month), figuresMinor: [incomeMinor, spentMinor, keptMinor] }))}
+          />
+        </AsTable>
+      </section>
+      {chosen !== null && months.includes(chosen.month) && (
+        <ReportedEntries
+          budget={budget}
+          currency={currency}
+          title={`${sideWords[chosen.side]} in ${formatMonthInFull(chosen.month)}`}
+          days={daysOf({ last: chosen.month, count: 1 })}
+          side={chosen.side}
+          categoryId=""
+          onClose={() => setChosen(null)}
+        />
+      )}
+    </>
+  );
+}

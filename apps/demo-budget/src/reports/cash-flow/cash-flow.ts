@@ -1,0 +1,43 @@
+import type { CashFlowRow } from '../../queries.ts';
+import { formatMonth, formatMonthInFull } from '../../shell/locale.ts';
+import type { ChartColumn } from '../chart/column-chart.tsx';
+
+/** What came in and what was spent in a month. */
+export interface MonthFlow {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly incomeMinor: bigint;
+  /** Positive when more was spent than came back. */
+  readonly spentMinor: bigint;
+  /** What was kept of the income; negative when more was spent. */
+  readonly keptMinor: bigint;
+}
+
+export function cashFlow(rows: readonly CashFlowRow[], months: readonly string[]): MonthFlow[] {
+  const changes = new Map(rows.map(({ month, side, changeMinor }) => [`${month} ${side}`, BigInt(changeMinor)]));
+  return months.map((month) => {
+    const incomeMinor = changes.get(`${month} income`) ?? 0n;
+    const spentMinor = -(changes.get(`${month} spending`) ?? 0n);
+    return { month, incomeMinor, spentMinor, keptMinor: incomeMinor - spentMinor };
+  });
+}
+
+/** All months together. */
+export function totalOf(flows: readonly MonthFlow[]): Omit<MonthFlow, 'month'> {
+  return flows.reduce(
+    (total, { incomeMinor, spentMinor, keptMinor }) => ({ incomeMinor: total.incomeMinor + incomeMinor, spentMinor: total.spentMinor + spentMinor, keptMinor: total.keptMinor + keptMinor }),
+    { incomeMinor: 0n, spentMinor: 0n, keptMinor: 0n },
+  );
+}
+
+/** Two bars for each month, and the line of what was kept. */
+export function cashFlowColumns(flows: readonly MonthFlow[]): ChartColumn[] {
+  return flows.map(({ month, incomeMinor, spentMinor, keptMinor }) => ({
+    id: month,
+    label: formatMonth(month),
+    title: formatMonthInFull(month),
+    bars: [[{ id: 'income', name: 'Income', minor: incomeMinor, colour: '--chart-in' }], [{ id: 'spending', name: 'Spending', minor: spentMinor, colour: '--chart-out' }]],
+    lineMinor: keptMinor,
+    summary: [{ name: 'Kept', minor: keptMinor }],
+  }));
+}

@@ -1,0 +1,11 @@
+import type { ReactNode } from 'react';
+
+/** The figures of a chart as a table: for screen readers, and for everyone who wants to read rather than look. */
+export function AsTable({ children }: { readonly children: ReactNode }): ReactNode {
+  return (
+    <details className="as-table">
+      <summary>Show as a table</summary>
+      {children}
+    </details>
+  );
+}

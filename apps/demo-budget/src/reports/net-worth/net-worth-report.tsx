@@ -1,0 +1,78 @@
+import { useMemo, useState, type ReactNode } from 'react';
+import { monthsUpTo } from '../../calendar/months.ts';
+import { changeOfAccountsByMonth, type AccountChangeRow } from '../../queries.ts';
+import { Amount } from '../../shell/amount.tsx';
+import { formatMonthInFull } from '../../shell/locale.ts';
+import { hashOf } from '../../shell/navigation.ts';
+import { useSteadyQuery } from '../../shell/use-query.ts';
+import { AsTable } from '../chart/as-table.tsx';
+import { ColumnChart } from '../chart/column-chart.tsx';
+import { Facts } from '../chart/facts.tsx';
+import { FigureTable } from '../chart/figure-table.tsx';
+import { Legend } from '../chart/legend.tsx';
+import { ReportedEntries } from '../entries/reported-entries.tsx';
+import { daysOf } from '../period.ts';
+import type { ReportProps } from '../report-props.ts';
+import { netWorth, netWorthColumns } from './net-worth.ts';
+
+/** What all accounts held together at the end of each month. */
+export function NetWorthReport({ budget, currency, period }: ReportProps): ReactNode {
+  const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
+  const { rows, loading } = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [daysOf(period).last, currency]);
+  const worth = useMemo(() => netWorth(rows, months), [months, rows]);
+  const columns = useMemo(() => netWorthColumns(worth.months), [worth.months]);
+  const [month, setMonth] = useState<string | null>(null);
+  const first = worth.months[0];
+  const last = worth.months.at(-1);
+  if (loading || first === undefined || last === undefined) return null;
+
+  return (
+    <>
+      <Facts
+        currency={currency}
+        facts={[
+          { name: 'Net worth', minor: last.worthMinor },
+          { name: `Since ${formatMonthInFull(first.month)}`, minor: last.worthMinor - first.worthMinor },
+          { name: 'Owed', minor: last.owedMinor },
+        ]}
+      />
+      <div className="report-split">
+        <section className="card chart">
+          <h2>At the end of each month, in {currency}</h2>
+          <Legend entries={[['Owned', '--chart-in'], ['Owed', '--chart-out'], ['Net worth', '--chart-line']]} />
+          <ColumnChart label={`Net worth at the end of each month, in ${currency}`} currency={currency} columns={columns} chosenId={month} onChoose={(id) => setMonth(id === month ? null : id)} />
+          <AsTable>
+            <FigureTable
+              caption={`Net worth by month, in ${currency}`}
+              currency={currency}
+              head={['Month', 'Owned', 'Owed', 'Net worth']}
+              rows={worth.months.map(({ month: id, ownedMinor, owedMinor, worthMinor }) => ({ id, name: formatMonthInFull(id), figuresMinor: [ownedMinor, owedMinor, worthMinor] }))}
+            />
+          </AsTable>
+        </section>
+        <section className="card chart">
+          <h2>By account</h2>
+          <ul className="worth-of-accounts">
+            {worth.accounts.map(({ accountId, name, balanceMinor }) => (
+              <li key={accountId}>
+                <a href={hashOf(budget, { page: 'entries', accountId })}>{name}</a>
+                <Amount minor={balanceMinor} currency={currency} />
+              </li>
+            ))}
+          </ul>
+        </section>
+      </div>
+      {month !== null && months.includes(month) && (
+        <ReportedEntries
+          budget={budget}
+          currency={currency}
+          title={`Income and spending in ${formatMonthInFull(month)}`}
+          days={daysOf({ last: month, count: 1 })}
+          side=""
+          categoryId=""
+          onClose={() => setMonth(null)}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { netWorth } from './net-worth.ts';
+
+describe('net worth', () => {
+  const giro = { accountId: 'giro', name: 'Giro', openingMinor: 10_000 };
+  const card = { accountId: 'card', name: 'Card', openingMinor: 0 };
+  const rows = [
+    { ...giro, month: '2024-11', changeMinor: -2_000 },
+    { ...giro, month: '2025-01', changeMinor: 500 },
+    { ...card, month: '2025-02', changeMinor: -3_000 },
+    { accountId: 'new', name: 'New', openingMinor: 7, month: null, changeMinor: 0 },
+  ];
+
+  it('carries balances on from before the period and over months without entries, and keeps what is owed apart', () => {
+    expect(netWorth(rows, ['2024-12', '2025-01', '2025-02'])).toEqual({
+      months: [
+        { month: '2024-12', ownedMinor: 8_007n, owedMinor: 0n, worthMinor: 8_007n },
+        { month: '2025-01', ownedMinor: 8_507n, owedMinor: 0n, worthMinor: 8_507n },
+        { month: '2025-02', ownedMinor: 8_507n, owedMinor: -3_000n, worthMinor: 5_507n },
+      ],
+      accounts: [
+        { accountId: 'giro', name: 'Giro', balanceMinor: 8_500n },
+        { accountId: 'card', name: 'Card', balanceMinor: -3_000n },
+        { accountId: 'new', name: 'New', balanceMinor: 7n },
+      ],
+    });
+  });
+});

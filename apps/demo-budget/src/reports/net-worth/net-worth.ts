@@ -1,0 +1,77 @@
+import type { AccountChangeRow } from '../../queries.ts';
+import { formatMonth, formatMonthInFull } from '../../shell/locale.ts';
+import type { ChartColumn } from '../chart/column-chart.tsx';
+
+/** What all accounts held at the end of a month. */
+export interface MonthWorth {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** Of accounts with more than nothing in them. */
+  readonly ownedMinor: bigint;
+  /** Of accounts with less than nothing: 0 or negative. */
+  readonly owedMinor: bigint;
+  readonly worthMinor: bigint;
+}
+
+export interface AccountWorth {
+  readonly accountId: string;
+  readonly name: string;
+  /** At the end of the last month. */
+  readonly balanceMinor: bigint;
+}
+
+export interface NetWorth {
+  readonly months: readonly MonthWorth[];
+  readonly accounts: readonly AccountWorth[];
+}
+
+/**
+ * Adds up what moved in each account from its opening balance on.
+ * @param rows by account, and by month within it; months before the first of `months` count for what the account began with.
+ */
+export function netWorth(rows: readonly AccountChangeRow[], months: readonly string[]): NetWorth {
+  const accounts = [...Map.groupBy(rows, (row) => row.accountId).values()].map((changes) => ({ ...identityOf(changes), balances: balancesAtEndOf(months, changes) }));
+  return {
+    months: months.map((month, index) => {
+      const balances = accounts.map((account) => account.balances[index] ?? 0n);
+      const ownedMinor = sum(balances.filter((balance) => balance > 0n));
+      const owedMinor = sum(balances.filter((balance) => balance < 0n));
+      return { month, ownedMinor, owedMinor, worthMinor: ownedMinor + owedMinor };
+    }),
+    accounts: accounts.map(({ accountId, name, balances }) => ({ accountId, name, balanceMinor: balances.at(-1) ?? 0n })),
+  };
+}
+
+/** Bars for what is owned and, below zero, what is owed; a line for both together. */
+export function netWorthColumns(months: readonly MonthWorth[]): ChartColumn[] {
+  return months.map(({ month, ownedMinor, owedMinor, worthMinor }) => ({
+    id: month,
+    label: formatMonth(month),
+    title: formatMonthInFull(month),
+    bars: [
+      [
+        { id: 'owned', name: 'Owned', minor: ownedMinor, colour: '--chart-in' },
+        { id: 'owed', name: 'Owed', minor: owedMinor, colour: '--chart-out' },
+      ],
+    ],
+    lineMinor: worthMinor,
+    summary: [{ name: 'Net worth', minor: worthMinor }],
+  }));
+}
+
+function identityOf([first]: readonly AccountChangeRow[]): { readonly accountId: string; readonly name: string } {
+  return { accountId: first?.accountId ?? '', name: first?.name ?? '' };
+}
+
+function balancesAtEndOf(months: readonly string[], changes: readonly AccountChangeRow[]): bigint[] {
+  let balanceMinor = BigInt(changes[0]?.openingMinor ?? 0);
+  let next = 0;
+  return months.map((month) => {
+    for (; next < changes.length && (changes[next]?.month ?? '') <= month; next += 1) balanceMinor += BigInt(changes[next]?.changeMinor ?? 0);
+    return balanceMinor;
+  });
+}
+
+function sum(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((total, amount) => total + amount, 0n);
+}

@@ -1,0 +1,117 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addAccount } from '../accounts/actions.ts';
+import { addStarterCategories } from '../categories/starter-categories.ts';
+import { addEntry } from '../entries/actions.ts';
+import { cashFlowByMonth, changeOfAccountsByMonth, currenciesOfAccounts, noCategory, reportedEntries, spanOfEntries, spendingByMonth, type ReportedEntryRow } from '../queries.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+
+let writer: MemoryWriter;
+let giro: string;
+let dollars: string;
+
+async function enter(accountId: string, date: string, amountMinor: number, categoryId: string | null = null, payee = 'Somebody'): Promise<void> {
+  await addEntry(writer, accountId, { date, payee, notes: '', categoryId, amountMinor });
+}
+
+beforeEach(async () => {
+  writer = memoryWriter();
+  await addStarterCategories(writer);
+  giro = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 1_000 });
+  dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });
+  await enter(giro, '2024-12-31', -100, 'starter-home');
+  await enter(giro, '2025-01-01', -5_000, 'starter-groceries', 'Market');
+  await enter(giro, '2025-01-09', 700, 'starter-groceries', 'Market');
+  await enter(giro, '2025-01-31', -300);
+  await enter(giro, '2025-01-31', 40);
+  await enter(giro, '2025-02-01', 90_000, 'starter-income');
+  await enter(dollars, '2025-01-15', -77, 'starter-groceries');
+});
+
+const january = ['EUR', '2025-01-01', '2025-01-31'] as const;
+
+describe('spending', () => {
+  it('counts refunds against it, and what left without a category, in one currency and the days that are asked for', () => {
+    expect(writer.rows(spendingByMonth, january)).toEqual([
+      { month: '2025-01', categoryId: null, spentMinor: 300 },
+      { month: '2025-01', categoryId: 'starter-groceries', spentMinor: 4_300 },
+    ]);
+  });
+});
+
+describe('income against spending', () => {
+  it('puts entries without a category on the side to which the money went, so that both sides are all that moved', () => {
+    expect(writer.rows(cashFlowByMonth, ['EUR', '2025-01-01', '2025-02-31'])).toEqual([
+      { month: '2025-01', side: 'income', changeMinor: 40 },
+      { month: '2025-01', side: 'spending', changeMinor: -4_600 },
+      { month: '2025-02', side: 'income', changeMinor: 90_000 },
+    ]);
+  });
+});
+
+describe('splits and transfers', () => {
+  beforeEach(async () => {
+    const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
+    const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
+    await enter(giro, '2025-03-01', -1_000, null, 'Department store');
+    const [{ id } = { id: '' }] = writer.rows<{ id: string }>("SELECT id FROM entries WHERE payee = 'Department store'");
+    for (const [number, categoryId, amountMinor] of [[1, 'starter-groceries', -600], [2, 'starter-home', -150]] as const) {
+      await writer.execute('INSERT INTO parts (id, entryId, categoryId, amountMinor) VALUES (?, ?, ?, ?)', [`${id}/${number}`, id, categoryId, amountMinor]);
+    }
+    await enter(giro, '2025-03-02', -5_000, null, 'To savings');
+    await enter(savings, '2025-03-02', 5_000, null, 'From giro');
+    await writer.execute("UPDATE entries SET transferId = 't' WHERE date = '2025-03-02'");
+    await enter(pension, '2025-03-03', 900, null, 'Employer');
+  });
+  const march = ['EUR', '2025-03-01', '2025-03-31'] as const;
+
+  it('count a split entry by its parts and what they leave over, and a transfer or what is off budget not at all', () => {
+    expect(writer.rows(spendingByMonth, march)).toEqual([
+      { month: '2025-03', categoryId: null, spentMinor: 250 },
+      { month: '2025-03', categoryId: 'starter-groceries', spentMinor: 600 },
+      { month: '2025-03', categoryId: 'starter-home', spentMinor: 150 },
+    ]);
+    expect(writer.rows(cashFlowByMonth, march)).toEqual([{ month: '2025-03', side: 'spending', changeMinor: -1_000 }]);
+  });
+
+  it('show the entry behind a figure with what the category got of it', () => {
+    expect(writer.rows(reportedEntries, [...march, 'spending', 'spending', 'starter-groceries', 'starter-groceries', 10])).toMatchObject([{ payee: 'Department store', amountMinor: -600, allMinor: -600 }]);
+    expect(writer.rows(reportedEntries, [...march, '', '', '', '', 10])).toHaveLength(3);
+  });
+});
+
+describe('the changes of accounts', () => {
+  it('begin with the first entry, however far back, and name accounts without any', async () => {
+    const empty = await addAccount(writer, { name: 'Empty', kind: 'savings', currency: 'EUR', openingMinor: 5 });
+    const rows = writer.rows<{ accountId: string; month: string | null; changeMinor: number }>(changeOfAccountsByMonth, ['2025-01-31', 'EUR']);
+    expect(rows.map(({ accountId, month, changeMinor }) => [accountId, month, changeMinor])).toEqual([
+      [giro, '2024-12', -100],
+      [giro, '2025-01', -4_560],
+      [empty, null, 0],
+    ]);
+  });
+});
+
+describe('the entries behind a figure', () => {
+  const behind = (side: string, categoryId: string, limit = 10): ReportedEntryRow[] => writer.rows<ReportedEntryRow>(reportedEntries, [...january, side, side, categoryId, categoryId, limit]);
+
+  it('add up to it', () => {
+    expect(behind('spending', 'starter-groceries').map(({ amountMinor, allMinor }) => [amountMinor, allMinor])).toEqual([[700, -4_300], [-5_000, -4_300]]);
+    expect(behind('spending', noCategory)).toMatchObject([{ amountMinor: -300, categoryName: null, accountName: 'Giro' }]);
+    expect(behind('spending', '')).toHaveLength(3);
+    expect(behind('income', '')).toMatchObject([{ amountMinor: 40 }]);
+    expect(behind('', '')).toHaveLength(4);
+  });
+
+  it('are counted all, however few are shown', () => {
+    expect(behind('', '', 1)).toMatchObject([{ allCount: 4, allMinor: -4_560 }]);
+  });
+});
+
+describe('what there is to report', () => {
+  it('is known by currency', () => {
+    expect(writer.rows(currenciesOfAccounts)).toEqual([{ currency: 'EUR' }, { currency: 'USD' }]);
+    expect(writer.rows(spanOfEntries, ['EUR'])).toEqual([{ firstMonth: '2024-12', lastMonth: '2025-02' }]);
+    expect(writer.rows(spanOfEntries, ['USD'])).toEqual([{ firstMonth: '2025-01', lastMonth: '2025-01' }]);
+    expect(writer.rows(spanOfEntries, ['CHF'])).toEqual([{ firstMonth: null, lastMonth: null }]);
+  });
+});

@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest';
+import { spendingColumns } from './spending-columns.ts';
+import { spendingReport } from './spending.ts';
+
+const categories = Array.from({ length: 8 }, (_, index) => ({ id: `c${index}`, name: `Category ${index}`, kind: 'spending', hidden: 0 }) as const);
+const rows = categories.map(({ id }, index) => ({ month: '2025-01', categoryId: id, spentMinor: 1_000 - index }));
+const report = spendingReport(rows, categories, ['2024-12', '2025-01']);
+
+describe('the columns of spending', () => {
+  it('name the six largest categories and put the others together, without losing a cent', () => {
+    const [, january] = spendingColumns(report, undefined);
+    const segments = january?.bars[0] ?? [];
+    expect(segments.map(({ id }) => id)).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'rest']);
+    expect(segments.reduce((sum, { minor }) => sum + minor, 0n)).toBe(report.totalMinor);
+    expect(january?.summary).toEqual([{ name: 'Together', minor: report.totalMinor }]);
+  });
+
+  it('leave out all but one category when it is asked for, in the colour it has among the others', () => {
+    const [, january] = spendingColumns(report, 'c2');
+    expect(january?.bars).toEqual([[{ id: 'c2', name: 'Category 2', minor: 998n, colour: '--series-3' }]]);
+  });
+});
