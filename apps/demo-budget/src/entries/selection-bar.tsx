@@ -62,12 +62,11 @@ export function SelectionBar({ ids, foundCount, categories, payees, offBudget, o
           <button type="submit">Set</button>
         </form>
       )}
-      <button type="button" onClick={() => run(() => setCleared(client, ids, true), changed)}>
-        Cleared
-      </button>
-      <button type="button" onClick={() => run(() => setCleared(client, ids, false), changed)}>
-        Not cleared
-      </button>
+      <select aria-label="State for the selected" value="" onChange={(event) => run(() => setCleared(client, ids, event.target.value === 'cleared'), changed)}>
+        <option value="">State…</option>
+        <option value="cleared">Cleared</option>
+        <option value="open">Not cleared</option>
+      </select>
       <button
         type="button"
         className="danger"

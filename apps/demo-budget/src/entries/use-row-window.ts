@@ -3,7 +3,7 @@ import { rowWindow, type RowWindow } from './row-window.ts';
 
 /** As in entries.css. */
 const narrow = '(max-width: 46rem)';
-const rowHeightPx = { wide: 56, narrow: 100 } as const;
+const rowHeightPx = { wide: 56, narrow: 108 } as const;
 
 /** Which rows of a table to have in the page, and how high each is, as one scrolls. */
 export function useRowWindow(table: RefObject<HTMLElement | null>): RowWindow & { readonly rowHeight: number } {

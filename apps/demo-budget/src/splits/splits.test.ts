@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const partsIn = (entryId: string): PartRow[] => writer.rows<PartRow>(partsOfEntry, [entryId]);
 const spent = (): Record<string, unknown> =>
-  Object.fromEntries(writer.rows<SpendingRow>(spendingByMonth, ['EUR', '2025-03', '2025-03']).map((row) => [row.categoryId ?? 'none', row.spentMinor]));
+  Object.fromEntries(writer.rows<SpendingRow>(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31']).map((row) => [row.categoryId ?? 'none', row.spentMinor]));
 
 describe('a split entry', () => {
   it('counts in the categories of its parts', async () => {

@@ -34,7 +34,7 @@ describe('a transfer', () => {
     await addTransfer(writer, checking, cash, withdrawal);
     expect(balances()).toEqual([5_000, 5_000, 0]);
     expect(rowsOf(cash)).toMatchObject([{ otherAccountName: 'Checking', otherMinor: -5_000, amountMinor: 5_000, notes: 'at the corner' }]);
-    expect(writer.rows(spendingByMonth, ['EUR', '2025-03', '2025-03'])).toEqual([]);
+    expect(writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])).toEqual([]);
     expect(writer.rows(activityByMonth, ['EUR', '2025-03'])).toEqual([{ month: '2025-03', categoryId: null, changeMinor: 0 }]);
   });
 
@@ -64,7 +64,7 @@ describe('a transfer', () => {
     await addTransfer(writer, checking, pension, { ...withdrawal, categoryId: saving });
     await addTransfer(writer, pension, checking, { ...withdrawal, amountMinor: 1_000, otherMinor: -1_000, categoryId: saving }, 'other');
     expect(rowsOf(pension).map((row) => row.categoryId)).toEqual([null, null]);
-    expect(writer.rows(spendingByMonth, ['EUR', '2025-03', '2025-03'])).toEqual([{ month: '2025-03', categoryId: saving, spentMinor: 6_000 }]);
+    expect(writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])).toEqual([{ month: '2025-03', categoryId: saving, spentMinor: 6_000 }]);
   });
 
   it('takes a category from a list only where it has one', async () => {
