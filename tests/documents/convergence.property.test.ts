@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  server.close();
+  void server.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -90,7 +90,7 @@ function text(content: JsonValue | null): string | null {
 }
 
 async function runHistory(count: number, history: readonly Step[]): Promise<void> {
-  server.close();
+  void server.close();
   begin();
   const devices = Array.from({ length: count }, (_, index) => device(index + 1));
   for (const step of history) {

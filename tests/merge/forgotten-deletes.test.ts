@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const device of [ann, ben]) device.close();
-  live.close();
+  void live.close();
 });
 
 async function sync(...devices: readonly DirectDevice[]): Promise<void> {

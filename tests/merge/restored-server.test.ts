@@ -39,7 +39,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const device of [ann, ben]) device.close();
-  live.close();
+  void live.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -57,7 +57,7 @@ function backUp(number = 1): void {
 
 function restore(number = 1): void {
   for (const device of [ann, ben]) device.cut();
-  live.close();
+  void live.close();
   for (const suffix of ['-wal', '-shm']) if (existsSync(path() + suffix)) rmSync(path() + suffix);
   copyFileSync(backupPath(number), path());
   live = open();

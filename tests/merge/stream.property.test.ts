@@ -60,7 +60,7 @@ class World {
 
   close(): void {
     for (const device of this.devices) device.close();
-    this.live.close();
+    void this.live.close();
   }
 }
 

@@ -180,8 +180,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'epoch not renewed when the log has lost its end',
     file: server('fanout/live-database.ts'),
-    find: 'if (logLostSomething && access.canWrite) this.beginEpoch(commonUpTo);',
-    replace: 'void logLostSomething; void commonUpTo;',
+    find: 'if (logLostSomething && access.canWrite) {',
+    replace: 'if (logLostSomething && access.canWrite && commonUpTo < 0) {',
   },
   {
     name: 'a log that was put back and has gone on is believed',
@@ -201,12 +201,6 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     file: client('sync/sync-engine.ts'),
     find: 'const steadyMs = createSteadyClock(nowMs, () => performance.now());',
     replace: 'const steadyMs = nowMs; void createSteadyClock;',
-  },
-  {
-    name: 'a lost notice of a commit is not told again',
-    file: 'packages/client/src/leader/leadership.ts',
-    find: "this.options.post({ kind: 'position', ...this.position });",
-    replace: '',
   },
   {
     name: 'half of the log lost on recovery',

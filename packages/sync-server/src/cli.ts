@@ -14,13 +14,13 @@ ${settingsHelp(SERVE_SETTINGS)}
 rockpool-server token SETTINGS
     Prints a token that opens one database.
 ${settingsHelp(TOKEN_SETTINGS)}
-rockpool-server databases --data DIR list | inspect ID | export ID FILE | import ID FILE | delete ID
-    import and delete only while no server runs on the directory.
+rockpool-server databases (--data DIR | --postgres URL) list | inspect ID | export ID FILE | import ID FILE | delete ID
+    With a directory, import and delete only while no server runs on it.
 
 rockpool-server backup DIR --data DIR      every database and the members, while the server runs
 rockpool-server restore DIR --data DIR     into a data directory without databases
-rockpool-server doctor --data DIR [--schema FILE]
-    Checks the directory and every file in it. Exit code 1 where something is wrong.
+rockpool-server doctor (--data DIR | --postgres URL) [--schema FILE]
+    Checks the place and every database in it. Exit code 1 where something is wrong.
 `;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -35,7 +35,7 @@ const COMMANDS: Readonly<Record<string, (sources: Sources) => Promise<number | v
   databases: (sources) => runDatabases(sources, print),
   backup: (sources) => runBackup(sources, print),
   restore: (sources) => runRestore(sources, print),
-  doctor: (sources) => (runDoctor(sources, print) ? 0 : 1),
+  doctor: async (sources) => ((await runDoctor(sources, print)) ? 0 : 1),
 };
 
 /** The command. Resolves with the exit code, for the server when it was told to stop. */

@@ -21,13 +21,15 @@ import { SESSION_LIMITS, type SessionLimits } from './session/limits.ts';
 import { HttpSessions } from './session/http-sessions.ts';
 import { Places } from './session/places.ts';
 import { Snapshots, SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from './snapshot/snapshots.ts';
-import { membersPath } from './store/data-directory.ts';
-import { knownSchemas } from './store/known-schemas.ts';
+import { knownSchemas, schemaViews } from './store/known-schemas.ts';
+import { postgresStores, sqliteStores } from './store/open-stores.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 
 export interface SyncServerOptions {
-  /** One SQLite file per database lies here. Made where it is missing; one server process at a time. */
+  /** One SQLite file per database lies here; with `postgres` only copies of what is there. Made where it is missing; one server process at a time. */
   readonly dataDir: string;
+  /** URL of a PostgreSQL database that holds everything instead, for any number of instances: `postgresql://user:password@host/name`. */
+  readonly postgres?: string;
   /** Built by the app, read with decodeSchema. */
   readonly schema: Schema;
   /** Schemas of older versions of the app whose clients still come. Those that this data directory has seen are known. */
@@ -73,6 +75,8 @@ export interface SyncServer {
   database(databaseId: string): ServerDatabase;
   /** Who may do what, beyond what tokens say. What is changed here holds at once, also for open sessions. */
   readonly members: Pick<Members, 'list' | 'setRole' | 'invite'>;
+  /** Resolves once the store answers: to be waited for before clients are let in, where that is PostgreSQL. Throws why it does not: `database-unavailable`, `config-invalid`, `schema-incompatible`. */
+  ready(): Promise<void>;
   /** A token signed with `secret`. Throws `config-invalid` where the server has none. */
   issueToken(request: TokenRequest): Promise<string>;
   /** Ends all sessions, settles what was pushed, closes the files. The HTTP server stays the host's to close. */
@@ -92,20 +96,23 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const rules: TokenRules = { ...(secret && { secret }), ...(keySet && { keySet }), ...(issuer && { issuer }), ...(audience && { audience }) };
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);
-  const members = new Members(membersPath(dataDir));
+  const metrics = new ServerMetrics();
+  const onError = (error: unknown): void => log('store-error', errorFields(error));
+  const { store, memberStore, bus, ready: storeReady, close: closeStore } = options.postgres === undefined ? sqliteStores(dataDir, schema) : postgresStores(options.postgres, { dataDir, schema, onError, measureCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs) });
+  const members = new Members({ store: memberStore, bus, onChanged: () => sockets.reauthorize(), onError });
   const gate = new Gate({
     authenticate: options.authenticate ?? jwtAuthenticate(rules, now),
     authorize: options.authorize ?? ((...question) => members.allows(...question)),
     now,
     log,
   });
-  const databases = new DatabaseCache({ dataDir, schema, retention: { ...RETENTION, ...retention }, deliveryPartBytes, validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
-  const metrics = new ServerMetrics();
+  const databases = new DatabaseCache({ store, retention: { ...RETENTION, ...retention }, deliveryPartBytes, validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
   const sessionLimits = { ...SESSION_LIMITS, ...limits };
+  const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets = new Sockets({
     origins,
     context: {
-      schemas: knownSchemas(dataDir, schema, options.olderSchemas),
+      schemas,
       gate,
       openDatabase: (databaseId) => databases.get(databaseId),
       now,
@@ -118,21 +125,32 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   metrics.gauge('rockpool_sockets', 'WebSockets that are open.', () => sockets.count);
   metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.count);
   const stopWatching = metrics.watchProcess();
-  const snapshots = new Snapshots(dataDir, { ...SNAPSHOT_RULES, ...options.snapshots });
+  const snapshots = new Snapshots(dataDir, (databaseId) => store.pathOf(databaseId), { ...SNAPSHOT_RULES, ...options.snapshots });
   const snapshotOf = async (databaseId: string): Promise<Snapshot | null> => {
-    const { epoch, log: { watermark }, tombstones } = databases.get(databaseId).file;
+    const { epoch, log: { watermark }, tombstones } = (await databases.get(databaseId)).file;
     return snapshots.get(databaseId, { epoch: Buffer.from(epoch.id).toString('hex'), watermark, floor: tombstones.floor, schemaHash: schema.hash });
+  };
+  const end = async (): Promise<void> => {
+    try {
+      await Promise.all([sockets.close(), snapshots.close()]);
+    } finally {
+      await databases.closeAll();
+      members.close();
+      await closeStore();
+      lock.release();
+      stopWatching();
+    }
   };
   let closing: Promise<void> | null = null;
   return {
-    app: createApp({ gate, origins, log, metrics, services: { members, httpSessions: new HttpSessions((socket) => sockets.beginOverHttp(socket)), now, metrics, isReady: () => closing === null, schemaHash: schema.hash, snapshot: snapshotOf, rightsChanged: () => sockets.reauthorize() } }),
+    app: createApp({ gate, origins, log, metrics, services: { members, httpSessions: new HttpSessions((socket) => sockets.beginOverHttp(socket)), now, metrics, isReady: async () => closing === null && (await store.isReady()), schemaHash: schema.hash, snapshot: snapshotOf } }),
     members: {
       list: (databaseId) => members.list(databaseId),
-      setRole: (databaseId, principal, role) => {
-        members.setRole(databaseId, principal, role);
-        sockets.reauthorize();
-      },
+      setRole: (databaseId, principal, role) => members.setRole(databaseId, principal, role),
       invite: (request) => members.invite(request),
+    },
+    ready: async () => {
+      for (const [hash, view] of schemaViews(await storeReady(), schema)) schemas.set(hash, view);
     },
     database(databaseId) {
       if (!isDatabaseId(databaseId)) throw new RockpoolError('auth-database-forbidden');
@@ -144,12 +162,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       return issueToken(secret, request, now(), rules);
     },
     close: () => {
-      closing ??= Promise.all([sockets.close(), snapshots.close()]).then(() => undefined).finally(() => {
-        databases.closeAll();
-        members.close();
-        lock.release();
-        stopWatching();
-      });
+      closing ??= end();
       return closing;
     },
   };

@@ -19,6 +19,12 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Runs a sync server on a port of its own. Resolves once it answers. Throws `config-invalid` where it cannot listen there. */
 export async function serve({ host, port, ...options }: ServeConfig): Promise<RunningServer> {
   const sync = createSyncServer(options);
+  try {
+    await sync.ready();
+  } catch (error) {
+    await sync.close();
+    throw error;
+  }
   // Clients ask beside their socket; people and load balancers ask for /health.
   const app = new Hono().route(SYNC_PATH, sync.app).route('/', sync.app);
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.

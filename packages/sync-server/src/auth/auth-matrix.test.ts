@@ -53,8 +53,8 @@ const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string
 const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
   'of another tenant': () => sign(claims({ sub: 'tom', databases: ['elsewhere'] })),
   'of nobody in particular': () => sign(claims({ sub: 'nil', databases: [] })),
-  'of somebody revoked': () => {
-    tested.server.sync.members.setRole(DATABASE, 'rex', null);
+  'of somebody revoked': async () => {
+    await tested.server.sync.members.setRole(DATABASE, 'rex', null);
     return sign(claims({ sub: 'rex' }));
   },
 };
@@ -188,7 +188,7 @@ describe('somebody who is revoked while connected', () => {
     const connection = await opened();
     // What the client sends crosses with the revocation.
     const sent = await message();
-    tested.server.sync.members.setRole(DATABASE, 'ann', null);
+    await tested.server.sync.members.setRole(DATABASE, 'ann', null);
     connection.send(sent);
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
     nothingWasDone();

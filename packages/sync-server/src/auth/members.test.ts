@@ -76,9 +76,9 @@ describe('an invitation', () => {
   });
 
   it('takes nothing away from a member, and brings nobody back who was revoked', async () => {
-    tested.server.sync.members.setRole(DATABASE, 'mia', 'owner');
+    await tested.server.sync.members.setRole(DATABASE, 'mia', 'owner');
     expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code: await invite('viewer') })).toMatchObject({ body: { role: 'owner' } });
-    tested.server.sync.members.setRole(DATABASE, 'ben', null);
+    await tested.server.sync.members.setRole(DATABASE, 'ben', null);
     expect(await ask('POST', '/invitations/accept', await stranger('ben'), { code: await invite() })).toMatchObject({ status: 403, body: { code: 'auth-forbidden' } });
   });
 

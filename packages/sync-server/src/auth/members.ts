@@ -1,14 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RockpoolError } from '@rockpool/shared';
-import { SqliteFile } from '../store/sqlite-file.ts';
+import type { Bus } from '../bus/bus.ts';
+import type { Member, MemberStore, StoredMember } from './member-store.ts';
 import type { Principal } from './principal.ts';
-import { higherRole, isRole, roleAllows, type Operation, type Role } from './role.ts';
-
-export interface Member {
-  readonly principal: string;
-  /** Null: revoked. Stands above whatever a token says. */
-  readonly role: Role | null;
-}
+import { higherRole, roleAllows, type Operation, type Role } from './role.ts';
 
 export interface InvitationRequest {
   readonly databaseId: string;
@@ -16,26 +11,48 @@ export interface InvitationRequest {
   readonly expiresAtMs: number;
 }
 
+/** What another instance has changed is found this late at most, where the bus did not tell. */
+const LOOK_INTERVAL_MS = 2_000;
+
+export interface MembersOptions {
+  readonly store: MemberStore;
+  /** Null: there is one instance. */
+  readonly bus: Bus | null;
+  /** Somebody's rights have changed, by whichever instance. */
+  readonly onChanged: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
 /**
  * Who may do what in which database, beyond what tokens say by themselves. What stands here decides; only where nothing does, the token counts.
  * So a role can be given without a new token, and taken away before the old one expires.
  */
 export class Members {
-  private readonly sql: SqliteFile;
+  private readonly options: MembersOptions;
+  private readonly unsubscribe: (() => void) | undefined;
   // Asked at every message, so it is held in memory: "database id" → principal → role.
   private readonly roles = new Map<string, Map<string, Role | null>>();
+  // Until they are read nobody is let in.
+  private reading: Promise<void> | null = null;
+  private readonly looking: NodeJS.Timeout | undefined;
 
-  constructor(path: string) {
-    this.sql = new SqliteFile(path);
-    this.sql.exec(MEMBER_TABLES_SQL);
-    for (const [databaseId, principal, role] of this.sql.all('SELECT database_id, principal, role FROM member')) {
-      this.remember(databaseId as string, principal as string, isRole(role) ? role : null);
-    }
+  constructor(options: MembersOptions) {
+    this.options = options;
+    const { store, bus } = options;
+    const stored = store.readAll();
+    if (stored instanceof Promise) this.reading = stored.then((members) => this.rememberAll(members));
+    else this.rememberAll(stored);
+    // Whoever asks hears of it.
+    this.reading?.catch(() => undefined);
+    if (bus === null) return;
+    this.unsubscribe = bus.subscribe((message) => message.kind === 'members' && void this.look());
+    this.looking = setInterval(() => void this.look(), LOOK_INTERVAL_MS);
+    this.looking.unref();
   }
 
-  allows({ id, databases = [], role = 'viewer' }: Principal, databaseId: string, operation: Operation): boolean {
-    const stored = this.roles.get(databaseId)?.get(id);
-    return roleAllows(stored === undefined ? (databases.includes(databaseId) ? role : null) : stored, operation);
+  allows(principal: Principal, databaseId: string, operation: Operation): boolean | Promise<boolean> {
+    if (this.reading !== null) return this.reading.then(() => this.allowsNow(principal, databaseId, operation));
+    return this.allowsNow(principal, databaseId, operation);
   }
 
   list(databaseId: string): Member[] {
@@ -43,24 +60,17 @@ export class Members {
   }
 
   /** Null revokes. */
-  setRole(databaseId: string, principal: string, role: Role | null): void {
-    this.sql.run('INSERT INTO member (database_id, principal, role) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET role = excluded.role', databaseId, principal, role);
-    this.remember(databaseId, principal, role);
-  }
-
-  /** Forgets who may do what in a database that is gone. */
-  forgetDatabase(databaseId: string): void {
-    this.sql.transaction(() => {
-      this.sql.run('DELETE FROM member WHERE database_id = ?', databaseId);
-      this.sql.run('DELETE FROM invitation WHERE database_id = ?', databaseId);
-    });
-    this.roles.delete(databaseId);
+  async setRole(databaseId: string, principal: string, role: Role | null): Promise<void> {
+    const written = this.options.store.write({ databaseId, principal, role });
+    // Where nothing has to be waited for, it holds when this returns.
+    if (written instanceof Promise) await written;
+    this.changed({ databaseId, principal, role });
   }
 
   /** A code that opens the database once, to whoever brings it. Only its hash is kept. */
-  invite({ databaseId, role, expiresAtMs }: InvitationRequest): string {
+  async invite({ databaseId, role, expiresAtMs }: InvitationRequest): Promise<string> {
     const code = randomBytes(INVITATION_BYTES).toString('base64url');
-    this.sql.run('INSERT INTO invitation (code_sha256, database_id, role, expires_ms) VALUES (?, ?, ?, ?)', sha256(code), databaseId, role, BigInt(Math.ceil(expiresAtMs)));
+    await this.options.store.addInvitation({ codeHash: sha256(code), databaseId, role, expiresMs: Math.ceil(expiresAtMs) });
     return code;
   }
 
@@ -68,28 +78,51 @@ export class Members {
    * Makes the principal a member. Throws `invitation-invalid`, the same for a code that never was, was used or has expired; `auth-forbidden` for
    * somebody who was revoked: only an owner lets them in again.
    */
-  accept(code: string, { id }: Principal, nowMs: number): { readonly databaseId: string; readonly role: Role } {
-    const hash = sha256(code);
-    const accepted = this.sql.transaction(() => {
-      this.sql.run('DELETE FROM invitation WHERE expires_ms <= ?', BigInt(Math.floor(nowMs)));
-      const [databaseId, role] = this.sql.get('SELECT database_id, role FROM invitation WHERE code_sha256 = ?', hash) ?? [];
-      if (typeof databaseId !== 'string' || !isRole(role)) throw new RockpoolError('invitation-invalid');
-      const held = this.roles.get(databaseId)?.get(id);
+  async accept(code: string, { id }: Principal, nowMs: number): Promise<{ readonly databaseId: string; readonly role: Role | null }> {
+    const member = await this.options.store.acceptInvitation(sha256(code), id, nowMs, (held, offered) => {
       if (held === null) throw new RockpoolError('auth-forbidden');
-      const given = held === undefined ? role : higherRole(held, role);
-      this.sql.run('DELETE FROM invitation WHERE code_sha256 = ?', hash);
-      this.sql.run('INSERT INTO member (database_id, principal, role) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET role = excluded.role', databaseId, id, given);
-      return { databaseId, role: given };
+      return held === undefined ? offered : higherRole(held, offered);
     });
-    this.remember(accepted.databaseId, id, accepted.role);
-    return accepted;
+    if (member === null) throw new RockpoolError('invitation-invalid');
+    this.changed(member);
+    return { databaseId: member.databaseId, role: member.role };
   }
 
   close(): void {
-    this.sql.close();
+    this.unsubscribe?.();
+    clearInterval(this.looking);
+    this.options.store.close();
   }
 
-  private remember(databaseId: string, principal: string, role: Role | null): void {
+  private allowsNow({ id, databases = [], role = 'viewer' }: Principal, databaseId: string, operation: Operation): boolean {
+    const stored = this.roles.get(databaseId)?.get(id);
+    return roleAllows(stored === undefined ? (databases.includes(databaseId) ? role : null) : stored, operation);
+  }
+
+  private changed(member: StoredMember): void {
+    this.remember(member);
+    this.options.onChanged();
+    this.options.bus?.publish({ kind: 'members', databaseId: member.databaseId });
+  }
+
+  /** At what other instances have changed. */
+  private async look(): Promise<void> {
+    try {
+      const recent = await this.options.store.readRecent();
+      const isNews = recent.some(({ databaseId, principal, role }) => this.roles.get(databaseId)?.get(principal) !== role);
+      for (const member of recent) this.remember(member);
+      if (isNews) this.options.onChanged();
+    } catch (error) {
+      this.options.onError(error);
+    }
+  }
+
+  private rememberAll(members: readonly StoredMember[]): void {
+    for (const member of members) this.remember(member);
+    this.reading = null;
+  }
+
+  private remember({ databaseId, principal, role }: StoredMember): void {
     const members = this.roles.get(databaseId) ?? new Map<string, Role | null>();
     this.roles.set(databaseId, members.set(principal, role));
   }
@@ -97,22 +130,6 @@ export class Members {
 
 // As strong as a signing secret: whoever holds a code needs nothing else.
 const INVITATION_BYTES = 32;
-
-const MEMBER_TABLES_SQL = `
-CREATE TABLE IF NOT EXISTS member (
-  database_id TEXT NOT NULL,
-  principal TEXT NOT NULL,
-  role TEXT,                        -- a Role; NULL: revoked, whatever a token says
-  PRIMARY KEY (database_id, principal)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE IF NOT EXISTS invitation (
-  code_sha256 BLOB PRIMARY KEY NOT NULL, -- a random code of 256 bits needs no slow hash
-  database_id TEXT NOT NULL,
-  role TEXT NOT NULL,
-  expires_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-`;
 
 function sha256(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();

@@ -28,10 +28,10 @@ export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null)
 }
 
 /** Yields what is new now, then whatever comes, until it is left, the signal aborts or the server closes. */
-export async function* followChanges(open: () => LiveDatabase, from: FeedPosition | null, signal: AbortSignal): AsyncGenerator<FeedChange, void, undefined> {
+export async function* followChanges(open: () => Promise<LiveDatabase>, from: FeedPosition | null, signal: AbortSignal): AsyncGenerator<FeedChange, void, undefined> {
   let position = from;
   while (!signal.aborted) {
-    const database = open();
+    const database = await open();
     const change = changesAfter(database, position);
     if (change === null) {
       if (!(await database.nextCommit(signal))) return;

@@ -12,9 +12,9 @@ export function ownSite({ sql }: DatabaseFile): string {
   return made.toString('hex');
 }
 
-/** The next changeset of that site, by an author who has seen everything there is. */
-export function ownPush(file: DatabaseFile, site: string, body: Uint8Array, nowMs: number): Push {
+/** The next changeset of that site. `base`: the watermark at which it was made. */
+export function ownPush(file: DatabaseFile, site: string, body: Uint8Array, base: number, nowMs: number): Push {
   const state = file.sites.get(site);
   const sequence = (state?.lastSequence ?? 0) + 1;
-  return { type: 'push', previousHash: state?.lastHash ?? FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: [{ sequence, stampUs: nowMs * 1000, ageUs: 0, base: file.log.watermark, body }] };
+  return { type: 'push', previousHash: state?.lastHash ?? FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: [{ sequence, stampUs: nowMs * 1000, ageUs: 0, base, body }] };
 }

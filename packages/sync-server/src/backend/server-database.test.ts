@@ -20,7 +20,7 @@ beforeEach(() => {
 describe('a write of the server’s own program', () => {
   it('syncs like any other, and is durable when it returns', async () => {
     const client = await tested.server.open();
-    const watermark = backend.transaction((tx) => {
+    const watermark = await backend.transaction((tx) => {
       tx.insert('accounts', { id: 'a', name: 'Cash', rank: 1 });
       tx.insert('entries', { id: 'e', account_id: 'a', amount: 5, weight: 2, receipt: Uint8Array.of(1) });
     });
@@ -28,7 +28,7 @@ describe('a write of the server’s own program', () => {
     expect((await client.delivery()).groups.map(({ kind, keys }) => [kind, keys[0]?.[0]]).sort(byKind)).toEqual([['insert', 'a'], ['insert', 'e']]);
     // The value's type is the column's, not the program's.
     expect(tested.server.query('SELECT typeof(rank), (SELECT typeof(weight) FROM entries) FROM accounts')).toEqual([['integer', 'real']]);
-    backend.transaction((tx) => {
+    await backend.transaction((tx) => {
       expect(tx.query('SELECT name FROM accounts WHERE id = ?', 'a')).toEqual([['Cash']]);
       tx.update('accounts', { id: 'a' }, { name: 'Bank' });
       tx.delete('entries', { id: 'e' });
@@ -39,11 +39,11 @@ describe('a write of the server’s own program', () => {
   });
 
   it('goes on after a restart, and adds to counters instead of setting them', async () => {
-    backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 10, price: 3, currency: 'EUR' }));
+    await backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 10, price: 3, currency: 'EUR' }));
     const client = await tested.server.open();
     await tested.restart();
     backend = tested.server.sync.database(DATABASE);
-    backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: 12, price: 4 }));
+    await backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: 12, price: 4 }));
     const again = await tested.server.open(client.site);
     // Written before the client had heard of the two.
     await again.commit([update('products', 'p', { stock: 5n })], { base: 1 });
@@ -51,20 +51,20 @@ describe('a write of the server’s own program', () => {
     expect(tested.server.query(`SELECT count(*), count(DISTINCT site_number) FROM rockpool_log WHERE principal = 'server'`)).toEqual([[2n, 1n]]);
   });
 
-  it('is all or nothing, and says why it was refused', () => {
-    backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
-    const twice = (): unknown =>
+  it('is all or nothing, and says why it was refused', async () => {
+    await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
+    const twice = (): Promise<unknown> =>
       backend.transaction((tx) => {
         tx.insert('accounts', { id: 'b', name: 'Bank' });
         tx.insert('accounts', { id: 'c', name: 'Cash' });
       });
-    expect(twice).toThrowError(expect.objectContaining({ code: 'constraint-unique', fields: { table: 'accounts', columns: 'name' } }) as Error);
-    expect(() => backend.transaction(() => { throw new Error('changed my mind'); })).toThrow('changed my mind');
-    expect(() => backend.transaction((tx) => tx.update('accounts', { id: 'x' }, { name: 'x' }))).toThrowError(expect.objectContaining({ code: 'row-missing' }) as Error);
-    expect(() => backend.transaction((tx) => tx.insert('rockpool_conflict', {}))).toThrowError(expect.objectContaining({ code: 'schema-unknown-table' }) as Error);
-    expect(() => backend.transaction((tx) => tx.insert('accounts', { id: 'd', nam: 'x' }))).toThrowError(expect.objectContaining({ code: 'schema-unknown-column' }) as Error);
-    expect(() => backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 0.5 }))).toThrowError(expect.objectContaining({ code: 'value-invalid' }) as Error);
-    expect(backend.transaction(() => undefined)).toBeNull();
+    await expect(twice()).rejects.toThrowError(expect.objectContaining({ code: 'constraint-unique', fields: { table: 'accounts', columns: 'name' } }) as Error);
+    await expect(backend.transaction(() => { throw new Error('changed my mind'); })).rejects.toThrow('changed my mind');
+    await expect(backend.transaction((tx) => tx.update('accounts', { id: 'x' }, { name: 'x' }))).rejects.toThrowError(expect.objectContaining({ code: 'row-missing' }) as Error);
+    await expect(backend.transaction((tx) => tx.insert('rockpool_conflict', {}))).rejects.toThrowError(expect.objectContaining({ code: 'schema-unknown-table' }) as Error);
+    await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', nam: 'x' }))).rejects.toThrowError(expect.objectContaining({ code: 'schema-unknown-column' }) as Error);
+    await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 0.5 }))).rejects.toThrowError(expect.objectContaining({ code: 'value-invalid' }) as Error);
+    expect(await backend.transaction(() => undefined)).toBeNull();
     expect(tested.server.query('SELECT id FROM accounts')).toEqual([['a']]);
     expect(() => tested.server.sync.database('../etc')).toThrowError(expect.objectContaining({ code: 'auth-database-forbidden' }) as Error);
   });
@@ -86,7 +86,7 @@ describe('a rule of the app', () => {
     expect(await other.commit([update('products', 'p', { stock: -1n })], { base: 1 })).toEqual({ kind: 'rejected', sequence: 1, code: 'changeset-refused', fields: { reason: 'nothing left in stock' } });
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[0n]]);
     expect(seen.at(-1)).toMatchObject({ principal: 'ann', changes: [{ table: 'products', key: { id: 'p' }, before: { stock: 0n }, after: { stock: -1n } }] });
-    expect(() => backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: -5 }))).toThrowError(expect.objectContaining({ code: 'changeset-refused' }) as Error);
+    await expect(backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: -5 }))).rejects.toThrowError(expect.objectContaining({ code: 'changeset-refused' }) as Error);
     await client.commit([remove('products', 'p')]);
     expect(seen.at(-1)?.changes).toMatchObject([{ after: null }]);
   });
@@ -109,7 +109,7 @@ describe('a rule of the app', () => {
 
 describe('the feed of changes', () => {
   it('gives everything first, then what changes, from whoever it comes', async () => {
-    backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
+    await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const heard: FeedChange[] = [];
     const left = new AbortController();
     const following = (async () => {
@@ -126,13 +126,13 @@ describe('the feed of changes', () => {
     expect(heard[2]).toMatchObject({ watermark: 3, rows: [{ kind: 'delete', key: { id: 'a' } }] });
   });
 
-  it('goes on from a kept position, and starts over where that is of another log', () => {
-    backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
-    const position = backend.changesAfter(null);
-    expect(backend.changesAfter(position)).toBeNull();
-    for (const rank of [1, 2, 3]) backend.transaction((tx) => tx.update('accounts', { id: 'a' }, { rank }));
-    expect(backend.changesAfter(position)).toMatchObject({ whole: false, rows: [{ kind: 'update', values: { rank: 3n } }] });
-    expect(backend.changesAfter({ epoch: '0'.repeat(32), watermark: 1 })).toMatchObject({ whole: true, rows: [{ kind: 'insert' }] });
+  it('goes on from a kept position, and starts over where that is of another log', async () => {
+    await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
+    const position = await backend.changesAfter(null);
+    expect(await backend.changesAfter(position)).toBeNull();
+    for (const rank of [1, 2, 3]) await backend.transaction((tx) => tx.update('accounts', { id: 'a' }, { rank }));
+    expect(await backend.changesAfter(position)).toMatchObject({ whole: false, rows: [{ kind: 'update', values: { rank: 3n } }] });
+    expect(await backend.changesAfter({ epoch: '0'.repeat(32), watermark: 1 })).toMatchObject({ whole: true, rows: [{ kind: 'insert' }] });
   });
 
   it('ends with the server', async () => {

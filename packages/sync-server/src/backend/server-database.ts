@@ -5,25 +5,30 @@ import { changesAfter, followChanges, type FeedChange, type FeedPosition } from 
 /** A database as the server's own program sees it: what it writes syncs like anybody's writes. */
 export interface ServerDatabase {
   /**
-   * Writes at once, all or nothing, durable when it returns; gives the watermark, or null where nothing was written. `principal` is named as the author (default
+   * Writes all or nothing, durable when it resolves; gives the watermark, or null where nothing was written. `principal` is named as the author (default
    * `server`). Throws why it was rejected, such as `constraint-unique`, and what `body` throws: then nothing has happened.
    */
-  transaction(body: (transaction: BackendTransaction) => void, options?: { readonly principal?: string }): number | null;
+  transaction(body: (transaction: BackendTransaction) => void, options?: { readonly principal?: string }): Promise<number | null>;
   /** What changed since a position, as state; null: nothing. Without a position everything. */
-  changesAfter(position: FeedPosition | null): FeedChange | null;
+  changesAfter(position: FeedPosition | null): Promise<FeedChange | null>;
   /** The same, and from then on whatever changes. Break out of the loop, or abort, to stop. */
   changes(options?: { readonly from?: FeedPosition | null; readonly signal?: AbortSignal }): AsyncGenerator<FeedChange, void, undefined>;
 }
 
-export function toServerDatabase(open: () => LiveDatabase, now: () => number): ServerDatabase {
+export function toServerDatabase(open: () => Promise<LiveDatabase>, now: () => number): ServerDatabase {
   return {
-    transaction(body, { principal = 'server' } = {}) {
-      const live = open();
-      live.settle();
+    async transaction(body, { principal = 'server' } = {}) {
+      const live = await open();
+      await live.catchUp();
+      await live.settle();
       const changeset = collectChangeset(live.file, body);
       return changeset === null ? null : live.write(changeset, principal, now());
     },
-    changesAfter: (position) => changesAfter(open(), position),
+    async changesAfter(position) {
+      const live = await open();
+      await live.catchUp();
+      return changesAfter(live, position);
+    },
     changes: ({ from = null, signal = new AbortController().signal } = {}) => followChanges(open, from, signal),
   };
 }

@@ -52,6 +52,7 @@ export function runRestore(sources: Sources, print: (line: string) => void): voi
 function readPlaces(command: string, sources: Sources): { readonly dataDir: string; readonly directory: string } {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
+  if (given.text('postgres') !== '') problems.push('PostgreSQL has backups of its own, such as pg_dump; databases export gives one database as a file');
   const dataDir = given.required('data');
   const [directory = '', ...more] = given.positionals;
   if (directory === '') problems.push(`${command} needs a directory`);

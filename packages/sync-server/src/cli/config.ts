@@ -4,10 +4,11 @@ import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
 import { originProblem } from '../auth/origin.ts';
 import { isRole } from '../auth/role.ts';
 import type { Retention } from '../log/retention.ts';
-import { failWith, readCount, readDurationMs, readKeySet, readPort, readSchema, readSecret } from './read-values.ts';
+import { failWith, readCount, readDurationMs, readKeySet, readPort, readPostgres, readSchema, readSecret } from './read-values.ts';
 import { readSettings, type Settings, type Sources } from './settings.ts';
 
 const DATA: Settings = { data: { takes: 'text', help: 'the data directory' } };
+const POSTGRES: Settings = { postgres: { takes: 'text', help: 'postgresql://user@host/name: keep everything there instead, for several instances. A password is better in the environment' } };
 const SCHEMA: Settings = { schema: { takes: 'text', help: 'the schema file that the app’s build writes' } };
 const SECRET: Settings = {
   'secret-file': { takes: 'text', help: 'at least 32 random bytes that sign and check tokens' },
@@ -20,6 +21,7 @@ const TOKEN_RULES: Settings = {
 
 export const SERVE_SETTINGS: Settings = {
   ...DATA,
+  ...POSTGRES,
   ...SCHEMA,
   port: { takes: 'text', help: '0 takes a free one' },
   host: { takes: 'text', help: 'the address to listen on; default 127.0.0.1' },
@@ -42,11 +44,12 @@ export const TOKEN_SETTINGS: Settings = {
   ...TOKEN_RULES,
 };
 
-export const DATA_SETTINGS: Settings = DATA;
-export const DOCTOR_SETTINGS: Settings = { ...DATA, ...SCHEMA };
+export const DATA_SETTINGS: Settings = { ...DATA, ...POSTGRES };
+export const DOCTOR_SETTINGS: Settings = { ...DATA, ...POSTGRES, ...SCHEMA };
 
 export interface ServeConfig extends TokenRules {
   readonly dataDir: string;
+  readonly postgres?: string;
   readonly schema: Schema;
   readonly host: string;
   readonly port: number;
@@ -60,6 +63,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const given = readSettings(SERVE_SETTINGS, sources, problems);
   refusePositionals(given.positionals, problems);
   const dataDir = given.required('data');
+  const postgres = readPostgres(given.text('postgres'), problems);
   const schema = readSchema(given.required('schema'), problems);
   const port = readPort(given.required('port'), problems);
   const before = problems.length;
@@ -72,6 +76,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
   failWith(problems);
   return {
     dataDir,
+    ...(postgres !== '' && { postgres }),
     retention,
     schema: schema as Schema,
     host: given.text('host') || '127.0.0.1',

@@ -1,22 +1,24 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/database-id.ts';
-import { Members } from '../auth/members.ts';
+import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
 import { databaseIds, databasePath, membersPath } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { DATA_SETTINGS } from './config.ts';
-import { failWith } from './read-values.ts';
+import { runInPostgres } from './postgres-databases.ts';
+import { failWith, readPostgres } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
 
-/** `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`. The last two only while no server runs. */
-export function runDatabases(sources: Sources, print: Print): void {
+/** `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`. The last two only while no server runs on the directory; in PostgreSQL always. */
+export async function runDatabases(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
-  const dataDir = given.required('data');
+  const postgres = readPostgres(given.text('postgres'), problems);
+  const dataDir = postgres === '' ? given.required('data') : '';
   const [action = '', databaseId = '', file = '', ...more] = given.positionals;
   const command = ACTIONS[action];
   if (command === undefined) problems.push(`databases takes ${Object.keys(ACTIONS).join(', ')}`);
@@ -27,7 +29,8 @@ export function runDatabases(sources: Sources, print: Print): void {
     if (databaseId !== '' && !isDatabaseId(databaseId)) problems.push('an id is up to 64 letters, digits, _ and -');
   }
   failWith(problems);
-  command?.run({ dataDir, databaseId, file, print });
+  if (postgres === '') command?.run({ dataDir, databaseId, file, print });
+  else await runInPostgres(postgres, action, { databaseId, file, print });
 }
 
 interface Action {
@@ -77,7 +80,7 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
   try {
     const path = existing(dataDir, databaseId);
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-    const members = new Members(membersPath(dataDir));
+    const members = new SqliteMembers(membersPath(dataDir));
     members.forgetDatabase(databaseId);
     members.close();
     print(`deleted ${databaseId}`);

@@ -3,18 +3,20 @@ import { databaseProblems } from '../store/check-database.ts';
 import { databaseIds, databasePath } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { DOCTOR_SETTINGS, refusePositionals } from './config.ts';
-import { failWith, readSchema } from './read-values.ts';
+import { examinePostgres } from './postgres-databases.ts';
+import { failWith, readPostgres, readSchema } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 /** Less than this, and the next large import may find the disk full. */
 const LITTLE_SPACE_BYTES = 1024 ** 3;
 
 /** Looks at everything a server rests on, changes nothing, and returns whether all is well. Also while the server runs. */
-export function runDoctor(sources: Sources, print: (line: string) => void): boolean {
+export async function runDoctor(sources: Sources, print: (line: string) => void): Promise<boolean> {
   const settingProblems: string[] = [];
   const given = readSettings(DOCTOR_SETTINGS, sources, settingProblems);
   refusePositionals(given.positionals, settingProblems);
-  const dataDir = given.required('data');
+  const postgres = readPostgres(given.text('postgres'), settingProblems);
+  const dataDir = postgres === '' ? given.required('data') : '';
   const schema = readSchema(given.text('schema'), settingProblems);
   failWith(settingProblems);
   let isWell = true;
@@ -22,6 +24,10 @@ export function runDoctor(sources: Sources, print: (line: string) => void): bool
     isWell &&= problems.length === 0;
     print(problems.length === 0 ? `ok       ${subject}` : problems.map((problem) => `problem  ${subject}: ${problem}`).join('\n'));
   };
+  if (postgres !== '') {
+    await examinePostgres(postgres, schema, report);
+    return isWell;
+  }
   report('data directory', directoryProblems(dataDir));
   if (!existsSync(dataDir)) return false;
   print(`note     ${isInUse(dataDir) ? 'a server runs here' : 'no server runs here'}`);

@@ -9,6 +9,13 @@ export function readPort(text: string, problems: string[]): number {
   return port;
 }
 
+/** Never part of a problem: it may hold a password. */
+export function readPostgres(text: string, problems: string[]): string {
+  const { protocol = '' } = URL.canParse(text) ? new URL(text) : {};
+  if (text !== '' && protocol !== 'postgresql:' && protocol !== 'postgres:') problems.push('--postgres takes a URL such as postgresql://user@host/name');
+  return text;
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export function readDurationMs(name: string, text: string, problems: string[]): number {

@@ -5,6 +5,7 @@ import { RETENTION } from '../log/retention.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import { databaseFileName, databaseIds } from '../store/data-directory.ts';
+import { SqliteStore } from '../store/sqlite-store.ts';
 import { DatabaseCache } from './database-cache.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -14,27 +15,28 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 describe('the open databases', () => {
-  it('are one for each id, also where the file system ignores case', () => {
+  it('are one for each id, also where the file system ignores case', async () => {
     expect(databaseFileName('aB')).not.toBe(databaseFileName('ab'));
     expect(databaseFileName('aB').toLowerCase()).not.toBe(databaseFileName('ab').toLowerCase());
-    const cache = new DatabaseCache({ dataDir: folder.path, schema: TEST_SCHEMA, retention: RETENTION, onFailure: () => undefined });
-    expect(cache.get('a')).toBe(cache.get('a'));
-    expect(cache.get('a')).not.toBe(cache.get('A'));
-    cache.closeAll();
+    const cache = new DatabaseCache({ store: new SqliteStore(folder.path, TEST_SCHEMA), retention: RETENTION, onFailure: () => undefined });
+    const [first, second, other] = await Promise.all(['a', 'a', 'A'].map((databaseId) => cache.get(databaseId)));
+    expect(first).toBe(second);
+    expect(first).not.toBe(other);
+    await cache.closeAll();
     expect(readdirSync(join(folder.path, 'databases')).sort()).toEqual(['db-a.sqlite', 'db-~a.sqlite']);
     expect(databaseIds(folder.path)).toEqual(['A', 'a']);
   });
 
-  it('are closed when many are idle, the least recently used first', () => {
-    const cache = new DatabaseCache({ dataDir: folder.path, schema: TEST_SCHEMA, retention: RETENTION, onFailure: () => undefined, maxIdleFiles: 2 });
-    const a = cache.get('a');
-    const b = cache.get('b');
-    cache.get('a');
-    cache.get('c');
-    cache.get('d');
-    expect(cache.get('a')).toBe(a);
-    expect(cache.get('b')).not.toBe(b);
+  it('are closed when many are idle, the least recently used first', async () => {
+    const cache = new DatabaseCache({ store: new SqliteStore(folder.path, TEST_SCHEMA), retention: RETENTION, onFailure: () => undefined, maxIdleDatabases: 2 });
+    const a = await cache.get('a');
+    const b = await cache.get('b');
+    for (const databaseId of ['c', 'd', 'a']) await cache.get(databaseId);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(cache.count).toBe(2);
+    expect(await cache.get('a')).toBe(a);
+    expect(await cache.get('b')).not.toBe(b);
     expect(() => b.file.sql.get('SELECT 1')).toThrow();
-    cache.closeAll();
+    await cache.closeAll();
   });
 });

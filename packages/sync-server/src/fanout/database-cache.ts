@@ -1,21 +1,19 @@
-import { RockpoolError, type Schema } from '@rockpool/shared';
+import { RockpoolError } from '@rockpool/shared';
 import type { Validate } from '../backend/validate.ts';
 import { LiveDatabase } from './live-database.ts';
 import type { Retention } from '../log/retention.ts';
-import { databasePath, databasesDirectory } from '../store/data-directory.ts';
-import { openDatabaseFile } from '../store/database-file.ts';
+import type { Store } from '../store/store.ts';
 
-/** Files kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and its page cache. */
-export const MAX_IDLE_FILES = 64;
+/** Databases kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and its page cache. */
+export const MAX_IDLE_DATABASES = 64;
 
 export interface DatabaseCacheOptions {
-  readonly dataDir: string;
-  readonly schema: Schema;
+  readonly store: Store;
   readonly onFailure: (databaseId: string, error: unknown) => void;
   readonly retention: Retention;
   readonly deliveryPartBytes?: number | undefined;
   readonly validate?: ((databaseId: string) => Validate) | null;
-  readonly maxIdleFiles?: number;
+  readonly maxIdleDatabases?: number;
 }
 
 /** The open databases, each opened once. Those that nobody uses are closed, the least recently used first. */
@@ -23,18 +21,22 @@ export class DatabaseCache {
   private readonly options: DatabaseCacheOptions;
   // In order of last use.
   private readonly open = new Map<string, LiveDatabase>();
+  private readonly opening = new Map<string, Promise<LiveDatabase>>();
+  private sweep: NodeJS.Immediate | null = null;
 
   constructor(options: DatabaseCacheOptions) {
     this.options = options;
-    databasesDirectory(options.dataDir);
   }
 
-  /** Makes the database at its first use. Throws `schema-incompatible` or `database-unavailable`. The id is checked already. */
-  get(databaseId: string): LiveDatabase {
-    const database = this.open.get(databaseId) ?? this.openFile(databaseId);
+  /**
+   * Makes the database at its first use. Throws `schema-incompatible` or `database-unavailable`. The id is checked already. Whoever is given a database has to
+   * use it in the same turn of the event loop: later it may have been closed as idle.
+   */
+  async get(databaseId: string): Promise<LiveDatabase> {
+    const database = this.open.get(databaseId) ?? (await this.openOnce(databaseId));
     this.open.delete(databaseId);
     this.open.set(databaseId, database);
-    this.closeIdle(databaseId);
+    this.sweep ??= setImmediate(() => this.closeIdle());
     return database;
   }
 
@@ -42,28 +44,55 @@ export class DatabaseCache {
     return this.open.size;
   }
 
-  closeAll(): void {
-    for (const database of this.open.values()) database.close();
+  async closeAll(): Promise<void> {
+    if (this.sweep !== null) clearImmediate(this.sweep);
+    await Promise.allSettled(this.opening.values());
+    const databases = [...this.open.values()];
     this.open.clear();
+    await Promise.all(databases.map(async (database) => database.close()));
   }
 
-  private openFile(databaseId: string): LiveDatabase {
+  private openOnce(databaseId: string): Promise<LiveDatabase> {
+    const opening = this.opening.get(databaseId) ?? this.openNow(databaseId).finally(() => this.opening.delete(databaseId));
+    this.opening.set(databaseId, opening);
+    return opening;
+  }
+
+  private async openNow(databaseId: string): Promise<LiveDatabase> {
+    const { store, retention, validate = null, deliveryPartBytes, onFailure } = this.options;
+    const fail = (error: unknown): void => onFailure(databaseId, error);
+    let live: LiveDatabase | null = null;
     try {
-      const { dataDir, schema, retention, validate = null, deliveryPartBytes, onFailure } = this.options;
-      const file = openDatabaseFile(databasePath(dataDir, databaseId), schema);
-      return new LiveDatabase(file, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, onFailure: (error) => onFailure(databaseId, error) });
+      const opened = await store.open(databaseId, {
+        onFollowed: () => live?.followed(),
+        onLost: (error) => {
+          fail(error);
+          if (live !== null) this.lose(databaseId, live);
+        },
+      });
+      live = new LiveDatabase(opened, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, onFailure: fail });
+      this.open.set(databaseId, live);
+      return live;
     } catch (error) {
       if (error instanceof RockpoolError) throw error;
       throw new RockpoolError('database-unavailable', {}, { cause: error });
     }
   }
 
-  private closeIdle(except: string): void {
-    const idle = [...this.open].filter(([databaseId, database]) => databaseId !== except && database.isIdle);
-    const tooMany = idle.length - (this.options.maxIdleFiles ?? MAX_IDLE_FILES);
+  private lose(databaseId: string, live: LiveDatabase): void {
+    // It may have been closed since.
+    if (this.open.get(databaseId) !== live) return;
+    this.open.delete(databaseId);
+    live.lose(new RockpoolError('database-unavailable'));
+  }
+
+  private closeIdle(): void {
+    this.sweep = null;
+    const idle = [...this.open].filter(([, database]) => database.isIdle);
+    const tooMany = idle.length - (this.options.maxIdleDatabases ?? MAX_IDLE_DATABASES);
     for (const [databaseId, database] of idle.slice(0, Math.max(0, tooMany))) {
       this.open.delete(databaseId);
-      database.close();
+      void database.close();
     }
   }
 }

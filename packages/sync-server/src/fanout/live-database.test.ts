@@ -18,7 +18,7 @@ beforeEach(() => {
   live = new LiveDatabase(openDatabaseFile(join(folder.path, 'a.sqlite'), TEST_SCHEMA), { onFailure: (error) => expect.unreachable(String(error)) });
 });
 afterEach(() => {
-  live.close();
+  void live.close();
   folder.remove();
 });
 
@@ -26,7 +26,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
   const heard: ServerMessage[] = [];
   const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
   const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = site;
-  live.join(
+  void live.join(
     subscriber,
     { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
     { principal: { id: 'a' }, canWrite: true, view: null, nowMs: NOW_MS },

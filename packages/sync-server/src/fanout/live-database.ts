@@ -10,9 +10,11 @@ import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import { encodeParts } from '../pull/encode-parts.ts';
 import type { Sender } from '../push/admit-changeset.ts';
+import type { WaitingPush } from '../push/admit-pushes.ts';
 import { baseInEpoch } from '../push/older-epoch.ts';
 import { PushQueue } from '../push/push-queue.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
+import { durableInFile, type OpenDatabase } from '../store/durability.ts';
 import { viewGroups, type SchemaView } from '../store/schema-view.ts';
 import { startingPoint } from './starting-point.ts';
 
@@ -64,9 +66,14 @@ export interface LiveDatabaseOptions {
  */
 export class LiveDatabase {
   readonly file: DatabaseFile;
+  private readonly database: OpenDatabase;
   private readonly partBytes: number;
   /** The log's end then. */
   private readonly openedAt: number;
+  // Sessions that wait to be let in.
+  private joining = 0;
+  /** Up to which watermark the sessions have been served. */
+  private publishedUpTo: number;
   private readonly queue: PushQueue;
   private readonly audits: TableAudits;
   private readonly auditing = new Set<Subscriber>();
@@ -77,30 +84,38 @@ export class LiveDatabase {
   // Sessions of sites that are not theirs yet: they may ask by a push, and get nothing of the stream.
   private readonly foreigners = new Set<Subscriber>();
 
-  constructor(file: DatabaseFile, { onFailure, retention = RETENTION, validate = null, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
+  /** A file by itself is what lasts. */
+  constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
+    this.database = 'file' in database ? database : durableInFile(database);
+    const { file } = this.database;
     this.file = file;
     this.openedAt = file.log.watermark;
+    this.publishedUpTo = file.log.watermark;
     this.partBytes = deliveryPartBytes;
     this.audits = new TableAudits(file);
     const rules = { checks: foreignKeyChecks(file.tableByName), retention, validate };
-    this.queue = new PushQueue({ file, rules, onCommitted: (authors) => this.publish(authors), onFailure });
+    this.queue = new PushQueue({ database: this.database, rules, onCommitted: (authors) => this.publish(authors), onFailure });
   }
 
   /** Nobody is connected and nothing waits: the file may be closed. */
   get isIdle(): boolean {
-    return this.subscriptions.size === 0 && this.foreigners.size === 0 && this.waiting.size === 0 && this.queue.isEmpty;
+    return this.joining === 0 && this.subscriptions.size === 0 && this.foreigners.size === 0 && this.waiting.size === 0 && this.queue.isEmpty;
   }
 
   /**
    * Begins a session: welcome, then the first delivery, even when it is empty. A session of the same site that is still there ends: it
-   * is the one whose end has not been noticed yet. Throws the failure of a hello that does not fit the log.
+   * is the one whose end has not been noticed yet. Throws the failure of a hello that does not fit the log. Where commits take time, it may have to wait for some.
    */
-  join(subscriber: Subscriber, hello: Hello, access: Access): void {
+  join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
     // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it, unsaid, a copy would take for its own.
-    this.queue.settle(subscriber.site);
+    const settling = this.queue.settle(subscriber.site);
+    if (settling !== null) return settling.then(() => this.join(subscriber, hello, access));
     const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
-    if (logLostSomething && access.canWrite) this.beginEpoch(commonUpTo);
+    if (logLostSomething && access.canWrite) {
+      const beginning = this.beginEpoch(commonUpTo);
+      if (beginning !== null) return beginning.then(() => this.join(subscriber, hello, access));
+    }
     if (!isForeign) this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
     const welcome: Welcome = {
       type: 'welcome',
@@ -170,26 +185,55 @@ export class LiveDatabase {
     );
   }
 
-  /** Decides what has been pushed until now. */
-  settle(): void {
-    this.queue.drainAll();
+  /** Brings the file up to what other instances have committed. To be waited for before somebody joins who may have seen that. */
+  async catchUp(): Promise<void> {
+    this.joining++;
+    try {
+      await this.database.catchUp();
+    } finally {
+      this.joining--;
+    }
   }
 
-  /** Admits a changeset of the server's own program, durably. Returns its watermark; throws why it was rejected, or could not be stored. */
-  write(body: Uint8Array, principal: string, nowMs: number): number {
-    this.queue.drainAll();
-    const site = ownSite(this.file);
-    const push = ownPush(this.file, site, body, nowMs);
-    let failure: RockpoolError | null = null;
-    this.queue.push({ site, push, sender: { principal, receivedMs: nowMs, isForeign: false } }, (refusal) => (failure = refusal));
-    this.queue.drainAll();
-    if (failure !== null) throw failure;
-    const sequence = push.changesets.at(-1)?.sequence ?? 0;
+  /** Decides what has been pushed until now. */
+  async settle(): Promise<void> {
+    await this.queue.drainAll();
+  }
+
+  /** Admits a changeset that the server's own program has made of what is there, durably. Gives its watermark; throws why it was rejected, or could not be stored. */
+  async write(body: Uint8Array, principal: string, nowMs: number): Promise<number> {
+    const base = this.file.log.watermark;
+    let site = '';
+    let sequence = 0;
+    const take = (): WaitingPush => {
+      site = ownSite(this.file);
+      const push = ownPush(this.file, site, body, base, nowMs);
+      sequence = push.changesets.at(-1)?.sequence ?? 0;
+      return { site, push, sender: { principal, receivedMs: nowMs, isForeign: false } };
+    };
+    const refusal = await new Promise<RockpoolError | null>((settled) => {
+      this.queue.pushLate(site, body.length, take, settled);
+      void this.queue.drainAll();
+    });
+    if (refusal !== null) throw refusal;
     const { number } = this.file.sites.get(site) as SiteState;
-    const outcome = outcomesAfter(this.file.sql, number, sequence - 1).at(-1)?.outcome;
+    const outcome = outcomesAfter(this.file.sql, number, sequence - 1).find((stored) => stored.outcome.sequence === sequence)?.outcome;
     this.queue.confirm({ site, cursor: this.file.log.watermark, decidedUpTo: sequence });
     if (outcome?.kind === 'admitted') return outcome.watermark;
     throw new RockpoolError(outcome?.code ?? 'internal', outcome?.fields);
+  }
+
+  /** Other instances have committed, and the file has it. */
+  followed(): void {
+    this.publish(this.file.log.authorsAfter(this.publishedUpTo));
+  }
+
+  /** The file is not what is stored any more: whoever uses it connects again. */
+  lose(error: RockpoolError): void {
+    for (const subscriber of [...this.subscriptions.keys(), ...this.foreigners]) subscriber.fail(error);
+    for (const done of [...this.waiting]) done(false);
+    this.audits.close();
+    this.database.close();
   }
 
   /** Resolves with true after the next commit; with false when the signal aborts or the database closes. */
@@ -208,21 +252,29 @@ export class LiveDatabase {
   }
 
   /** Settles what waits, and closes the file. */
-  close(): void {
+  close(): Promise<void> | void {
     this.audits.close();
-    this.queue.drainAll();
+    const draining = this.queue.drainAll();
+    if (draining !== null) return draining.then(() => this.close());
     for (const done of [...this.waiting]) done(false);
-    this.file.sql.close();
+    this.database.close();
   }
 
   /** What the sessions of the old epoch know by watermarks is not what this log holds: they connect again and reload. */
-  private beginEpoch(commonUpTo: number): void {
+  private beginEpoch(commonUpTo: number): Promise<void> | null {
     // A file is put back while nobody has it open: what came since this server opened it is not what clients mean by these watermarks.
-    this.file.epoch.renew(Math.min(commonUpTo, this.openedAt));
+    const done = this.database.commit(() => this.file.epoch.renew(Math.min(commonUpTo, this.openedAt)));
+    if (done instanceof Promise) return done.then(() => this.leaveEpoch());
+    this.leaveEpoch();
+    return null;
+  }
+
+  private leaveEpoch(): void {
     for (const subscriber of [...this.subscriptions.keys()]) subscriber.fail(new RockpoolError('epoch-changed'));
   }
 
   private publish(authors: ReadonlySet<string>): void {
+    this.publishedUpTo = this.file.log.watermark;
     for (const done of [...this.waiting]) done(true);
     // Those who wrote nothing and stand at the same place get the same bytes.
     const encodedGroups = new Map<string, readonly Uint8Array[]>();

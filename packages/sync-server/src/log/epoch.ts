@@ -13,7 +13,7 @@ export class Epoch {
 
   constructor(sql: SqliteFile) {
     this.sql = sql;
-    this.current = { id: readMeta(sql, 'epoch') as Uint8Array, startedAt: Number(readMeta(sql, 'epoch_start') ?? 0) };
+    this.current = readEpoch(sql);
   }
 
   /** 16 random bytes. */
@@ -26,13 +26,19 @@ export class Epoch {
     return this.current.startedAt;
   }
 
-  /** Begins a new epoch, durably. `watermark`: up to which the logs of both epochs may be the same. */
+  /** Begins a new epoch, inside a transaction. `watermark`: up to which the logs of both epochs may be the same. */
   renew(watermark: number): void {
-    const renewed = { id: new Uint8Array(randomBytes(ID_BYTES)), startedAt: watermark };
-    this.sql.transaction(() => {
-      writeMeta(this.sql, 'epoch', renewed.id);
-      writeMeta(this.sql, 'epoch_start', String(renewed.startedAt));
-    });
-    this.current = renewed;
+    this.current = { id: new Uint8Array(randomBytes(ID_BYTES)), startedAt: watermark };
+    writeMeta(this.sql, 'epoch', this.current.id);
+    writeMeta(this.sql, 'epoch_start', String(watermark));
   }
+
+  /** Back to what is stored, after a transaction that did not commit. */
+  reload(): void {
+    this.current = readEpoch(this.sql);
+  }
+}
+
+function readEpoch(sql: SqliteFile): { readonly id: Uint8Array; readonly startedAt: number } {
+  return { id: readMeta(sql, 'epoch') as Uint8Array, startedAt: Number(readMeta(sql, 'epoch_start') ?? 0) };
 }

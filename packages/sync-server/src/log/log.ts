@@ -63,6 +63,12 @@ export class Log {
     return String(this.sql.get(`SELECT principal FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] ?? '');
   }
 
+  /** The sites whose changesets were admitted after a watermark, 32 hex digits each. */
+  authorsAfter(watermark: number): Set<string> {
+    const rows = this.sql.all(`SELECT DISTINCT lower(hex(site)) FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE watermark > ?`, BigInt(watermark));
+    return new Set(rows.map(([site]) => site as string));
+  }
+
   /** Back to what is stored, after a transaction that did not commit. */
   reload(): void {
     const last = this.sql.get(`SELECT watermark, max_stamp_us, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1`);

@@ -86,7 +86,7 @@ async function rowsAfter(changesets: readonly Written[], order: readonly number[
     const all = (sql: string): unknown => database.file.sql.all(sql);
     return [outcomes, ...['accounts', 'cards', 'comments', 'entries', 'notes', 'splits'].map((name) => all(`SELECT * FROM ${name} ORDER BY id`))];
   } finally {
-    database.close();
+    void database.close();
   }
 }
 

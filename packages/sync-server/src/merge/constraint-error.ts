@@ -1,4 +1,5 @@
 import { RockpoolError, type TableSchema } from '@rockpool/shared';
+import { KEY_SIZE_CHECK, TYPE_CHECK_PREFIX } from '../store/postgres/typed-table.ts';
 
 // Extended result codes of SQLite.
 const ERROR = 1;
@@ -24,6 +25,8 @@ export function constraintError(sqliteCode: number, message: string, table: Tabl
     case CONSTRAINT_NOT_NULL:
       return new RockpoolError('constraint-not-null', { ...fields, columns: columnsIn(message, table) });
     case CONSTRAINT_CHECK:
+      if (message.includes(TYPE_CHECK_PREFIX)) return new RockpoolError('constraint-data-type', fields);
+      if (message.includes(KEY_SIZE_CHECK)) return new RockpoolError('key-invalid', { ...fields, problem: 'too-large' });
       return new RockpoolError('constraint-check', { ...fields, constraint: constraintIn(message, table) });
     case CONSTRAINT_DATA_TYPE:
     case MISMATCH:

@@ -10,6 +10,7 @@ export class ServerMetrics {
   readonly receivedBytes: Counter = new Counter('rockpool_received_bytes_total', 'Bytes of frames of clients.');
   readonly sentBytes: Counter = new Counter('rockpool_sent_bytes_total', 'Bytes of messages to clients.');
   readonly pushDurations: Durations = new Durations('rockpool_push_duration_seconds', 'From the receipt of a push until all of it was durable or refused.');
+  readonly postgresCommitDurations: Durations = new Durations('rockpool_postgres_commit_duration_seconds', 'From the lock of a database to the end of its commit, where the store is PostgreSQL.');
   readonly changesetsPushed: Counter = new Counter('rockpool_changesets_pushed_total', 'Changesets in pushes that were dealt with, sent again or not.');
   readonly requests: Counter = new Counter('rockpool_http_requests_total', 'Requests over plain HTTP, by route and status.');
   private readonly gauges: Metric[] = [];
@@ -32,7 +33,7 @@ export class ServerMetrics {
   }
 
   render(): string {
-    const { sessionsOpened, sessionsFailed, socketsRefused, messagesReceived, receivedBytes, sentBytes, pushDurations, changesetsPushed, requests } = this;
-    return [sessionsOpened, sessionsFailed, socketsRefused, messagesReceived, receivedBytes, sentBytes, pushDurations, changesetsPushed, requests, ...this.gauges].map((metric) => metric.render()).join('');
+    const { sessionsOpened, sessionsFailed, socketsRefused, messagesReceived, receivedBytes, sentBytes, pushDurations, postgresCommitDurations, changesetsPushed, requests } = this;
+    return [sessionsOpened, sessionsFailed, socketsRefused, messagesReceived, receivedBytes, sentBytes, pushDurations, postgresCommitDurations, changesetsPushed, requests, ...this.gauges].map((metric) => metric.render()).join('');
   }
 }

@@ -25,30 +25,25 @@ export interface WaitingConfirm {
 }
 
 /**
- * Group commit: everything that waits goes into one transaction, so that all of it shares one fsync. Returns, for each push,
- * why it was refused as a whole, or null; outcomes are in the file by then. **Nothing may be told to anybody before this returns:
- * only then is it durable.** When it throws nothing of it happened, and all of it may be sent again.
+ * Group commit: everything that waits goes into one transaction, the caller's, so that all of it shares one fsync. Returns, for each push, why it was refused
+ * as a whole, or null; outcomes are in the file then. **Nothing may be told to anybody before that transaction is durable.** A push is asked for
+ * when its turn comes, after those before it.
  */
-export function admitPushes(file: DatabaseFile, rules: AdmissionRules, pushes: readonly WaitingPush[], confirms: Iterable<WaitingConfirm>): (RockpoolError | null)[] {
-  try {
-    return file.sql.transaction(() => {
-      for (const { site, cursor, decidedUpTo } of confirms) {
-        const state = file.sites.get(site);
-        if (state !== undefined) file.sites.save(confirmOutcomes(file.sql, state, cursor, decidedUpTo));
-      }
-      const since = file.log.watermark;
-      const refusals = pushes.map((waiting) => admitPush(file, rules, waiting));
-      const nowMs = pushes.at(-1)?.sender.receivedMs;
-      // What is forgotten is forgotten under a watermark, which takes something that was admitted.
-      if (nowMs !== undefined && file.log.watermark > since) forget(file, rules.retention, since, nowMs);
-      return refusals;
-    });
-  } catch (error) {
-    file.log.reload();
-    file.sites.reload();
-    file.tombstones.reload();
-    throw error;
+export function admitPushes(file: DatabaseFile, rules: AdmissionRules, pushes: readonly (() => WaitingPush)[], confirms: Iterable<WaitingConfirm>): (RockpoolError | null)[] {
+  for (const { site, cursor, decidedUpTo } of confirms) {
+    const state = file.sites.get(site);
+    if (state !== undefined) file.sites.save(confirmOutcomes(file.sql, state, cursor, decidedUpTo));
   }
+  const since = file.log.watermark;
+  let nowMs = 0;
+  const refusals = pushes.map((take) => {
+    const waiting = take();
+    nowMs = waiting.sender.receivedMs;
+    return admitPush(file, rules, waiting);
+  });
+  // What is forgotten is forgotten under a watermark, which takes something that was admitted.
+  if (file.log.watermark > since) forget(file, rules.retention, since, nowMs);
+  return refusals;
 }
 
 function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RETENTION } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
+import { durableInFile } from '../store/durability.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
 import { insert, toChangeset, withAges } from '../testing/changeset.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
@@ -28,7 +29,7 @@ beforeEach(() => {
   failures = [];
   onCommitted = () => undefined;
   queue = new PushQueue({
-    file,
+    database: durableInFile(file),
     rules: { checks: foreignKeyChecks(file.tableByName), retention: RETENTION, validate: null },
     onCommitted: (authors) => {
       commits.push(authors);
@@ -38,7 +39,7 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
-  queue.drainAll();
+  void queue.drainAll();
   beside.close();
   file.sql.close();
   folder.remove();

@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { DatabaseFile } from '../store/database-file.ts';
+import type { OpenDatabase } from '../store/durability.ts';
 import type { AdmissionRules } from './admission-rules.ts';
 import { admitPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
@@ -11,12 +11,15 @@ const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 const CONFIRM_DELAY_MS = 1_000;
 
 interface QueuedPush {
-  readonly waiting: WaitingPush;
+  readonly site: string;
+  readonly changesets: number;
+  readonly sizeBytes: number;
+  readonly take: () => WaitingPush;
   readonly settled: (refusal: RockpoolError | null) => void;
 }
 
 export interface PushQueueOptions {
-  readonly file: DatabaseFile;
+  readonly database: OpenDatabase;
   readonly rules: AdmissionRules;
   /** The pushes of these sites are durable now. Called before `settled` of each of them. */
   readonly onCommitted: (authors: ReadonlySet<string>) => void;
@@ -25,7 +28,9 @@ export interface PushQueueOptions {
 
 /**
  * The pushes of one database, admitted strictly in order of arrival. Everything that has arrived by the time the thread is
- * free goes into one commit: a lone push waits for nobody, and under load each fsync serves many.
+ * free, and the commit before it durable, goes into one commit: a lone push waits for nobody, and under load each commit serves many.
+ *
+ * Where the file itself is what lasts, a commit is done when it returns; else it takes turns of the event loop, during which the file is as it was.
  */
 export class PushQueue {
   private readonly options: PushQueueOptions;
@@ -33,17 +38,27 @@ export class PushQueue {
   private readonly confirms = new Map<string, WaitingConfirm>();
   private immediate: NodeJS.Immediate | null = null;
   private confirmTimer: NodeJS.Timeout | null = null;
+  // Null: no commit is under way.
+  private committing: Promise<void> | null = null;
 
   constructor(options: PushQueueOptions) {
     this.options = options;
   }
 
   get isEmpty(): boolean {
-    return this.waiting.length === 0 && this.confirms.size === 0;
+    return this.waiting.length === 0 && this.confirms.size === 0 && this.committing === null;
   }
 
-  push(waiting: WaitingPush, settled: (refusal: RockpoolError | null) => void): void {
-    this.waiting.push({ waiting, settled });
+  push(waiting: WaitingPush, settled: QueuedPush['settled']): void {
+    const { site, push } = waiting;
+    const sizeBytes = push.changesets.reduce((sum, { body }) => sum + body.length, 0);
+    this.waiting.push({ site, changesets: push.changesets.length, sizeBytes, take: () => waiting, settled });
+    this.schedule();
+  }
+
+  /** A push of one changeset that can be made only when its turn comes, because it follows what is before it. */
+  pushLate(site: string, sizeBytes: number, take: () => WaitingPush, settled: QueuedPush['settled']): void {
+    this.waiting.push({ site, changesets: 1, sizeBytes, take, settled });
     this.schedule();
   }
 
@@ -54,17 +69,18 @@ export class PushQueue {
     this.confirmTimer.unref();
   }
 
-  /** Decides now what this site has sent on a session before. */
-  settle(site: string): void {
-    if (this.confirms.has(site) || this.waiting.some(({ waiting }) => waiting.site === site)) this.drainAll();
+  /** Decides now what this site has sent on a session before. Null: that is done. */
+  settle(site: string): Promise<void> | null {
+    const waits = this.committing !== null || this.confirms.has(site) || this.waiting.some((queued) => queued.site === site);
+    return waits ? this.drainAll() : null;
   }
 
-  /** Before the file closes: nothing is left waiting. */
-  drainAll(): void {
-    do this.drain();
-    while (this.waiting.length > 0);
+  /** Decides all that waits. Null: that is done. */
+  drainAll(): Promise<void> | null {
+    while (this.committing === null && !this.isEmpty) this.drain();
     if (this.immediate !== null) clearImmediate(this.immediate);
     this.immediate = null;
+    return this.committing?.then(() => this.drainAll() ?? undefined) ?? null;
   }
 
   private schedule(): void {
@@ -76,45 +92,67 @@ export class PushQueue {
   }
 
   private drain(): void {
+    if (this.isEmpty || this.committing !== null) return;
     if (this.confirmTimer !== null) clearTimeout(this.confirmTimer);
     this.confirmTimer = null;
-    if (this.isEmpty) return;
     const group = this.takeGroup();
     const confirms = [...this.confirms.values()];
     this.confirms.clear();
     if (this.waiting.length > 0) this.schedule();
-    this.admit(group, confirms);
+    const admitted = this.admit(group, confirms);
+    if (admitted === null) return;
+    this.committing = admitted.finally(() => {
+      this.committing = null;
+      if (!this.isEmpty) this.schedule();
+    });
   }
 
   private takeGroup(): QueuedPush[] {
     let changesets = 0;
     let sizeBytes = 0;
     let count = 0;
-    for (const { waiting } of this.waiting) {
-      changesets += waiting.push.changesets.length;
-      for (const { body } of waiting.push.changesets) sizeBytes += body.length;
+    for (const queued of this.waiting) {
+      changesets += queued.changesets;
+      sizeBytes += queued.sizeBytes;
       if (count > 0 && (changesets > MAX_GROUP_CHANGESETS || sizeBytes > MAX_GROUP_BYTES)) break;
       count++;
     }
     return this.waiting.splice(0, count);
   }
 
-  private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): void {
-    const { file, rules, onCommitted, onFailure } = this.options;
-    let refusals: (RockpoolError | null)[];
+  /** Null: it is done. */
+  private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): Promise<void> | null {
+    const { database, rules } = this.options;
     try {
-      refusals = admitPushes(file, rules, group.map(({ waiting }) => waiting), confirms);
+      const refusals = database.commit(() => admitPushes(database.file, rules, group.map(({ take }) => take), confirms));
+      if (!(refusals instanceof Promise)) return this.succeeded(group, refusals);
+      return refusals.then(
+        (settled) => this.succeeded(group, settled) ?? undefined,
+        (error: unknown) => this.failed(group, error) ?? undefined,
+      );
     } catch (error) {
-      if (group.length > 1) {
-        // One push that cannot be stored must not take the others with it.
-        for (const queued of group) this.admit([queued], []);
-        return;
-      }
-      onFailure(error);
-      for (const { settled } of group) settled(new RockpoolError('database-unavailable', {}, { cause: error }));
-      return;
+      return this.failed(group, error);
     }
-    onCommitted(new Set(group.map(({ waiting }) => waiting.site)));
+  }
+
+  private succeeded(group: readonly QueuedPush[], refusals: readonly (RockpoolError | null)[]): null {
+    this.options.onCommitted(new Set(group.map(({ site }) => site)));
     group.forEach(({ settled }, i) => settled(refusals[i] ?? null));
+    return null;
+  }
+
+  private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
+    // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for all of them.
+    const isForAll = error instanceof RockpoolError && error.code === 'database-unavailable';
+    if (group.length > 1 && !isForAll) return this.oneByOne(group);
+    this.options.onFailure(error);
+    for (const { settled } of group) settled(isForAll ? error : new RockpoolError('database-unavailable', {}, { cause: error }));
+    return null;
+  }
+
+  private oneByOne([first, ...others]: readonly QueuedPush[]): Promise<void> | null {
+    if (first === undefined) return null;
+    const admitted = this.admit([first], []);
+    return admitted === null ? this.oneByOne(others) : admitted.then(() => this.oneByOne(others) ?? undefined);
   }
 }

@@ -16,7 +16,7 @@ export const invite: Route = {
     const { role, ttlMs = DEFAULT_TTL_MS } = await readJsonObject(request);
     if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS)) throw new RockpoolError('request-invalid', { problem: 'ttlMs is at most 30 days' });
     const expiresAtMs = Math.ceil(services.now() + ttlMs);
-    const code = services.members.invite({ databaseId, role: requireRole(role), expiresAtMs });
+    const code = await services.members.invite({ databaseId, role: requireRole(role), expiresAtMs });
     return Response.json({ code, expiresAtMs }, { status: 201, headers: { 'cache-control': 'no-store' } });
   },
 };
@@ -29,8 +29,7 @@ export const acceptInvitation: Route = {
   answer: async ({ services, principal, request }) => {
     const { code } = await readJsonObject(request);
     if (typeof code !== 'string') throw new RockpoolError('request-invalid', { problem: 'code is a text' });
-    const accepted = services.members.accept(code, principal, services.now());
-    services.rightsChanged();
+    const accepted = await services.members.accept(code, principal, services.now());
     return Response.json(accepted);
   },
 };

@@ -19,8 +19,7 @@ export const setMember: Route = {
   access: 'manage',
   answer: async ({ services, databaseId, param, request }) => {
     const role = requireRole((await readJsonObject(request))['role']);
-    services.members.setRole(databaseId, requirePrincipal(param('principal')), role);
-    services.rightsChanged();
+    await services.members.setRole(databaseId, requirePrincipal(param('principal')), role);
     return new Response(null, { status: 204 });
   },
 };
@@ -30,9 +29,8 @@ export const revokeMember: Route = {
   method: 'DELETE',
   path: '/databases/:databaseId/members/:principal',
   access: 'manage',
-  answer: ({ services, databaseId, param }) => {
-    services.members.setRole(databaseId, requirePrincipal(param('principal')), null);
-    services.rightsChanged();
+  answer: async ({ services, databaseId, param }) => {
+    await services.members.setRole(databaseId, requirePrincipal(param('principal')), null);
     return new Response(null, { status: 204 });
   },
 };

@@ -9,11 +9,9 @@ import type { Operation } from '../auth/role.ts';
 export interface Services {
   readonly members: Members;
   readonly httpSessions: HttpSessions;
-  /** Somebody's rights have changed: their sessions are looked at now. */
-  readonly rightsChanged: () => void;
   readonly metrics: ServerMetrics;
   /** False: the server takes no more work. */
-  readonly isReady: () => boolean;
+  readonly isReady: () => Promise<boolean>;
   readonly now: () => number;
   readonly schemaHash: string;
   /** Null where the database is too small for one. */

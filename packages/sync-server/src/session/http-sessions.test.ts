@@ -81,7 +81,7 @@ describe('a session over plain HTTP', () => {
     await member.hello(await tested.server.token());
     await member.next();
     await member.next();
-    tested.server.sync.members.setRole(DATABASE, 'ann', null);
+    await tested.server.sync.members.setRole(DATABASE, 'ann', null);
     expect(await member.next()).toMatchObject({ type: 'failure', code: 'auth-database-forbidden' });
   });
 

@@ -46,7 +46,7 @@ export interface SessionContext {
   readonly schemas: KnownSchemas;
   readonly gate: Gate;
   /** Throws where the database cannot be opened. */
-  readonly openDatabase: (databaseId: string) => LiveDatabase;
+  readonly openDatabase: (databaseId: string) => LiveDatabase | Promise<LiveDatabase>;
   readonly now: () => number;
   readonly log: Log;
   readonly limits: SessionLimits;
@@ -224,23 +224,27 @@ export class Session implements Subscriber {
       if (this.phase !== 'authenticating') return;
       const view = this.context.schemas.get(schemaHash);
       if (view === undefined) throw new RockpoolError('schema-mismatch');
-      this.open(hello, principal, canWrite, view);
+      await this.open(hello, principal, canWrite, view);
     });
   }
 
-  private open(hello: Hello, principal: Principal, canWrite: boolean, view: SchemaView | null): void {
+  private async open(hello: Hello, principal: Principal, canWrite: boolean, view: SchemaView | null): Promise<void> {
     this.site = Buffer.from(hello.siteId).toString('hex');
     this.context.places.enter(principal.id);
     this.databaseId = hello.databaseId;
     this.principal = principal;
     this.canWrite = canWrite;
     this.authorizedMs = this.context.now();
+    const database = await this.context.openDatabase(hello.databaseId);
+    await database.catchUp();
+    if (this.isClosed()) return;
+    await database.join(this, hello, { principal, canWrite, view, nowMs: this.context.now() });
+    if (this.isClosed()) return database.leave(this);
+    this.database = database;
     this.phase = 'open';
     this.assembler.setMaxMessageBytes(MAX_MESSAGE_BYTES);
-    this.database = this.context.openDatabase(hello.databaseId);
     this.context.metrics.sessionsOpened.add();
     this.context.log('session-opened', { database: this.databaseId, site: this.site, canWrite });
-    this.database.join(this, hello, { principal, canWrite, view, nowMs: this.context.now() });
     this.socket.resume();
     this.acceptHeld();
   }
@@ -300,6 +304,11 @@ export class Session implements Subscriber {
 
   private isOpen(): boolean {
     return this.phase === 'open';
+  }
+
+  /** Also while it was waiting for something. */
+  private isClosed(): boolean {
+    return this.phase === 'closed';
   }
 
   private end(): void {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { databaseFileName, databasePath } from '../store/data-directory.ts';
+import { databaseFileName } from '../store/data-directory.ts';
 import type { SnapshotFacts } from './write-snapshot.ts';
 
 /** A snapshot on disk, ready to be sent. */
@@ -31,7 +31,7 @@ export interface LogPosition {
 
 /** The snapshots of a server: built when they are asked for, one at a time, kept while they are of use. They are made anew after a restart. */
 export class Snapshots {
-  private readonly dataDir: string;
+  private readonly pathOf: (databaseId: string) => string;
   private readonly rules: SnapshotRules;
   private readonly directory: string;
   private readonly kept = new Map<string, Snapshot & { readonly schemaHash: string }>();
@@ -40,8 +40,9 @@ export class Snapshots {
   private last: Promise<unknown> = Promise.resolve();
   private number = 0;
 
-  constructor(dataDir: string, rules: SnapshotRules) {
-    this.dataDir = dataDir;
+  /** `pathOf`: the file of a database. */
+  constructor(dataDir: string, pathOf: (databaseId: string) => string, rules: SnapshotRules) {
+    this.pathOf = pathOf;
     this.rules = rules;
     this.directory = join(dataDir, 'snapshots');
     mkdirSync(this.directory, { recursive: true });
@@ -50,7 +51,7 @@ export class Snapshots {
 
   /** Null: the database is too small for one. */
   async get(databaseId: string, log: LogPosition): Promise<Snapshot | null> {
-    const path = databasePath(this.dataDir, databaseId);
+    const path = this.pathOf(databaseId);
     if (fileBytes(path) < this.rules.minFileBytes) return null;
     const kept = this.kept.get(databaseId);
     if (kept !== undefined && this.fits(kept, log)) return kept;

@@ -29,7 +29,7 @@ export function restoreDatabase(from: string, to: string): void {
   copyDatabase(from, to);
   const sql = new SqliteFile(to);
   try {
-    new Epoch(sql).renew(new Log(sql).watermark);
+    sql.transaction(() => new Epoch(sql).renew(new Log(sql).watermark));
   } finally {
     sql.close();
   }

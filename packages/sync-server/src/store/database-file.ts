@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema } from '@rockpool/shared';
+import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
 import { Epoch } from '../log/epoch.ts';
 import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
@@ -21,16 +21,23 @@ export interface DatabaseFile {
   readonly tombstones: Tombstones;
 }
 
+export interface DatabaseFileOptions {
+  /** Something else is what lasts, and the file is made anew from it: its commits wait for no disk. */
+  readonly disposable?: boolean;
+  /** The statements of a table of the app, or of Rockpool's that clients see too. */
+  readonly toDdl?: (table: TableSchema, isSystem: boolean) => string[];
+}
+
 /**
  * Opens the file, makes it where it is missing, adds to it what a newer schema adds.
  * Throws `schema-incompatible`, or `database-unavailable` for a file of another format.
  */
-export function openDatabaseFile(path: string, schema: Schema): DatabaseFile {
-  const sql = new SqliteFile(path);
+export function openDatabaseFile(path: string, schema: Schema, { disposable = false, toDdl = storedTableToDdl }: DatabaseFileOptions = {}): DatabaseFile {
+  const sql = new SqliteFile(path, { disposable });
   try {
     sql.transaction(() => {
       const isNew = sql.get(`SELECT 1 FROM sqlite_schema LIMIT 1`) === undefined;
-      if (isNew) create(sql, schema);
+      if (isNew) create(sql, schema, toDdl);
       else bringToSchema(sql, schema);
     });
     const tables = [...SYSTEM_TABLES.map((table) => toStoredTable(table, true)), ...syncedTables(schema).map((table) => toStoredTable(table, false))];
@@ -49,9 +56,10 @@ export function openDatabaseFile(path: string, schema: Schema): DatabaseFile {
   }
 }
 
-function create(sql: SqliteFile, schema: Schema): void {
+function create(sql: SqliteFile, schema: Schema, toDdl: NonNullable<DatabaseFileOptions['toDdl']>): void {
   sql.exec(INTERNAL_TABLES_SQL);
-  for (const table of [...SYSTEM_TABLES, ...syncedTables(schema)]) for (const statement of storedTableToDdl(table)) sql.exec(statement);
+  for (const table of SYSTEM_TABLES) for (const statement of toDdl(table, true)) sql.exec(statement);
+  for (const table of syncedTables(schema)) for (const statement of toDdl(table, false)) sql.exec(statement);
   writeMeta(sql, 'storage_format', String(STORAGE_FORMAT));
   writeMeta(sql, 'epoch', randomBytes(ID_BYTES));
   writeMeta(sql, 'schema', encodeSchema(schema));

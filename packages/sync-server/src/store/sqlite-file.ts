@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { CellValue } from '@rockpool/shared';
 
 /** A row as SQLite holds it: INTEGER as bigint, REAL as number. The same distinction as in CellValue. */
@@ -18,8 +18,8 @@ export class SqliteFile {
   private readonly database: DatabaseSync;
   private readonly statements = new Map<string, StatementSync>();
 
-  /** `readOnly`: for a look at a file that is somebody else's; nothing of it is changed. */
-  constructor(path: string, { readOnly = false }: { readonly readOnly?: boolean } = {}) {
+  /** `readOnly`: for a look at a file that is somebody else's; nothing of it is changed. `disposable`: the file may be lost with the machine, and commits need not wait. */
+  constructor(path: string, { readOnly = false, disposable = false }: { readonly readOnly?: boolean; readonly disposable?: boolean } = {}) {
     this.database = new DatabaseSync(path, {
       readBigInts: true,
       returnArrays: true,
@@ -31,7 +31,7 @@ export class SqliteFile {
     });
     if (readOnly) return;
     // FULL: COMMIT returns after fsync of the write-ahead log. An acknowledgement rests on it.
-    this.database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    this.database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${disposable ? 'OFF' : 'FULL'}`);
   }
 
   /** Statements without parameters or results. */
@@ -68,6 +68,23 @@ export class SqliteFile {
       if (this.database.isTransaction) this.database.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  /** Does and undoes `body`. Returns with its result what it changed, in the format of SQLite's session extension; empty: nothing. */
+  rehearse<Result>(body: () => Result): { readonly result: Result; readonly changeset: Uint8Array } {
+    this.database.exec('BEGIN IMMEDIATE');
+    const session = this.database.createSession();
+    try {
+      return { result: body(), changeset: session.changeset() };
+    } finally {
+      session.close();
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+    }
+  }
+
+  /** Changes what a changeset of rehearse says, or returns false: it does not fit, or two of its rows swap a unique value, which takes other means. */
+  apply(changeset: Uint8Array): boolean {
+    return this.database.applyChangeset(changeset, { onConflict: () => constants.SQLITE_CHANGESET_ABORT });
   }
 
   /** A part of a transaction that can fail alone. */

@@ -15,7 +15,7 @@ export class DirectSession implements Subscriber {
     this.database = database;
     this.replica = replica;
     const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = replica.site;
-    database.join(
+    void database.join(
       this,
       { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
       { principal: { id: this.site.slice(0, 4) }, canWrite: true, view: null, nowMs },

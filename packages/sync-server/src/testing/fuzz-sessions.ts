@@ -55,7 +55,7 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
   for (const { schema } of database.file.tableById.values()) expect(database.file.sql.get(`SELECT count(*) FROM "${schema.name}"`)).toEqual([0n]);
   // T14: well below what one frame that is believed would take.
   expect(process.memoryUsage().rss - beforeBytes).toBeLessThan(200 * 1024 * 1024);
-  database.close();
+  void database.close();
 }
 
 async function greet(session: Session): Promise<void> {

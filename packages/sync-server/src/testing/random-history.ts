@@ -110,7 +110,7 @@ export async function checkConvergence({ clocks, retention, steps }: History): P
     const admitted = world.replicas.flatMap(({ outcomes }) => outcomes.flatMap((outcome) => (outcome.kind === 'admitted' ? [outcome.watermark] : [])));
     expect(admitted.sort((a, b) => a - b)).toEqual(Array.from({ length: database.file.log.watermark }, (_, i) => i + 1));
   } finally {
-    database.close();
+    void database.close();
   }
 }
 

@@ -1,0 +1,100 @@
+// `npm run bench -- instances`: one instance on files, one on PostgreSQL, and three on the same PostgreSQL; in Node, over loopback. Not beside peers: it shows what instances cost.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { encodeSchema } from '../packages/shared/src/index.ts';
+import { PostgresServer } from '../packages/sync-server/src/testing/postgres-server.ts';
+import { SYNC_SUBJECTS, type SyncSubject } from './sync/engines.ts';
+import { schema, SECRET } from './sync/engines/rockpool-shared.ts';
+import { startClients } from './sync/processes.ts';
+import { quantile, sleep } from './sync/workload.ts';
+
+const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+const ROWS_OF_EACH = flags.quick ? 300 : 2_000;
+const LIVE_WRITES = flags.quick ? 30 : 200;
+const WRITERS = 3;
+const GAP_MS = 15;
+const SETTLE_MS = 2_000;
+const TIMEOUT_MS = 120_000;
+const FIRST_LIVE_ROW = 1_000_000;
+
+const BIN = join(import.meta.dirname, '../packages/sync-server/bin/rockpool-server.mjs');
+const [rockpool] = SYNC_SUBJECTS as readonly [SyncSubject, ...SyncSubject[]];
+
+interface Instance {
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+async function startInstance(postgres: string | null): Promise<Instance> {
+  const folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-instances-'));
+  writeFileSync(join(folder, 'schema.json'), encodeSchema(schema));
+  writeFileSync(join(folder, 'secret'), SECRET);
+  const args = [BIN, 'serve', '--data', join(folder, 'data'), '--schema', join(folder, 'schema.json'), '--secret-file', join(folder, 'secret'), '--port', '0', ...(postgres === null ? [] : ['--postgres', postgres])];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  return {
+    port: await portOf(child),
+    async stop() {
+      const ended = new Promise((resolve) => child.once('close', resolve));
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function portOf(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      const [, port] = /listening on \S+:(\d+)/.exec(chunk.toString()) ?? [];
+      if (port !== undefined) resolve(Number(port));
+    });
+    child.once('close', (code) => reject(new Error(`the server ended with ${code}`)));
+  });
+}
+
+/** Writers with a backlog each, one transaction a row, on one database: changesets a second until everybody has everything. */
+async function throughput(ports: readonly number[]): Promise<number> {
+  const writers = await Promise.all(Array.from({ length: WRITERS }, (_, i) => startClients(rockpool, ports[i % ports.length] as number, `w${i}`)));
+  try {
+    await Promise.all(writers.map((writer, i) => writer.insertEach(i * ROWS_OF_EACH, ROWS_OF_EACH)));
+    const startMs = performance.now();
+    await Promise.all(writers.map((writer) => writer.connect()));
+    await Promise.all(writers.map((writer) => writer.waitForCount(WRITERS * ROWS_OF_EACH, TIMEOUT_MS)));
+    return (WRITERS * ROWS_OF_EACH * 1000) / (performance.now() - startMs);
+  } finally {
+    await Promise.all(writers.map((writer) => writer.end()));
+  }
+}
+
+/** From the write at one client until another one is told, who may be at another instance. */
+async function propagation(ports: readonly number[]): Promise<number[]> {
+  const [a, b] = await Promise.all([startClients(rockpool, ports[0] as number, 'a'), startClients(rockpool, ports.at(-1) as number, 'b')]);
+  try {
+    await Promise.all([a.connect(), b.connect()]);
+    await a.insertEach(FIRST_LIVE_ROW * 3, 1);
+    await b.waitForCount(WRITERS * ROWS_OF_EACH + 1, TIMEOUT_MS);
+    const written = await a.insertPaced(FIRST_LIVE_ROW, LIVE_WRITES, GAP_MS);
+    await sleep(SETTLE_MS);
+    return await b.latencies(written);
+  } finally {
+    await Promise.all([a.end(), b.end()]);
+  }
+}
+
+const postgres = await PostgresServer.start({ durable: true });
+try {
+  for (const [name, count, isShared] of [['one on files', 1, false], ['one on PostgreSQL', 1, true], ['three on PostgreSQL', 3, true]] as const) {
+    const url = isShared ? (await postgres.createDatabase()).url : null;
+    const instances = await Promise.all(Array.from({ length: count }, () => startInstance(url)));
+    const ports = instances.map(({ port }) => port);
+    const perSecond = await throughput(ports);
+    const latencies = await propagation(ports);
+    console.log(`${name.padEnd(20)} ${perSecond.toFixed(0).padStart(6)} changesets/s   propagation p50 ${quantile(latencies, 0.5).toFixed(1)} ms, p99 ${quantile(latencies, 0.99).toFixed(1)} ms`);
+    await Promise.all(instances.map((instance) => instance.stop()));
+  }
+} finally {
+  await postgres.stop();
+}

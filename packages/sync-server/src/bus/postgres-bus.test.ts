@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { Connections } from '../store/postgres/connection.ts';
+import { postgresUnderTest } from '../testing/postgres-under-test.ts';
+import { busContract } from './bus.contract.ts';
+import type { BusMessage } from './bus.ts';
+import { PostgresBus } from './postgres-bus.ts';
+
+const postgres = postgresUnderTest();
+
+async function makeBus(url: string, errors: unknown[] = []): Promise<PostgresBus> {
+  const connections = new Connections(url);
+  const bus = new PostgresBus(connections, (error) => void errors.push(error));
+  const close = bus.close.bind(bus);
+  bus.close = async () => {
+    await close();
+    await connections.close();
+  };
+  return bus;
+}
+
+busContract('of PostgreSQL', async () => {
+  const { url } = await postgres.server.createDatabase();
+  return [await makeBus(url), await makeBus(url)];
+});
+
+it('listens again after its connection was ended, and minds no message of somebody else', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  const errors: unknown[] = [];
+  const bus = await makeBus(url, errors);
+  const heard: BusMessage[] = [];
+  bus.subscribe((message) => void heard.push(message));
+  const hear = async (databaseId: string): Promise<void> => {
+    while (heard.at(-1)?.databaseId !== databaseId) {
+      bus.publish({ kind: 'members', databaseId });
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  await hear('before');
+  await postgres.server.query(name, `SELECT pg_notify('rockpool', 'not a message')`);
+  await postgres.server.query(name, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`);
+  await hear('after');
+  expect(errors.length).toBeGreaterThanOrEqual(2);
+  await bus.close();
+});

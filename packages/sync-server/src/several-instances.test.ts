@@ -1,0 +1,163 @@
+import { buildSchema } from '@rockpool/shared';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { insert, update } from './testing/changeset.ts';
+import { postgresUnderTest } from './testing/postgres-under-test.ts';
+import { TestSite } from './testing/test-client.ts';
+import { column, TEST_SCHEMA, TEST_TABLES } from './testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TestServer } from './testing/test-server.ts';
+import { told } from './testing/told.ts';
+
+const postgres = postgresUnderTest();
+
+let folders: ReturnType<typeof temporaryFolder>[];
+let servers: TestServer[];
+let url: string;
+let name: string;
+
+async function start(options: Parameters<typeof TestServer.start>[1] = {}): Promise<TestServer> {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  const server = await TestServer.start(folder.path, { postgres: url, ...options });
+  servers.push(server);
+  await server.sync.ready();
+  return server;
+}
+
+beforeEach(async () => {
+  ({ url, name } = await postgres.server.createDatabase());
+  [folders, servers] = [[], []];
+});
+afterEach(async () => {
+  for (const server of servers) await server.stop();
+  for (const folder of folders) folder.remove();
+});
+
+describe('several instances on one PostgreSQL', () => {
+  it('bring what one has admitted to the clients of all', async () => {
+    const [a, b] = [await start(), await start()];
+    const [ann, ben] = [await a.open(), await b.open()];
+    await ann.commit([insert('accounts', 'x', { name: 'Cash', rank: 1n })]);
+    expect(told(await ben.delivery(), 'accounts')).toMatchObject([{ kind: 'insert', key: ['x'] }]);
+    await ben.commit([update('accounts', 'x', { rank: 2n })]);
+    expect(told(await ann.delivery(), 'accounts')).toMatchObject([{ kind: 'update', key: ['x'] }]);
+    expect(await postgres.server.query(name, 'SELECT database_id, id, name, rank FROM rockpool.accounts')).toEqual([[DATABASE, 'x', 'Cash', '2']]);
+    for (const { events } of [a, b]) expect(events.filter(({ event }) => event.endsWith('-error') || event.endsWith('-failed'))).toEqual([]);
+  });
+
+  it('let a client go on at any of them, also at one that has heard nothing yet', async () => {
+    const [a, b] = [await start(), await start()];
+    const site = new TestSite();
+    const [first, idle] = [await a.open(site), await b.open()];
+    for (let i = 0; i < 20; i++) await first.commit([insert('entries', `e${i}`, { amount: BigInt(i) })]);
+    first.cut();
+    const second = await b.open(site);
+    expect(site.cursor).toBe(20);
+    // No other epoch: what the client knows is not taken for a log that was lost.
+    expect(await second.commit([insert('entries', 'last', { amount: 0n })])).toMatchObject({ kind: 'admitted', watermark: 21 });
+    while (idle.site.cursor < 21) await idle.delivery();
+    expect(idle.closed).toBeNull();
+  });
+
+  it('reject at all of them what one of them would', async () => {
+    const [a, b] = [await start(), await start()];
+    const [ann, ben] = [await a.open(), await b.open()];
+    await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    expect(await ben.commit([insert('accounts', 'y', { name: 'Cash' })])).toMatchObject({ kind: 'rejected', code: 'constraint-unique' });
+    expect(await ben.commit([insert('entries', 'e', { amount: 1n, account_id: 'nobody' })])).toMatchObject({ kind: 'rejected', code: 'constraint-foreign-key' });
+    // What PostgreSQL could not store is SQLite's to refuse.
+    expect(await ben.commit([insert('entries', 'e', { amount: 1n, weight: 'heavy' })])).toMatchObject({ kind: 'rejected', code: 'constraint-data-type' });
+    expect(await ben.commit([insert('entries', 'k'.repeat(3_000), { amount: 1n })])).toMatchObject({ kind: 'rejected', code: 'key-invalid' });
+    expect(await ben.commit([insert('entries', 'e', { amount: 1n })])).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('hold a role that was taken away at one of them against open sessions at all', async () => {
+    const [a, b] = [await start(), await start()];
+    const ann = await b.open();
+    await a.sync.members.setRole(DATABASE, 'ann', null);
+    expect(await ann.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    expect(b.sync.members.list(DATABASE)).toEqual([{ principal: 'ann', role: null }]);
+    const code = await a.sync.members.invite({ databaseId: DATABASE, role: 'viewer', expiresAtMs: Date.now() + 60_000 });
+    const accept = async (): Promise<number> => (await b.ask('POST', '/invitations/accept', { token: await b.token('editor', 'eve', 'elsewhere'), body: JSON.stringify({ code }) })).status;
+    expect((await Promise.all([accept(), accept(), accept()])).sort((x, y) => x - y)).toEqual([200, 400, 400]);
+    expect((await a.open(undefined, { principal: 'eve', databaseId: DATABASE, role: 'viewer' })).site.cursor).toBe(0);
+  });
+
+  it('write, and follow changes, for the program that runs them', async () => {
+    const [a, b] = [await start(), await start()];
+    const [at, beside] = [a.sync.database(DATABASE), b.sync.database(DATABASE)];
+    await Promise.all([at, beside].flatMap((database, i) => Array.from({ length: 10 }, (_, n) => database.transaction((tx) => tx.insert('entries', { id: `${i}-${n}`, amount: n })))));
+    const change = await beside.changesAfter(null);
+    expect(change).toMatchObject({ watermark: 20, whole: true });
+    expect(change?.rows).toHaveLength(20);
+    await expect(beside.transaction((tx) => tx.insert('entries', { id: '0-0', amount: 7, account_id: 'nobody' }))).rejects.toMatchObject({ code: 'constraint-foreign-key' });
+    const left = new AbortController();
+    const next = beside.changes({ from: change, signal: left.signal }).next();
+    await at.transaction((tx) => tx.update('entries', { id: '1-1' }, { note: 'seen' }));
+    expect((await next).value).toMatchObject({ watermark: 21, rows: [{ key: { id: '1-1' }, values: { note: 'seen' } }] });
+    left.abort();
+  });
+
+  it('go over to a newer schema, with which older clients go on, and commit no more with the old one', async () => {
+    const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
+    const wider = buildSchema([{ ...accounts, columns: [...accounts.columns, column('color', 'text', { notNull: true, defaultSql: `'red'` })] }, ...others]);
+    const old = await start();
+    const ann = await old.open();
+    await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    const renewed = await start({ schema: wider });
+    ann.site.write([insert('accounts', 'y', { name: 'Bank' })]);
+    ann.push();
+    expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
+    expect((await old.ask('GET', '/ready')).status).toBe(503);
+    // Said by the hash of the old schema.
+    const again = await renewed.open(ann.site);
+    again.push();
+    expect((await again.decided(2)).outcomes).toMatchObject([{ kind: 'admitted' }]);
+    expect(await postgres.server.query(name, 'SELECT id, color FROM rockpool.accounts ORDER BY id')).toEqual([['x', 'red'], ['y', 'red']]);
+    await expect(start()).rejects.toMatchObject({ code: 'schema-incompatible' });
+  });
+
+  it('give a first sync as a file', async () => {
+    const server = await start({ snapshots: { minFileBytes: 1, maxTailChangesets: 100 } });
+    await (await server.open()).commit([insert('accounts', 'x', { name: 'Cash' })]);
+    const answer = await server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, { token: await server.token() });
+    expect(answer.status).toBe(200);
+    expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
+  });
+
+  it('are not ready, and acknowledge nothing, while PostgreSQL does not answer; then they go on', async () => {
+    const server = await start();
+    const ann = await server.open();
+    await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
+    expect((await server.ask('GET', '/ready')).status).toBe(200);
+    await postgres.server.query('postgres', `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    const disconnect = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`;
+    await postgres.server.query('postgres', disconnect);
+    expect((await server.ask('GET', '/ready')).status).toBe(503);
+    ann.site.write([insert('accounts', 'y', { name: 'Bank' })]);
+    ann.push();
+    expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
+    await postgres.server.query('postgres', `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    const again = await server.open(ann.site);
+    again.push();
+    expect((await again.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', watermark: 2 }]);
+    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/rockpool_postgres_commit_duration_seconds_count [1-9]/);
+  });
+
+  it('go on after PostgreSQL was put back to an older state, and are given back what it lost', async () => {
+    const server = await start();
+    const ann = await server.open();
+    await ann.commit([insert('accounts', 'kept', { name: 'Kept' })]);
+    await postgres.server.query(name, 'CREATE SCHEMA backup');
+    const tables = (await postgres.server.query(name, `SELECT tablename FROM pg_tables WHERE schemaname = 'rockpool'`)).map(([table]) => table as string);
+    for (const table of tables) await postgres.server.query(name, `CREATE TABLE backup.${table} AS SELECT * FROM rockpool.${table}`);
+    await ann.commit([insert('accounts', 'lost', { name: 'Lost' })]);
+    for (const table of tables) await postgres.server.query(name, `BEGIN; DELETE FROM rockpool.${table}; INSERT INTO rockpool.${table} SELECT * FROM backup.${table}; COMMIT`);
+    ann.site.write([insert('accounts', 'next', { name: 'Next' })]);
+    ann.push();
+    expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
+    const again = await server.connect(ann.site);
+    again.hello(await server.token(), DATABASE);
+    // A new epoch, and everything anew: the client sees what this log lacks.
+    expect(await again.next('welcome')).toMatchObject({ reload: true, decidedUpTo: 1, watermark: 1 });
+  });
+});

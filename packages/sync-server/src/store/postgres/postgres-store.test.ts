@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { InProcessBus } from '../../bus/in-process-bus.ts';
+import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
+import { storeContract } from '../store.contract.ts';
+import type { OpenDatabase } from '../durability.ts';
+import { Connections } from './connection.ts';
+import { PostgresStore } from './postgres-store.ts';
+
+const postgres = postgresUnderTest();
+
+storeContract('PostgreSQL', async () => {
+  const folder = temporaryFolder();
+  const { url } = await postgres.server.createDatabase();
+  const connections = new Connections(url);
+  return {
+    open: (schema) => new PostgresStore({ connections, bus: new InProcessBus(), dataDir: folder.path, schema, measureCommit: () => undefined, onError: (error) => expect.unreachable(String(error)) }),
+    remove: async () => {
+      await connections.close();
+      folder.remove();
+    },
+  };
+});
+
+describe('several instances on one PostgreSQL', () => {
+  interface Instance {
+    readonly store: PostgresStore;
+    readonly connections: Connections;
+    readonly folder: ReturnType<typeof temporaryFolder>;
+    database: OpenDatabase;
+    followed: number;
+    lost: unknown[];
+  }
+  let bus: InProcessBus;
+  let url: string;
+  let name: string;
+  let instances: Instance[];
+
+  async function start(): Promise<Instance> {
+    const folder = temporaryFolder();
+    const connections = new Connections(url);
+    const store = new PostgresStore({ connections, bus, dataDir: folder.path, schema: TEST_SCHEMA, measureCommit: () => undefined, onError: () => undefined });
+    const instance: Instance = { store, connections, folder, database: null as unknown as OpenDatabase, followed: 0, lost: [] };
+    instances.push(instance);
+    await openAt(instance);
+    return instance;
+  }
+  async function openAt(instance: Instance): Promise<void> {
+    instance.database = await instance.store.open('household', { onFollowed: () => void instance.followed++, onLost: (error) => void instance.lost.push(error) });
+  }
+  const add = async ({ database }: Instance, id: string): Promise<void> => database.commit(() => database.file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', id, id));
+  const namesAt = ({ database }: Instance): unknown[] => database.file.sql.all('SELECT name FROM accounts ORDER BY name').flat();
+
+  beforeEach(async () => {
+    ({ url, name } = await postgres.server.createDatabase());
+    bus = new InProcessBus();
+    instances = [];
+  });
+  afterEach(async () => {
+    for (const { store, connections, folder, database } of instances) {
+      database.close();
+      await store.close();
+      await connections.close();
+      folder.remove();
+    }
+  });
+
+  it('decide one after the other, each on what the others have committed', async () => {
+    const all = [await start(), await start(), await start()];
+    await Promise.all(all.flatMap((instance, i) => Array.from({ length: 20 }, (_, n) => add(instance, `${i}-${n}`))));
+    await Promise.all(all.map(async ({ database }) => database.catchUp()));
+    const names = namesAt(all[0] as Instance);
+    expect(names).toHaveLength(60);
+    for (const instance of all) expect(namesAt(instance)).toEqual(names);
+    expect(await postgres.server.query(name, 'SELECT count(*), min(head), max(head) FROM rockpool.rockpool_commit')).toEqual([['61', '1', '61']]);
+    expect(await postgres.server.query(name, 'SELECT count(*) FROM rockpool.accounts')).toEqual([['60']]);
+  });
+
+  it('number their commits in the order in which these become visible', async () => {
+    const all = [await start(), await start()];
+    const seen: number[][] = [];
+    let isOver = false;
+    const watching = (async () => {
+      while (!isOver) seen.push((await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).map(([head]) => Number(head)));
+    })();
+    await Promise.all(all.flatMap((instance, i) => Array.from({ length: 25 }, (_, n) => add(instance, `${i}-${n}`))));
+    isOver = true;
+    await watching;
+    // A number that becomes visible after a higher one would have been missing in between.
+    for (const heads of seen) expect(heads).toEqual(heads.map((_, i) => i + 1));
+  });
+
+  it('hear of each other by the bus, and find out by themselves what it did not tell', async () => {
+    const [a, b] = [await start(), await start()];
+    await add(a, 'told');
+    while (b.followed < 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(namesAt(b)).toEqual(['told']);
+    bus.publish = () => undefined;
+    await add(a, 'untold');
+    while (b.followed < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(namesAt(b)).toEqual(['told', 'untold']);
+  });
+
+  it('make the same new database only once', async () => {
+    const [a, b] = await Promise.all([start(), start()]);
+    expect(a.database.file.epoch.id).toEqual(b.database.file.epoch.id);
+  });
+
+  it('find a commit of which nobody has heard', async () => {
+    const a = await start();
+    await add(a, 'before');
+    // The connection breaks right after PostgreSQL has committed.
+    const transaction = a.connections.transaction.bind(a.connections);
+    a.connections.transaction = async (...question) => {
+      a.connections.transaction = transaction;
+      await transaction(...question);
+      throw new Error('the connection was lost');
+    };
+    await expect(add(a, 'unheard')).rejects.toThrow('the connection was lost');
+    expect(namesAt(a)).toEqual(['before']);
+    await add(a, 'after');
+    expect(namesAt(a)).toEqual(['after', 'before', 'unheard']);
+  });
+
+  it('take a database anew when they cannot follow, or its rows are not what was decided on', async () => {
+    const [a, b] = [await start(), await start()];
+    bus.publish = () => undefined;
+    await add(a, 'x');
+    await add(a, 'y');
+    await postgres.server.query(name, 'DELETE FROM rockpool.rockpool_commit WHERE head < 3');
+    await expect(add(b, 'z')).rejects.toMatchObject({ code: 'database-unavailable' });
+    while (b.lost.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    b.database.close();
+    await openAt(b);
+    await add(b, 'z');
+    expect(namesAt(b)).toEqual(['x', 'y', 'z']);
+    await postgres.server.query(name, `DELETE FROM rockpool.accounts WHERE id = 'x'`);
+    await expect((async () => b.database.commit(() => b.database.file.sql.run(`UPDATE accounts SET rank = 1 WHERE id = 'x'`)))()).rejects.toMatchObject({ code: 'storage-corrupt' });
+  });
+
+  it('see one database each time, whatever the statement says', async () => {
+    const a = await start();
+    await add(a, 'mine');
+    const other = await a.store.open('other', { onFollowed: () => undefined, onLost: () => undefined });
+    await other.commit(() => other.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('theirs', 'theirs')`));
+    other.close();
+    const visible = (databaseId: string): Promise<unknown> => a.connections.transaction(databaseId, 'READ WRITE', async (connection) => ({ commit: false, result: await connection.query('SELECT database_id FROM rockpool.accounts') }));
+    expect(await visible('household')).toEqual([['household']]);
+    expect(await visible('nobody')).toEqual([]);
+    expect(await a.connections.query('SELECT * FROM rockpool.accounts')).toEqual([]);
+    expect(await postgres.server.query(name, 'SELECT count(*) FROM rockpool.accounts')).toEqual([['2']]);
+  });
+});

