@@ -1,7 +1,7 @@
-import type { Touched } from '../rpc/query-dependencies.ts';
+import type { Touched, TouchedTables } from '../rpc/query-dependencies.ts';
 
 /** What a leader tells of a commit. */
-export type CommitNotice = CommitPosition & Exclude<Touched, 'all'>;
+export type CommitNotice = CommitPosition & TouchedTables;
 
 /** Where a leader's commits stand: numbers count up within one leadership. */
 export interface CommitPosition {

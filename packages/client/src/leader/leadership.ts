@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { encodeError } from '../rpc/error-transfer.ts';
-import type { TableChange, Touched } from '../rpc/query-dependencies.ts';
+import type { TableChange, TouchedTables } from '../rpc/query-dependencies.ts';
 import type { Reads } from '../rpc/reads.ts';
 import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
@@ -51,7 +51,7 @@ export interface LeaderTools<Database> {
   /** See OpenedDatabase. Nothing may leave this device before what it is based on is kept here. */
   readonly committed?: () => Promise<void>;
   /** To be called after every commit that is not a tab's write, in the same turn. */
-  publishCommit(tables: readonly string[]): void;
+  publishCommit(touched: TouchedTables): void;
   publishStatus(status: LeaderStatus): void;
   /** Something happened in the background that the app should hear of. */
   publishProblem(error: RockpoolError): void;
@@ -229,16 +229,15 @@ export class Leadership<Database extends WritableDatabase> {
     return startWork({
       database,
       ...(committed === undefined ? {} : { committed }),
-      publishCommit: (tables) => this.publishCommit(tables),
+      publishCommit: (touched) => this.publishCommit(touched),
       publishStatus: (status) => this.publishStatus(status),
       publishProblem: this.options.onProblem,
       inTurn: (job) => this.turns.take(job),
     });
   }
 
-  private publishCommit(tables: readonly string[]): void {
+  private publishCommit(touched: TouchedTables): void {
     const { committed } = this.options.opened;
-    const touched = { tables, changes: [] };
     if (committed === undefined) return this.tellCommit(touched);
     committed().then(
       () => this.tellCommit(touched),
@@ -246,7 +245,7 @@ export class Leadership<Database extends WritableDatabase> {
     );
   }
 
-  private tellCommit(touched: Exclude<Touched, 'all'>): void {
+  private tellCommit(touched: TouchedTables): void {
     this.commitNumber++;
     const notice = { ...this.position, ...touched };
     this.options.post({ kind: 'commit', ...notice });

@@ -72,6 +72,7 @@ export class Membership<Database extends WritableDatabase> {
   /** Reads from wherever this tab reads; waits while that is nowhere, because roles change or the page is away. */
   readonly reads: Reads = {
     query: (statement) => this.read((reads) => reads.query(statement)),
+    queryAll: (statements) => this.read((reads) => reads.queryAll(statements)),
     dependencies: (statement) => this.read((reads) => reads.dependencies(statement)),
     listParked: () => this.read((reads) => reads.listParked()),
     whereIs: (tableName, key) => this.read((reads) => reads.whereIs(tableName, key)),

@@ -14,6 +14,7 @@ export function readsBeside(opened: Pick<OpenedDatabase<unknown>, 'reads' | 'rea
   }
   return {
     query: async (statement) => (await reads()).query(statement),
+    queryAll: async (statements) => (await reads()).queryAll(statements),
     dependencies: async (statement) => (await reads()).dependencies(statement),
     whereIs: async (tableName, key) => (await reads()).whereIs(tableName, key),
     writeFates: async (requestIds) => (await reads()).writeFates(requestIds),

@@ -26,8 +26,14 @@ export interface TableChange {
   readonly keysByColumn: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a commit touched; `all` where that is not known. A table without an entry in `changes` may have changed anyhow. */
-export type Touched = { readonly tables: readonly string[]; readonly changes: readonly TableChange[] } | 'all';
+/** A table without an entry in `changes` may have changed anyhow. */
+export interface TouchedTables {
+  readonly tables: readonly string[];
+  readonly changes: readonly TableChange[];
+}
+
+/** What a commit touched; `all` where that is not known. */
+export type Touched = TouchedTables | 'all';
 
 /**
  * What SQLite calls a rowid that is no column of the table. A row that was deleted and inserted again in one transaction counts as changed in the columns that
@@ -40,7 +46,7 @@ export function mayAffect(touched: Touched, dependencies: QueryDependencies): bo
   return touched === 'all' || dependencies.some((dependency) => touchesTable(touched, dependency));
 }
 
-function touchesTable({ tables, changes }: Exclude<Touched, 'all'>, { table, columns, lookups }: TableDependency): boolean {
+function touchesTable({ tables, changes }: TouchedTables, { table, columns, lookups }: TableDependency): boolean {
   if (!tables.includes(table)) return false;
   const known = changes.filter((change) => change.table === table);
   if (known.length === 0) return true;

@@ -1,3 +1,4 @@
+import type { ErrorData } from '@rockpool/shared';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
 import type { QueryDependencies } from './query-dependencies.ts';
@@ -6,10 +7,15 @@ import type { SqlStatement } from './sql-statement.ts';
 import type { SqlValue } from './sql-value.ts';
 import type { WriteFate } from './write-fate.ts';
 
+/** What one of several queries came to. */
+export type QueryResult = { readonly rows: EncodedRows; readonly tookMs: number } | { readonly error: ErrorData };
+
 /** What can be read, wherever the database is: in this worker, or in that of the leading tab. Every failure is a RockpoolError. */
 export interface Reads {
   /** Rows of one statement that reads: what had been committed when it was asked, at least. */
   query(statement: SqlStatement): Promise<EncodedRows>;
+  /** Several, in one read of the database: those that do not take long show one moment. Each has a result; that one fails does not concern the others. */
+  queryAll(statements: readonly SqlStatement[]): Promise<readonly QueryResult[]>;
   /** What a query reads: tables, views and virtual tables. */
   dependencies(statement: SqlStatement): Promise<QueryDependencies>;
   /** What was refused and waits for a decision, oldest first. */

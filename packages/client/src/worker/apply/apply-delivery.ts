@@ -1,5 +1,7 @@
 import { RockpoolError, type Delivery, type ErrorFields, type Outcome, type TableSchema, type ErrorCode } from '@rockpool/shared';
+import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import type { LookupsByTable } from '../write/table-changes.ts';
 import { applyRows } from './apply-rows.ts';
 import type { PendingChangeset, PendingIndex } from './pending-index.ts';
 import { quietTransaction } from './quiet-transaction.ts';
@@ -29,6 +31,7 @@ export interface DeliveryLog {
 export interface ApplyDeliveryInput {
   readonly connection: Connection;
   readonly tablesById: ReadonlyMap<number, TableSchema>;
+  readonly lookups: LookupsByTable;
   /** Kept between deliveries; it is brought up to date here. */
   readonly pending: PendingIndex;
   readonly log: DeliveryLog;
@@ -39,25 +42,32 @@ export interface ApplyDeliveryInput {
   readonly isFirst?: boolean;
 }
 
+export interface AppliedDelivery {
+  /** Names of the tables touched. */
+  readonly touched: ReadonlySet<string>;
+  /** What is known of the changes in them. */
+  readonly changes: readonly TableChange[];
+}
+
 /**
- * Applies one delivery in one transaction: outcomes, rows, cursor; all or nothing. Returns the names of the tables touched.
+ * Applies one delivery in one transaction: outcomes, rows, cursor; all or nothing.
  *
  * Throws `frame-unexpected` for a delivery that does not continue what is here, `site-copied` for changesets that the server called decided
  * before this connection and does not say how, and what SQLite throws.
  */
-export function applyDelivery(input: ApplyDeliveryInput): ReadonlySet<string> {
+export function applyDelivery(input: ApplyDeliveryInput): AppliedDelivery {
   return input.delivery.whole ? applyWhole(input) : applyNews(input);
 }
 
-function applyNews({ connection, pending, log, delivery, tablesById, isFirst = false }: ApplyDeliveryInput): ReadonlySet<string> {
+function applyNews({ connection, pending, log, delivery, tablesById, lookups, isFirst = false }: ApplyDeliveryInput): AppliedDelivery {
   const { cursor } = log;
   const { from, to } = delivery;
   if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
-  const { outcomes, touched, withheld } = quietTransaction(connection, () => {
+  const { outcomes, touched, changes, withheld } = quietTransaction(connection, () => {
     const news = newOutcomes(log, delivery, isFirst);
     for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
     const decisions = new Map(news.map(({ sequence, kind }) => [sequence, kind]));
-    const applied = applyRows({ connection, tablesById, pending, decisions, groups: delivery.groups });
+    const applied = applyRows({ connection, tablesById, lookups, pending, decisions, groups: delivery.groups });
     recordWithheld(log, pending, applied.withheld, decisions);
     for (const outcome of news) record(log, outcome);
     log.advance(delivery, Math.max(log.decidedUpTo, delivery.decidedUpTo));
@@ -65,14 +75,14 @@ function applyNews({ connection, pending, log, delivery, tablesById, isFirst = f
   });
   for (const { sequence } of outcomes) pending.remove(sequence);
   pending.setWithheld(withheld.keys());
-  return touched;
+  return { touched, changes };
 }
 
 /**
  * The server's whole state takes the place of what is here. What it has not decided, perhaps because it was restored from a backup,
  * is pending (again) on top; local tables are not touched.
  */
-function applyWhole({ connection, pending, log, delivery, tablesById, epoch = null, isFirst = false }: ApplyDeliveryInput): ReadonlySet<string> {
+function applyWhole({ connection, pending, log, delivery, tablesById, epoch = null, isFirst = false }: ApplyDeliveryInput): AppliedDelivery {
   try {
     const withheld = quietTransaction(connection, () => {
       for (const outcome of newOutcomes(log, delivery, isFirst)) record(log, outcome);
@@ -88,7 +98,7 @@ function applyWhole({ connection, pending, log, delivery, tablesById, epoch = nu
     pending.clear();
     throw thrown;
   }
-  return new Set([...tablesById.values()].map(({ name }) => name));
+  return { touched: new Set([...tablesById.values()].map(({ name }) => name)), changes: [] };
 }
 
 /** The outcomes that are news here, checked to be complete: one for each number up to `decidedUpTo`. */

@@ -1,5 +1,8 @@
-import { keyToString, type CellValue, type ChangeGroup, type RockpoolError, type TableSchema } from '@rockpool/shared';
+import { keyToString, RockpoolError, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import type { LookupsByTable } from '../write/table-changes.ts';
+import { changesOfGroups, changesOfWrites } from './applied-changes.ts';
 import { BaseTable, type HiddenCell } from './base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from './pending-index.ts';
 import { putBack } from './put-back.ts';
@@ -25,6 +28,8 @@ export interface ApplyRowsInput {
   readonly connection: Connection;
   /** Synced tables and system tables, by id. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
+  /** To tell what changes. Default: it is not told. */
+  readonly lookups?: LookupsByTable;
   readonly pending: PendingIndex;
   readonly decisions: Decisions;
   readonly groups: readonly ChangeGroup[];
@@ -33,27 +38,34 @@ export interface ApplyRowsInput {
 export interface AppliedRows {
   /** Names of the tables in which something may have changed. */
   readonly touched: ReadonlySet<string>;
+  /** What is known of the changes in them. */
+  readonly changes: readonly TableChange[];
   /** Pending changesets that the rows do not show now; with the reason where this delivery was the cause. */
   readonly withheld: ReadonlyMap<number, RockpoolError | null>;
 }
 
+const NO_LOOKUPS: LookupsByTable = new Map();
+
 /** Throws what SQLite throws when even the server's rows alone do not fit; the caller rolls back. */
 export function applyRows(input: ApplyRowsInput): AppliedRows {
-  const { connection, pending, decisions } = input;
+  const { connection, pending, decisions, lookups = NO_LOOKUPS } = input;
   const writers = new RowWriters(connection, input.tablesById);
   const base = new BaseTable(connection);
   try {
     if (decisions.size === 0 && pending.isEmpty && base.isEmpty()) {
+      const changes = changesOfGroups(connection, lookups, input.groups);
       const touched = unlessRefused(connection, () => writeGroups(writers, input.groups));
-      if (touched instanceof Set) return { touched, withheld: new Map() };
+      if (touched instanceof Set) return { touched, changes, withheld: new Map() };
     }
     const rows = new DeliveredRows(input, writers, base);
     const withheldBefore = [...pending.withheld].filter((sequence) => !decisions.has(sequence));
     // Something that did not fit may fit now.
     if (withheldBefore.length > 0) return refit(input, rows, base, writers);
     for (const write of [writeInPlace, writeAfterRemovingAll]) {
-      const touched = unlessRefused(connection, () => rebase(rows, base, write));
-      if (touched instanceof Set) return { touched, withheld: new Map() };
+      const writes = unlessRefused(connection, () => rebase(rows, base, write));
+      if (writes instanceof RockpoolError) continue;
+      // Rows that went and came have other rowids: nothing is known of them then.
+      return { touched: tablesOf(writes), changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [], withheld: new Map() };
     }
     return refit(input, rows, base, writers);
   } finally {
@@ -127,7 +139,7 @@ class DeliveredRows {
   }
 }
 
-function rebase(rows: DeliveredRows, base: BaseTable, write: (writes: readonly RowWrite[]) => void): Set<string> {
+function rebase(rows: DeliveredRows, base: BaseTable, write: (writes: readonly RowWrite[]) => void): RowWrite[] {
   const writes: RowWrite[] = [];
   for (const row of rows.changing()) {
     const after = rows.after(row, new Set());
@@ -135,7 +147,11 @@ function rebase(rows: DeliveredRows, base: BaseTable, write: (writes: readonly R
     writes.push({ writer: row.writer, key: row.ref.key, before: row.before, after: after.visible });
   }
   write(writes);
-  return new Set(writes.map(({ writer }) => writer.table.name));
+  return writes;
+}
+
+function tablesOf(rows: readonly Pick<RowWrite, 'writer'>[]): Set<string> {
+  return new Set(rows.map(({ writer }) => writer.table.name));
 }
 
 function refit({ connection, pending, decisions }: ApplyRowsInput, rows: DeliveredRows, base: BaseTable, writers: RowWriters): AppliedRows {
@@ -156,5 +172,5 @@ function refit({ connection, pending, decisions }: ApplyRowsInput, rows: Deliver
     const after = rows.after(row, withheldAfter);
     base.write(row.ref, row.hidden, after.hidden, after.shown, row.writer.columns);
   }
-  return { touched: new Set(touchedRows.map(({ writer }) => writer.table.name)), withheld };
+  return { touched: tablesOf(touchedRows), changes: [], withheld };
 }

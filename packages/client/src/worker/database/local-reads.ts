@@ -1,5 +1,7 @@
+import { toRockpoolError } from '@rockpool/shared';
+import { ReadInterrupted } from '../../leader/read-interrupted.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
-import type { Reads } from '../../rpc/reads.ts';
+import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { OpenDatabase } from './open-database.ts';
 
@@ -42,8 +44,25 @@ export function localReads(database: OpenDatabase, { storedBehind, slow }: Local
     }
   }
 
+  function queryAll(statements: readonly SqlStatement[]): Promise<QueryResult[]> {
+    const results = database.queryAll(statements, slow?.firstSliceMs ?? Number.POSITIVE_INFINITY);
+    return Promise.all(results.map(async (result, index) => result ?? querySlowly(statements[index] as SqlStatement)));
+  }
+
+  async function querySlowly(statement: SqlStatement): Promise<QueryResult> {
+    const startedMs = performance.now();
+    try {
+      const rows = await (slow?.query(statement) ?? database.query(statement.sql, statement.params));
+      return { rows, tookMs: performance.now() - startedMs };
+    } catch (thrown) {
+      if (thrown instanceof ReadInterrupted) throw thrown; // All of them are asked again.
+      return { error: toRockpoolError(thrown).toData() };
+    }
+  }
+
   return {
     query: (statement) => read(() => query(statement)),
+    queryAll: (statements) => read(() => queryAll(statements)),
     dependencies: (statement) => read(() => database.dependencies(statement)),
     whereIs: (tableName, key) => read(() => database.whereIs(tableName, key)),
     writeFates: (requestIds) => read(() => database.writeFates(requestIds)),

@@ -3,6 +3,7 @@ import type { Migration } from '../../rpc/migration.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { ParkedChangeset } from '../../rpc/parked-changeset.ts';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
+import type { QueryResult } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { RowWhereabouts } from '../../rpc/row-whereabouts.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
@@ -28,7 +29,7 @@ import { installSchema, requireInstalled } from './install-schema.ts';
 import type { LocalDatabase, WriteOutcome, WriteRequest } from './local-database.ts';
 import { Meta } from './meta.ts';
 import { requirePrincipal } from './require-principal.ts';
-import { QueryRun } from './query-run.ts';
+import { QueryRun, queryWithin } from './query-run.ts';
 import { openCursor, type RowCursor } from './row-cursor.ts';
 
 // The page size has its reasons in storage: 8 KB halves the number of calls of 4 KB and costs little more each.
@@ -75,6 +76,8 @@ export interface OpenDatabase extends LocalDatabase {
   flush(): void;
   /** The rows of a query, some at a time, all of one moment: nothing else can be read on this connection meanwhile. */
   openCursor(statement: SqlStatement): RowCursor;
+  /** Several queries, all of one moment; null for one that takes longer than so many ms. */
+  queryAll(statements: readonly SqlStatement[], eachWithinMs: number): (QueryResult | null)[];
   /** `query` in parts. Ended before `close`. */
   startQuery(statement: SqlStatement): QueryRun;
   /** For the app; on a reader too. */
@@ -151,11 +154,11 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   /** Whatever another tab writes meanwhile. */
   function atOneMoment<T>(read: () => T): T {
     requireOpen();
-    connection.exec('BEGIN');
+    connection.run('BEGIN');
     try {
       return read();
     } finally {
-      if (connection.inTransaction) connection.exec('COMMIT');
+      if (connection.inTransaction) connection.run('COMMIT');
     }
   }
 
@@ -180,6 +183,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
       requireOpen();
       return new QueryRun(connection, { sql, params }).goOn(Number.POSITIVE_INFINITY) as EncodedRows;
     },
+    queryAll: (statements, eachWithinMs) => atOneMoment(() => statements.map((statement) => queryWithin(connection, statement, eachWithinMs))),
     startQuery(statement: SqlStatement): QueryRun {
       requireOpen();
       return new QueryRun(connection, statement);

@@ -1,10 +1,27 @@
-import { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { QueryResult } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { RowsEncoder } from '../sqlite/encode-rows.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
+
+/** A query from its beginning to its end, failures included; null where that takes longer. */
+export function queryWithin(connection: Connection, statement: SqlStatement, budgetMs: number): QueryResult | null {
+  const startedMs = performance.now();
+  try {
+    const run = new QueryRun(connection, statement);
+    try {
+      const rows = run.goOn(budgetMs);
+      return rows === null ? null : { rows, tookMs: performance.now() - startedMs };
+    } finally {
+      run.end();
+    }
+  } catch (thrown) {
+    return { error: toRockpoolError(thrown).toData() };
+  }
+}
 
 /** Looking at the clock costs about as much as a small row. */
 const ROWS_PER_LOOK = 64;

@@ -7,6 +7,7 @@ import type { SqlValue } from '../../rpc/sql-value.ts';
  * between by a hash of their values, so that an order that changed costs no rows. Two equal rows may stand for one another.
  */
 export function diffRows(before: EncodedRows, after: EncodedRows): RowsDiff {
+  if (areSameBytes(before, after)) return { runs: Int32Array.from(after.rowCount === 0 ? [] : [0, after.rowCount]), added: { ...NO_ROWS, names: after.names } };
   const old = new RowReader(haveSameColumns(before, after) ? before : NO_ROWS);
   const next = new RowReader(after);
   const shorter = Math.min(old.rowCount, next.rowCount);
@@ -32,6 +33,29 @@ export function diffRows(before: EncodedRows, after: EncodedRows): RowsDiff {
 export function isUnchanged({ runs, added }: RowsDiff, before: EncodedRows): boolean {
   if (added.rowCount > 0) return false;
   return before.rowCount === 0 ? runs.length === 0 : runs.length === 2 && runs[0] === 0 && runs[1] === before.rowCount;
+}
+
+/** Of a query that ran although nothing that it gives has changed, which is mostly so. False for plain values: they are compared row by row. */
+function areSameBytes(before: EncodedRows, after: EncodedRows): boolean {
+  return before.rowCount === after.rowCount && haveSameColumns(before, after) && before.columns.every((column, index) => isSameColumn(column, after.columns[index] as EncodedColumn));
+}
+
+function isSameColumn(a: EncodedColumn, b: EncodedColumn): boolean {
+  if (a.kind === 'null') return b.kind === 'null';
+  if (a.kind === 'mixed' || b.kind === 'mixed' || b.kind === 'null' || !areEqual(a.nulls, b.nulls)) return false;
+  if (a.kind === 'number') return b.kind === 'number' && areEqual(bytesOf(a.values), bytesOf(b.values));
+  return a.kind === b.kind && areEqual(a.ends, b.ends) && areEqual(a.bytes, b.bytes);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float64Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+function areEqual(a: Uint8Array | Uint32Array | null, b: Uint8Array | Uint32Array | null): boolean {
+  if (a === null || b === null) return a === b;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
 }
 
 const NO_ROWS: EncodedRows = { names: [], columns: [], rowCount: 0 };
@@ -114,7 +138,7 @@ class ColumnReader {
   constructor(column: EncodedColumn, rowCount: number) {
     this.column = column;
     this.byteEnds = column.kind === 'text' ? utf8Ends(column.bytes, column.ends, rowCount) : column.kind === 'blob' ? column.ends : new Uint32Array(0);
-    this.numberBytes = column.kind === 'number' ? new Uint8Array(column.values.buffer, column.values.byteOffset, column.values.byteLength) : new Uint8Array(0);
+    this.numberBytes = column.kind === 'number' ? bytesOf(column.values) : new Uint8Array(0);
   }
 
   equals(row: number, other: ColumnReader, otherRow: number): boolean {

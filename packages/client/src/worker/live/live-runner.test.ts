@@ -1,6 +1,7 @@
-import { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
+import type { QueryResult } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { WorkerEvent } from '../../rpc/worker-api.ts';
 import { createLiveRunner, type LiveRunner } from './live-runner.ts';
@@ -27,6 +28,14 @@ class FakeDatabase {
     return { names: ['n'], columns: [{ kind: 'number', values: new Float64Array(values), nulls: null }], rowCount: values.length };
   }
 
+  outcome(sql: string): QueryResult {
+    try {
+      return { rows: this.query(sql), tookMs: 0 };
+    } catch (thrown) {
+      return { error: toRockpoolError(thrown).toData() };
+    }
+  }
+
   /** What a view stands for. */
   view: readonly string[] = [];
 
@@ -49,7 +58,7 @@ function createWorld(): World {
   const events: WorkerEvent[] = [];
   let timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   const runner = createLiveRunner({
-    reads: { query: async ({ sql }) => database.query(sql), dependencies: async ({ sql }) => database.dependencies(sql) },
+    reads: { queryAll: async (statements) => statements.map(({ sql }) => database.outcome(sql)), dependencies: async ({ sql }) => database.dependencies(sql) },
     clock: {
       nowMs: () => time.nowMs,
       elapsedMs: () => time.nowMs,

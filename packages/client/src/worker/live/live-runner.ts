@@ -1,7 +1,7 @@
-import { toRockpoolError, type ErrorData } from '@rockpool/shared';
+import { toRockpoolError } from '@rockpool/shared';
 import type { Clock } from '../../leader/clock.ts';
 import { mayAffect, type QueryDependencies, type Touched } from '../../rpc/query-dependencies.ts';
-import type { Reads } from '../../rpc/reads.ts';
+import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import { diffTransferables } from '../../rpc/rows-diff.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
@@ -9,7 +9,7 @@ import type { LiveResult, WorkerEvent } from '../../rpc/worker-api.ts';
 import { diffRows, isUnchanged } from './diff-rows.ts';
 
 export interface LiveRunnerOptions {
-  readonly reads: Pick<Reads, 'query' | 'dependencies'>;
+  readonly reads: Pick<Reads, 'queryAll' | 'dependencies'>;
   readonly clock: Clock;
   /** `transferables`: buffers in it that this side does not need any more. */
   readonly send: (event: WorkerEvent, transferables: ArrayBuffer[]) => void;
@@ -57,9 +57,10 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
 
   async function runDue(): Promise<void> {
     const startedMs = clock.nowMs();
-    // Together: what is read elsewhere costs a message each, and where roles change all of them wait.
-    const results = await Promise.all([...watchedById.values()].filter(({ isDue }) => isDue).map(run));
-    const news = results.filter((result) => result !== null);
+    const due = [...watchedById.values()].filter(({ isDue }) => isDue);
+    for (const watched of due) watched.isDue = false;
+    const results = await read(due);
+    const news = due.flatMap((watched, index) => take(watched, results[index] as QueryResult) ?? []);
     if (news.length > 0) send({ kind: 'live', results: news.map(({ result }) => result) }, news.flatMap(({ transferables }) => transferables));
     const nowMs = clock.nowMs();
     restUntilMs = nowMs + Math.max(0, nowMs - startedMs);
@@ -68,28 +69,38 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     if ([...watchedById.values()].some(({ isDue }) => isDue)) plan();
   }
 
-  /** Null where the page knows it. */
-  async function run(watched: Watched): Promise<News | null> {
-    watched.isDue = false;
-    const { queryId, statement } = watched;
+  /** Together: a read of the database costs more than a small query, and what is read elsewhere costs a message. */
+  async function read(due: readonly Watched[]): Promise<readonly QueryResult[]> {
     try {
-      watched.dependencies ??= await reads.dependencies(statement);
-      const startedMs = performance.now();
-      const rows = await reads.query(statement);
-      const tookMs = performance.now() - startedMs;
-      if (watchedById.get(queryId) !== watched) return null; // Nobody watches any more.
-      const diff = diffRows(watched.rows, rows);
-      const isKnown = watched.hasResult && watched.error === null && isUnchanged(diff, watched.rows);
-      Object.assign(watched, { rows, error: null, hasResult: true });
-      // A diff that is the whole result is copied: what was sent is kept here, to compare the next with.
-      return isKnown ? null : { result: { queryId, diff, tookMs }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
+      await Promise.all(due.filter(({ dependencies }) => dependencies === null).map(learnDependencies));
+      return await reads.queryAll(due.map(({ statement }) => statement));
     } catch (thrown) {
-      const error: ErrorData = toRockpoolError(thrown).toData();
-      const text = JSON.stringify(error);
+      const error = toRockpoolError(thrown).toData();
+      return due.map(() => ({ error }));
+    }
+  }
+
+  /** Before the query runs: what is committed in between counts then. Of SQL that cannot be compiled the query itself says so. */
+  async function learnDependencies(watched: Watched): Promise<void> {
+    watched.dependencies = await reads.dependencies(watched.statement).catch(() => null);
+  }
+
+  /** Null where the page knows it, or nobody watches any more. */
+  function take(watched: Watched, result: QueryResult): News | null {
+    const { queryId } = watched;
+    if (watchedById.get(queryId) !== watched) return null;
+    if ('error' in result) {
+      const text = JSON.stringify(result.error);
       if (watched.error === text) return null;
       watched.error = text;
-      return { result: { queryId, error }, transferables: [] };
+      return { result: { queryId, error: result.error }, transferables: [] };
     }
+    const { rows, tookMs } = result;
+    const diff = diffRows(watched.rows, rows);
+    const isKnown = watched.hasResult && watched.error === null && isUnchanged(diff, watched.rows);
+    Object.assign(watched, { rows, error: null, hasResult: true });
+    // A diff that is the whole result is copied: what was sent is kept here, to compare the next with.
+    return isKnown ? null : { result: { queryId, diff, tookMs }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
   }
 
   return {

@@ -3,61 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { mayAffect, type QueryDependencies } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
+import { QUERIES, query, SEED, WRITES } from '../testing/query-arbitraries.ts';
 import { openInMemory } from '../testing/test-database.ts';
-
-const ID = fc.constantFrom('a', 'b', 'c', '1', '2');
-const AMOUNT = fc.constantFrom<number | string | null>(1, 2, 3, null);
-const VALUE = fc.oneof(ID, AMOUNT);
-
-const query = (sql: string, ...params: SqlStatement['params'][number][]): SqlStatement => ({ sql, params });
-
-/** Queries of many plans: by key, by index, by range, by several values, joined, nested, counted, limited, over views of themselves. */
-const QUERIES = fc.oneof(
-  VALUE.map((v) => query('SELECT * FROM account WHERE id = ?', v)),
-  VALUE.map((v) => query('SELECT amount FROM account WHERE name = ? ORDER BY rate', v)),
-  VALUE.map((v) => query('SELECT name FROM account WHERE amount = ?', v)),
-  VALUE.map((v) => query('SELECT id, note FROM entry WHERE account_id = ? ORDER BY note LIMIT 2', v)),
-  VALUE.map((v) => query('SELECT id FROM entry WHERE account_id IS ?', v)),
-  fc.tuple(VALUE, VALUE).map(([v, w]) => query('SELECT id FROM entry WHERE account_id IN (?, ?)', v, w)),
-  fc.tuple(VALUE, VALUE).map(([v, w]) => query('SELECT id FROM entry WHERE account_id = ? OR id = ?', v, w)),
-  fc.tuple(VALUE, VALUE).map(([v, w]) => query('SELECT id FROM entry WHERE account_id > ? AND account_id <= ?', v, w)),
-  fc.tuple(VALUE, VALUE).map(([v, w]) => query('SELECT id FROM entry WHERE account_id BETWEEN ? AND ?', v, w)),
-  fc.constant(query("SELECT id FROM entry WHERE account_id >= 'a' AND account_id <= 'b'")),
-  fc.tuple(VALUE, VALUE).map(([v, w]) => query('SELECT e.id FROM entry e, entry f WHERE e.account_id = ? AND f.account_id = ?', v, w)),
-  VALUE.map((v) => query('SELECT a.name, e.note FROM account a JOIN entry e ON e.account_id = a.id WHERE a.id = ?', v)),
-  VALUE.map((v) => query('SELECT a.name, count(e.id) FROM account a LEFT JOIN entry e ON e.account_id = a.id WHERE a.id = ? GROUP BY a.name', v)),
-  VALUE.map((v) => query('SELECT count(*) FROM entry WHERE account_id = ?', v)),
-  VALUE.map((v) => query('SELECT max(note) FROM entry WHERE account_id = ?', v)),
-  VALUE.map((v) => query('SELECT (SELECT name FROM account WHERE id = ?) AS name, count(*) FROM entry', v)),
-  VALUE.map((v) => query('SELECT * FROM (SELECT account_id AS x, note FROM entry) WHERE x = ?', v)),
-  VALUE.map((v) => query('SELECT id FROM account WHERE EXISTS (SELECT 1 FROM entry WHERE account_id = account.id AND id = ?)', v)),
-  VALUE.map((v) => query('SELECT id FROM entry WHERE account_id = ? UNION SELECT id FROM account WHERE amount > 1', v)),
-  VALUE.map((v) => query('WITH RECURSIVE up(id) AS (SELECT id FROM entry WHERE id = ? UNION SELECT e.id FROM entry e JOIN up ON e.account_id = up.id) SELECT * FROM up', v)),
-  VALUE.map((v) => query('SELECT id, row_number() OVER (ORDER BY note) FROM entry WHERE account_id = ?', v)),
-  VALUE.map((v) => query('SELECT id FROM account WHERE id = CAST(? AS INTEGER)', v)),
-  VALUE.map((v) => query('SELECT gross FROM priced WHERE id = ?', v)),
-  VALUE.map((v) => query('SELECT id FROM priced WHERE gross = ?', v)),
-  fc.constant(query("SELECT id FROM account WHERE id = 'a'")),
-  fc.constant(query('SELECT id FROM account WHERE name = 1')),
-  fc.constant(query('SELECT count(*) FROM account')),
-);
-
-const WRITES = fc.oneof(
-  fc.tuple(ID, VALUE, AMOUNT).map(([id, name, amount]) => query('INSERT OR IGNORE INTO account (id, name, amount) VALUES (?, ?, ?)', id, name, amount)),
-  fc.tuple(ID, VALUE).map(([id, account]) => query('INSERT OR IGNORE INTO entry (id, account_id) VALUES (?, (SELECT id FROM account WHERE id = ?))', id, account)),
-  fc.tuple(ID, AMOUNT).map(([id, net]) => query('INSERT OR REPLACE INTO priced (id, net) VALUES (?, ?)', id, net)),
-  fc.tuple(AMOUNT, ID).map(([net, id]) => query('UPDATE priced SET net = ? WHERE id = ?', net, id)),
-  fc.tuple(AMOUNT, ID).map(([amount, id]) => query('UPDATE account SET amount = ? WHERE id = ?', amount, id)),
-  fc.tuple(VALUE, ID).map(([name, id]) => query('UPDATE OR IGNORE account SET name = ? WHERE id = ?', name, id)),
-  fc.tuple(ID, ID).map(([note, id]) => query('UPDATE entry SET note = ? WHERE id = ?', note, id)),
-  fc.tuple(ID, ID).map(([account, id]) => query('UPDATE entry SET account_id = (SELECT id FROM account WHERE id = ?) WHERE id = ?', account, id)),
-  fc.tuple(ID, ID).map(([to, from]) => query('UPDATE OR IGNORE account SET id = ? WHERE id = ?', to, from)),
-  ID.map((id) => query('DELETE FROM entry WHERE id = ?', id)),
-  ID.map((id) => query('DELETE FROM account WHERE id = ?', id)),
-);
-
-/** Rows that the writes can find, and that refer to one another. */
-const SEED = ['a', 'b', 'c'].flatMap((id) => [query('INSERT INTO account (id, name, amount) VALUES (?, ?, 1)', id, id), query('INSERT INTO entry (id, account_id, note) VALUES (?, ?, ?)', id, id, id)]);
 
 describe('what a query depends on', () => {
   it('never misses a commit that changed its result', () => {

@@ -1,7 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
+import type { QueryResult } from '../../rpc/reads.ts';
 
 interface Reads {
   query(...args: never[]): unknown;
+  queryAll(...args: never[]): readonly (QueryResult | null)[];
 }
 
 /**
@@ -17,7 +19,11 @@ export function withReadAgain<Database extends Reads>(database: Database): Datab
       return database.query(...args);
     }
   };
-  return { ...database, query };
+  const queryAll = (...args: Parameters<Database['queryAll']>): readonly (QueryResult | null)[] => {
+    const results = database.queryAll(...args);
+    return results.some((result) => result !== null && 'error' in result && isSnapshotLost(RockpoolError.fromData(result.error))) ? database.queryAll(...args) : results;
+  };
+  return { ...database, query, queryAll };
 }
 
 /** As `storageFailure` says it. */

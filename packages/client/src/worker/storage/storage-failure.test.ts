@@ -1,6 +1,7 @@
-import { ERROR_CODES, RockpoolError } from '@rockpool/shared';
+import { ERROR_CODES, RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { StorageError, type StorageErrorCode } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
+import type { QueryResult } from '../../rpc/reads.ts';
 import { withReadAgain } from './read-again.ts';
 import { storageFailure } from './storage-failure.ts';
 
@@ -20,13 +21,14 @@ describe('a failure of the storage', () => {
 });
 
 describe('a read whose snapshot is gone', () => {
-  const failingTimes = (times: number, error: Error): { query(sql: string): string; ran: number } => {
+  const failingTimes = (times: number, error: Error): { query(sql: string): string; queryAll(): QueryResult[]; ran: number } => {
     const database = {
       ran: 0,
       query(sql: string): string {
         if (database.ran++ < times) throw error;
         return `rows of ${sql}`;
       },
+      queryAll: (): QueryResult[] => [database.ran++ < times ? { error: toRockpoolError(error).toData() } : { rows: { names: [], columns: [], rowCount: 0 }, tookMs: 0 }],
     };
     return database;
   };
@@ -34,6 +36,7 @@ describe('a read whose snapshot is gone', () => {
 
   it('is run once more', () => {
     expect(withReadAgain(failingTimes(1, lost)).query('q')).toBe('rows of q');
+    expect(withReadAgain(failingTimes(1, lost)).queryAll()).toMatchObject([{ rows: {} }]);
   });
 
   it('fails when that fails too, and other failures fail at once', () => {

@@ -25,7 +25,7 @@ export function startSync({ target, token, tools, persistence }: StartSyncOption
   const engine = createSyncEngine({
     ...target,
     token,
-    database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: (tables) => tools.publishCommit(tables) }),
+    database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: (touched) => tools.publishCommit(touched) }),
     connect: committed === undefined ? connect : sendWhenStored(connect, committed),
     inTurn: (job) => tools.inTurn(job),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),

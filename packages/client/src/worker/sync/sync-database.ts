@@ -1,10 +1,12 @@
-import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
+import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, syncedTables, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
 import { applyDelivery } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
 import { makeDependentEditsAnew } from '../documents/dependent-edits.ts';
+import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
+import { lookupsByTable } from '../write/table-changes.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
 import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
@@ -16,13 +18,14 @@ export interface SyncDatabaseOptions {
   readonly database: OpenDatabase;
   /** Time that runs evenly, whatever is done to the clock. */
   readonly elapsedMs: () => number;
-  /** A delivery has changed rows of these tables. */
-  readonly onApplied: (tables: readonly string[]) => void;
+  /** A delivery has changed rows. */
+  readonly onApplied: (touched: TouchedTables) => void;
 }
 
 /** The local database as sync sees it. */
 export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseOptions): SyncDatabase {
   const { meta, outbox, parked, changelog, connection, tablesById, localTime } = database;
+  const lookups = lookupsByTable(syncedTables(database.schema));
   const pending = new PendingIndex();
   const log = deliveryLog(database, serverNowMs);
   // Of the last welcome. Stored together with the rows that belong to it.
@@ -51,8 +54,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     return isOther ? changelog.head().sequence : meta.olderEpochUpTo;
   }
 
-  function applied(touched: ReadonlySet<string>): void {
-    if (touched.size > 0) onApplied([...touched]);
+  function applied(tables: ReadonlySet<string>, changes: readonly TableChange[] = []): void {
+    if (tables.size > 0) onApplied({ tables: [...tables], changes });
   }
 
   return {
@@ -95,7 +98,12 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
     applyDelivery(delivery: Delivery): void {
-      applied(new Set([...applyDelivery({ connection, tablesById, pending, log, delivery, epoch: epochThere, isFirst }), ...makeDependentEditsAnew(database)]));
+      const { touched, changes } = applyDelivery({ connection, tablesById, lookups, pending, log, delivery, epoch: epochThere, isFirst });
+      const madeAnew = makeDependentEditsAnew(database);
+      applied(
+        touched.union(madeAnew),
+        changes.filter(({ table }) => !madeAnew.has(table)),
+      );
       isFirst = false;
     },
     counts: () => ({ pendingCount: outbox.pendingCount(), parkedCount: parked.count() }),

@@ -15,7 +15,9 @@ export const entry: TableSchema = testTable('entry', { id: 'text not null', acco
   foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'cascade' }],
   indexes: [{ name: 'entry_account', unique: false, expressions: ['"account_id"'], whereSql: null }],
 });
-export const priced: TableSchema = testTable('priced', { id: 'text not null', net: 'integer', gross: 'integer as net*2 stored' });
+export const priced: TableSchema = testTable('priced', { id: 'text not null', net: 'integer', gross: 'integer as net*2 stored' }, {
+  indexes: [{ name: 'priced_gross', unique: false, expressions: ['"gross"'], whereSql: null }],
+});
 export const draft: TableSchema = testTable('draft', { id: 'integer', text: 'text' }, { synced: false });
 
 export const testSchema: Schema = buildSchema([account, entry, priced, draft]);

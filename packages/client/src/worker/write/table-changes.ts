@@ -1,18 +1,22 @@
-import { keyColumns, quoteName, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { documentColumns, keyColumns, quoteName, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type ColumnSchema, type TableSchema } from '@rockpool/shared';
 import { lookupKey } from '../../rpc/lookup-key.ts';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** Of a commit with more rows in one group nothing but the columns is told: naming the rows would cost more than it saves. */
-const MOST_ROWS = 64;
+export const MOST_ROWS = 64;
 
-/** What tells a table's changes to live queries. */
-interface TableLookups {
+/**
+ * What tells a table's changes to live queries, and the columns by which an index finds rows first: of queries that look for one value, mostly one of these
+ * is it. Generated columns and documents are not among them: what is stored in their place is not known where a change is told.
+ */
+export interface TableLookups {
   readonly table: TableSchema;
   readonly nameById: ReadonlyMap<number, string>;
-  /** The columns by which an index finds rows first: of queries that look for one value, mostly one of these is it. */
-  readonly columns: readonly string[];
+  /** The first of the primary key. */
+  readonly keyColumn: string | null;
+  readonly valueColumns: readonly ColumnSchema[];
   /** What a generated column is made of is not known here, so it may change with any other. */
   readonly hasGenerated: boolean;
 }
@@ -23,14 +27,15 @@ export type LookupsByTable = ReadonlyMap<number, TableLookups>;
 export function lookupsByTable(tables: readonly TableSchema[]): LookupsByTable {
   return new Map(
     tables.map((table) => {
-      const indexed = (name: string): boolean =>
-        table.primaryKey[0] === name || table.uniques.some(([first]) => first === name) || table.indexes.some(({ expressions: [first] }) => first === quoteName(name));
+      const documents = documentColumns(table);
+      const isFirst = ({ name }: ColumnSchema): boolean => table.uniques.some(([first]) => first === name) || table.indexes.some(({ expressions: [first] }) => first === quoteName(name));
       return [
         table.id,
         {
           table,
           nameById: new Map(table.columns.map(({ id, name }) => [id, name])),
-          columns: table.columns.map(({ name }) => name).filter(indexed),
+          keyColumn: table.primaryKey[0] ?? null,
+          valueColumns: valueColumns(table).filter((column) => !documents.has(column.id) && isFirst(column)),
           hasGenerated: table.columns.some(({ generated }) => generated !== null),
         },
       ];
@@ -49,31 +54,33 @@ export function tableChanges(connection: Connection, lookups: LookupsByTable, { 
   });
 }
 
-function keysOf(connection: Connection, { table, columns }: TableLookups, group: ChangeGroup, before: BeforeGroup): Record<string, string[]> {
-  const keys = new Map<string, Set<string>>(columns.map((column) => [column, new Set()]));
-  const add = (column: string, values: readonly CellValue[] | undefined): void => {
-    for (const value of values ?? []) keys.get(column)?.add(lookupKey(value));
-  };
-  keyColumns(table).forEach(({ name }, index) => add(name, group.keys[index]));
-  for (const { id, name } of valueColumns(table)) {
-    add(name, group.values[group.columnIds.indexOf(id)]);
-    add(name, before.values[before.columnIds.indexOf(id)]);
+function keysOf(connection: Connection, lookups: TableLookups, group: ChangeGroup, before: BeforeGroup): Record<string, string[]> {
+  const { table, keyColumn } = lookups;
+  const keys: Record<string, string[]> = {};
+  if (keyColumn !== null) keys[keyColumn] = toKeys(group.keys[table.primaryKey.indexOf(keyColumn)]);
+  for (const { id, name } of lookups.valueColumns) {
+    // A new row gets the default of a column that is not given, which is not known here.
+    if (group.kind === 'insert' && !group.columnIds.includes(id)) continue;
+    keys[name] = [...toKeys(group.values[group.columnIds.indexOf(id)]), ...toKeys(before.values[before.columnIds.indexOf(id)])];
   }
-  if (group.kind === 'update') addUnchanged(connection, table, group, columns, add);
-  return Object.fromEntries([...keys].map(([column, values]) => [column, [...values]]));
+  if (group.kind === 'update') addUnchanged(connection, lookups, group, keys);
+  return Object.fromEntries(Object.entries(keys).map(([column, all]) => [column, [...new Set(all)]]));
+}
+
+function toKeys(values: readonly CellValue[] = []): string[] {
+  return values.map(lookupKey);
 }
 
 /** A changed row is still found by the columns that did not change. */
-function addUnchanged(connection: Connection, table: TableSchema, group: ChangeGroup, columns: readonly string[], add: (column: string, values: readonly CellValue[]) => void): void {
-  const changed = new Set(group.columnIds);
-  const unchanged = valueColumns(table).filter(({ id, name }) => columns.includes(name) && !changed.has(id));
+function addUnchanged(connection: Connection, { table, valueColumns: columns }: TableLookups, group: ChangeGroup, keys: Record<string, string[]>): void {
+  const unchanged = columns.filter(({ id }) => !group.columnIds.includes(id));
   if (unchanged.length === 0) return;
   const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
   const statement = connection.prepare(`SELECT ${unchanged.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${match}`);
   try {
     for (let row = 0; row < group.rowCount; row++) {
       group.keys.forEach((part, index) => statement.bindCell(index + 1, part[row] as CellValue));
-      if (statement.step()) unchanged.forEach(({ name }, index) => add(name, [statement.readCell(index)]));
+      if (statement.step()) unchanged.forEach(({ name }, index) => keys[name]?.push(lookupKey(statement.readCell(index))));
       statement.reset();
     }
   } finally {
