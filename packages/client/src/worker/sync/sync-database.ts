@@ -101,7 +101,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       const { touched, changes } = applyDelivery({ connection, tablesById, lookups, pending, log, delivery, epoch: epochThere, isFirst });
       const madeAnew = makeDependentEditsAnew(database);
       applied(
-        touched.union(madeAnew),
+        new Set([...touched, ...madeAnew]),
         changes.filter(({ table }) => !madeAnew.has(table)),
       );
       isFirst = false;
