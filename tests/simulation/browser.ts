@@ -1,3 +1,4 @@
+import type { ChannelMessage } from '../../packages/client/src/leader/channel-message.ts';
 import type { Locks } from '../../packages/client/src/leader/election.ts';
 import type { BroadcastPort } from '../../packages/client/src/leader/tab-channel.ts';
 import type { Random } from './random.ts';
@@ -18,6 +19,8 @@ export class Browser {
   private readonly random: Random;
   private readonly queues = new Map<string, Candidate[]>();
   private readonly ports = new Set<SimulatedPort>();
+  /** So many of the next notices of commits reach nobody. */
+  private noticesToLose = 0;
 
   constructor(time: VirtualTime, random: Random) {
     this.time = time;
@@ -28,6 +31,7 @@ export class Browser {
     const port = new SimulatedPort(channelName, owner, this.time, {
       // Ports hear each other in order, each in its own time.
       post: (data) => {
+        if (this.losesNotice(data)) return;
         for (const other of this.ports) if (other !== port && other.channelName === channelName) other.deliver(data, this.random.below(LONGEST_MESSAGE_MS));
       },
       close: () => void this.ports.delete(port),
@@ -69,6 +73,16 @@ export class Browser {
           serve(queue);
         }),
     };
+  }
+
+  /** No browser is known to do that; whoever survives it survives what they do. */
+  loseNotices(count: number): void {
+    this.noticesToLose = count;
+  }
+
+  private losesNotice(data: unknown): boolean {
+    const { message } = data as { readonly message: ChannelMessage };
+    return message.kind === 'commit' && this.noticesToLose-- > 0;
   }
 
   /** The tab is gone: its locks go to the next, and nobody hears from it any more. */

@@ -58,6 +58,13 @@ export function viewFault(tab: Tab): string | null {
   return rowsFault((sql) => readText(database, sql));
 }
 
+/** What a page with one live query, about the marks and counters, shows when it runs. */
+export function shownBy(tab: Tab): string | null {
+  const database = tab.opened?.database;
+  if (database === undefined) return null;
+  return readText(database, "SELECT (SELECT count(*) FROM mark) || ' marks, ' || (SELECT coalesce(group_concat(hits), '') FROM (SELECT hits FROM tally ORDER BY id))");
+}
+
 export function readText(database: OpenDatabase, sql: string): string | null {
   const ask = (): string | null => {
     const value = database.connection.value(sql);

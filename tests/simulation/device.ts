@@ -2,9 +2,10 @@ import type { ErrorCode, ErrorData, RockpoolError } from '../../packages/shared/
 import type { Storage } from '../../packages/vfs-opfs/src/index.ts';
 import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
 import { SimulatedDisk } from '../../packages/vfs-opfs/src/testing/index.ts';
+import { TELL_AGAIN_MS } from '../../packages/client/src/leader/leadership.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { Browser } from './browser.ts';
-import { firstOpening, lostWrites, viewFault } from './checks.ts';
+import { firstOpening, lostWrites, shownBy, viewFault } from './checks.ts';
 import { DeviceClock } from './device-clock.ts';
 import type { Model } from './model.ts';
 import type { Network, Place } from './network.ts';
@@ -14,6 +15,9 @@ import { Tab, type Runtimes } from './tab.ts';
 import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 const SECTOR_BYTES = 512;
+
+/** A commit is told, told again, and on its way to the other tabs. */
+const VISIBLE_AFTER_MS = TELL_AGAIN_MS + 500;
 
 /** What ends a connection and is nobody's fault, beside what another attempt mends: frames that were swapped, and copied files. */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
@@ -64,6 +68,7 @@ export class Device implements Place {
   private readonly open = new Map<OpenDatabase, { readonly storage: Storage; readonly owner: object | undefined }>();
   private readonly graves: { readonly database: OpenDatabase; readonly storage: Storage }[] = [];
   private tabNumber = 0;
+  private lastCommitMs = 0;
   private hasBeenLed = false;
 
   constructor(options: DeviceOptions) {
@@ -237,13 +242,26 @@ export class Device implements Place {
     }
   }
 
-  /** Looks at every tab that has heard of something new. */
+  /** Looks at every tab that has heard of something new, and in quiet moments at those that should have. */
   check(): void {
-    for (const tab of this.tabs) {
-      if (!tab.isDirty || !tab.isUsable) continue;
-      tab.isDirty = false;
-      this.checkView(tab, '');
+    for (const tab of this.usableTabs) {
+      if (tab.isDirty) this.look(tab);
+      else if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.time.nowMs) this.checkShown(tab);
     }
+  }
+
+  private look(tab: Tab): void {
+    tab.isDirty = false;
+    if (tab.opened?.role === 'writer') this.lastCommitMs = this.time.nowMs;
+    tab.shown = tab.run(() => shownBy(tab));
+    this.checkView(tab, '');
+  }
+
+  /** A live query runs again only where a commit is heard of. */
+  private checkShown(tab: Tab): void {
+    tab.comparedMs = this.time.nowMs;
+    const now = tab.run(() => shownBy(tab));
+    if (tab.shown !== null && tab.shown !== now) this.options.onFault(`${tab.owner.name} shows ${tab.shown} where there is ${now}`);
   }
 
   private checkView(tab: Tab, when: string): void {

@@ -114,6 +114,9 @@ export class Network {
   }
 }
 
+// The same for many messages, so that some things happen at the same moment.
+const USUAL_LATENCY_MS = 5;
+
 const CONNECTING = 0;
 const OPEN = 1;
 const CLOSED = 3;
@@ -171,7 +174,7 @@ export class SimulatedConnection {
     this.network = network;
     this.client = client;
     this.place = place;
-    const latencyMs = (): number => (place.isSlow ? 200 + random.below(4_000) : 1 + random.below(60));
+    const latencyMs = (): number => (place.isSlow ? 200 + random.below(4_000) : random.chance(0.5) ? USUAL_LATENCY_MS : 1 + random.below(60));
     this.up = new Pipe(time, latencyMs);
     this.down = new Pipe(time, latencyMs);
     this.clientEnd = new ClientEnd(this);

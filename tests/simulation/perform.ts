@@ -89,6 +89,9 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       reader?.medium.freeze(random.chance(0.5));
       return;
     }
+    case 'lose notices':
+      tally.add('lost notice');
+      return device.browser.loseNotices(1 + random.below(2));
     case 'clock jump':
       tally.add('clock jump');
       return device.clock.jumpTo(random.pick([YEAR_MS, -YEAR_MS, 0, 3_600_000, -3_600_000, random.below(2 * YEAR_MS) - YEAR_MS]));
@@ -111,6 +114,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return latePush(world, device, random, number);
     case 'meet':
       return meet(world, device, random, number);
+    case 'at once':
+      return writeAtOnce(world, device, random, number);
     case 'forgotten delete':
       return forgottenDelete(world, device, random, number);
     case 'retry parked':
@@ -190,6 +195,13 @@ async function meet(world: World, device: Device, random: Random, number: number
     writeBoth(device);
   }
   device.isSlow = random.chance(0.5);
+}
+
+/** Two devices write the same in the same millisecond: where both are heard of equally soon, their stamps are the same. */
+function writeAtOnce(world: World, device: Device, random: Random, number: number): void {
+  const subject = random.pick(COMMON_SUBJECTS);
+  const other = random.pick(world.devices.filter((one) => one !== device));
+  for (const who of [device, other]) writeAt(world, who, random, `${who.name}-${number}`, subject);
 }
 
 /** Somebody is away while others delete a row; it is forgotten when they come back. */

@@ -203,6 +203,12 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'const steadyMs = nowMs; void createSteadyClock;',
   },
   {
+    name: 'a lost notice of a commit is not told again',
+    file: 'packages/client/src/leader/leadership.ts',
+    find: "this.options.post({ kind: 'position', ...this.position });",
+    replace: '',
+  },
+  {
     name: 'half of the log lost on recovery',
     file: 'packages/vfs-opfs/src/log/recovery.ts',
     find: 'return continues ? result(scan(segments, newer), first) : result(first);',

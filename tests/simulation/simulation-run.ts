@@ -21,6 +21,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'half-open connection',
   'leader change',
   'look in the middle of a write',
+  'lost notice',
   'lost reply',
   'new epoch',
   'partition',

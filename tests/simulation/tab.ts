@@ -43,6 +43,10 @@ export class Tab {
   isSuspended = false;
   /** It has heard of a commit, and was not looked at since. */
   isDirty = false;
+  /** What its page shows, as of the last time that it heard of a commit; null before the first. */
+  shown: string | null = null;
+  /** When it was last seen to show what is there. */
+  comparedMs = 0;
   private readonly runtimes: Runtimes;
 
   constructor(device: Device, name: string, runtimes: Runtimes) {

@@ -1,4 +1,5 @@
-import type { AccountKind, CategoryKind } from './schema.ts';
+import type { SqlParam, SqlStatement } from '@rockpool/client';
+import type { AccountKind, CategoryKind, EntryStatus, GoalKind, RuleField, RuleTest, ScheduleUnit } from './schema.ts';
 
 /*
  * Every live query of the app, by name: the SQL and the rows that it gives. Views run them with `useQuery(sql, params)`.
@@ -56,30 +57,227 @@ export const categoriesByName = `
 
 export interface LedgerRow {
   readonly id: string;
+  readonly accountId: string;
   readonly date: string;
   readonly payee: string;
   readonly notes: string;
   readonly categoryId: string | null;
   readonly amountMinor: number;
-  /** The account's balance after this entry. */
-  readonly balanceMinor: number | bigint;
+  readonly status: EntryStatus;
+  readonly transferId: string | null;
+  /** The account at the other end of a transfer; NULL for all else. */
+  readonly otherAccountId: string | null;
+  readonly otherAccountName: string | null;
+  readonly otherMinor: number | null;
+  /** 0: not split. */
+  readonly partCount: number;
+  /** What the parts add up to; NULL where there are none. */
+  readonly dividedMinor: number | bigint | null;
+  /** How many entries of what was asked for are newer. */
+  readonly position: number;
+  /** The account's balance after this entry; NULL where the ledger is narrowed, as the entries before it are not all shown. */
+  readonly balanceMinor: number | bigint | null;
 }
 
+/** What a ledger is narrowed to. */
+export interface LedgerFilter {
+  /** In payee, notes, notes of parts, and the other account's name. Empty: all. */
+  readonly text: string;
+  /** The amount that `text` may stand for, whichever way it went; null where it is none. */
+  readonly textMinor: number | null;
+  /** `none`: entries that still lack a category. */
+  readonly categoryId: string | 'none' | null;
+  readonly status: EntryStatus | 'not-reconciled' | null;
+  /** `YYYY-MM-DD`, inclusive; empty: all. */
+  readonly fromDate: string;
+  readonly toDate: string;
+}
+
+const newestFirst = 'entry.date DESC, entry.enteredAtMs DESC, entry.id DESC';
+
 /**
- * The newest entries of an account, each with the balance after it. The balance counts every entry of the account, whatever the search finds.
- * Parameters: account id, search text (empty finds all), search text again, how many rows.
+ * A window of an account's ledger, newest first: `count` entries from position `first` on. However many there are, no more than these are read whole; what
+ * is newer is stepped over, and added up for the balance, in an index that holds day and amount.
  */
-export const ledgerOfAccount = `
-  WITH ledger AS (
-    SELECT entry.id, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.enteredAtMs,
-           account.openingMinor + sum(entry.amountMinor) OVER (ORDER BY entry.date, entry.enteredAtMs, entry.id) AS balanceMinor
-    FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId
-    WHERE entry.accountId = ?
+export function ledgerWindow(accountId: string, filter: LedgerFilter, first: number, count: number): SqlStatement {
+  const found = ledgerCondition(accountId, filter);
+  // NULL in the place of the amounts that came later: the balance of a narrowed ledger is NULL.
+  const newer = isNarrowed(filter) ? { sql: 'NULL', params: [] } : { sql: newerSum, params: [accountId, first] };
+  return {
+    sql: `
+  WITH shown AS (
+    SELECT entry.id FROM entries AS entry WHERE ${found.sql} ORDER BY ${newestFirst} LIMIT ? OFFSET ?
   )
-  SELECT id, date, payee, notes, categoryId, amountMinor, balanceMinor FROM ledger
-  WHERE instr(lower(payee), lower(?)) > 0 OR instr(lower(notes), lower(?)) > 0
-  ORDER BY date DESC, enteredAtMs DESC, id DESC
-  LIMIT ?`;
+  SELECT entry.id, entry.accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.status, entry.transferId,
+         other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor,
+         (SELECT count(*) FROM parts WHERE entryId = entry.id) AS partCount,
+         (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id) AS dividedMinor,
+         row_number() OVER newest - 1 + ? AS position,
+         (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ?) - (${newer.sql})
+           - coalesce(sum(entry.amountMinor) OVER (newest ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS balanceMinor
+  FROM shown JOIN entries AS entry ON entry.id = shown.id
+    LEFT JOIN entries AS twin ON twin.transferId = entry.transferId AND twin.id <> entry.id
+    LEFT JOIN accounts AS other ON other.id = twin.accountId
+  WINDOW newest AS (ORDER BY ${newestFirst})
+  ORDER BY position`,
+    params: [...found.params, count, first, first, accountId, accountId, ...newer.params],
+  };
+}
+
+const newerSum = `SELECT coalesce(sum(amountMinor), 0) FROM (SELECT entry.amountMinor FROM entries AS entry WHERE entry.accountId = ? ORDER BY ${newestFirst} LIMIT ?)`;
+
+export interface LedgerTotalsRow {
+  readonly entryCount: number;
+  readonly totalMinor: number | bigint;
+}
+
+/** How many entries a ledger has, and what they add up to. */
+export function ledgerTotals(accountId: string, filter: LedgerFilter): SqlStatement {
+  const found = ledgerCondition(accountId, filter);
+  return { sql: `SELECT count(*) AS entryCount, coalesce(sum(entry.amountMinor), 0) AS totalMinor FROM entries AS entry WHERE ${found.sql}`, params: found.params };
+}
+
+/** The ids of all entries of a ledger, for "select all". */
+export function ledgerIds(accountId: string, filter: LedgerFilter): SqlStatement {
+  const found = ledgerCondition(accountId, filter);
+  return { sql: `SELECT entry.id FROM entries AS entry WHERE ${found.sql}`, params: found.params };
+}
+
+export const wholeLedger: LedgerFilter = { text: '', textMinor: null, categoryId: null, status: null, fromDate: '', toDate: '' };
+
+export function isNarrowed({ text, categoryId, status, fromDate, toDate }: LedgerFilter): boolean {
+  return text !== '' || categoryId !== null || status !== null || fromDate !== '' || toDate !== '';
+}
+
+function ledgerCondition(accountId: string, { text, textMinor, categoryId, status, fromDate, toDate }: LedgerFilter): SqlStatement & { readonly params: readonly SqlParam[] } {
+  const conditions = ['entry.accountId = ?'];
+  const params: SqlParam[] = [accountId];
+  const add = (condition: string, ...values: readonly SqlParam[]): void => {
+    conditions.push(condition);
+    params.push(...values);
+  };
+  if (text !== '') {
+    add(
+      `(instr(lower(entry.payee), lower(?)) > 0 OR instr(lower(entry.notes), lower(?)) > 0 OR abs(entry.amountMinor) = ?
+        OR entry.id IN (SELECT entryId FROM parts WHERE instr(lower(notes), lower(?)) > 0)
+        OR entry.transferId IN (SELECT twin.transferId FROM entries AS twin JOIN accounts AS other ON other.id = twin.accountId
+                                WHERE twin.transferId IS NOT NULL AND twin.accountId <> ? AND instr(lower(other.name), lower(?)) > 0))`,
+      text,
+      text,
+      textMinor,
+      text,
+      accountId,
+      text,
+    );
+  }
+  if (categoryId === 'none') add('entry.categoryId IS NULL AND entry.transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entry.id)');
+  else if (categoryId !== null) add('(entry.categoryId = ? OR entry.id IN (SELECT entryId FROM parts WHERE categoryId = ?))', categoryId, categoryId);
+  if (status === 'not-reconciled') add("entry.status <> 'reconciled'");
+  else if (status !== null) add('entry.status = ?', status);
+  if (fromDate !== '') add('entry.date >= ?', fromDate);
+  if (toDate !== '') add('entry.date <= ?', toDate);
+  return { sql: conditions.join(' AND '), params };
+}
+
+export interface PartRow {
+  readonly id: string;
+  readonly categoryId: string | null;
+  readonly amountMinor: number;
+  readonly notes: string;
+}
+
+/** The parts of a split entry, in the order of their making. Parameter: entry id. */
+export const partsOfEntry = `
+  SELECT id, categoryId, amountMinor, notes FROM parts WHERE entryId = ? ORDER BY length(id), id`;
+
+export interface ClearedRow {
+  /** Opening balance and every entry that the bank has. */
+  readonly clearedMinor: number | bigint;
+  /** How many of these no statement was checked against yet. */
+  readonly toReconcile: number;
+}
+
+/** What the bank should say that an account holds. Parameters: account id, three times. */
+export const clearedOfAccount = `
+  SELECT (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ? AND status <> 'open') AS clearedMinor,
+         (SELECT count(*) FROM entries WHERE accountId = ? AND status = 'cleared') AS toReconcile`;
+
+export interface LearnedRow {
+  readonly categoryId: string;
+}
+
+/** The category that a payee had last. Parameter: payee. */
+export const learnedCategory = `
+  SELECT categoryId FROM entries WHERE payee = ? AND categoryId IS NOT NULL ORDER BY date DESC, enteredAtMs DESC LIMIT 1`;
+
+export interface PayeeUseRow {
+  readonly payee: string;
+  readonly entryCount: number;
+  /** Of its newest entry with one; NULL where none has. */
+  readonly categoryId: string | null;
+}
+
+/** Payees as they are used, by name, with the category that each had last. Parameter: a part of the name, empty for all. */
+export const payeesInUse = `
+  SELECT payee, count(*) AS entryCount,
+         (SELECT latest.categoryId FROM entries AS latest WHERE latest.payee = entries.payee AND latest.categoryId IS NOT NULL ORDER BY latest.date DESC, latest.enteredAtMs DESC LIMIT 1) AS categoryId
+  FROM entries WHERE payee <> '' AND instr(lower(payee), lower(?)) > 0
+  GROUP BY payee ORDER BY payee COLLATE NOCASE LIMIT 100`;
+
+export interface RuleRow {
+  readonly id: string;
+  readonly field: RuleField;
+  readonly test: RuleTest;
+  readonly value: string;
+  readonly categoryId: string | null;
+  readonly payee: string | null;
+}
+
+/** The rules in the order in which they are tried. No parameters. */
+export const rulesInOrder = `
+  SELECT id, field, test, value, categoryId, payee FROM rules ORDER BY createdAtMs, id`;
+
+export interface ScheduleRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly currency: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly categoryId: string | null;
+  readonly amountMinor: number;
+  readonly firstDate: string;
+  readonly every: number;
+  readonly unit: ScheduleUnit;
+  readonly lastDate: string | null;
+}
+
+/** Scheduled entries of open accounts, by payee. No parameters. */
+export const schedulesByPayee = `
+  SELECT schedule.id, schedule.accountId, account.name AS accountName, account.currency, schedule.payee, schedule.notes, schedule.categoryId,
+         schedule.amountMinor, schedule.firstDate, schedule.every, schedule.unit, schedule.lastDate
+  FROM schedules AS schedule JOIN accounts AS account ON account.id = schedule.accountId AND account.closed = 0
+  ORDER BY schedule.payee COLLATE NOCASE, schedule.id`;
+
+export interface ScheduleDayRow {
+  readonly scheduleId: string;
+  readonly date: string;
+}
+
+/** The days of schedules that were entered or skipped. No parameters. */
+export const scheduleDaysDone = `
+  SELECT day.scheduleId, day.date FROM scheduleDays AS day JOIN schedules AS schedule ON schedule.id = day.scheduleId`;
+
+export interface GoalRow {
+  readonly categoryId: string;
+  readonly kind: GoalKind;
+  readonly amountMinor: number;
+  readonly byMonth: string | null;
+}
+
+/** The goals of envelopes. Parameter: currency. */
+export const goalsInCurrency = `
+  SELECT categoryId, kind, amountMinor, byMonth FROM goals WHERE currency = ?`;
 
 export interface PayeeRow {
   readonly payee: string;
@@ -95,7 +293,8 @@ export interface UncategorisedRow {
 
 /** How many entries of a payee have no category. Parameter: payee. */
 export const uncategorisedOfPayee = `
-  SELECT count(*) AS entryCount FROM entries WHERE payee = ? AND categoryId IS NULL`;
+  SELECT count(*) AS entryCount FROM entries
+  WHERE payee = ? AND categoryId IS NULL AND transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)`;
 
 export interface ImportKeyRow {
   readonly importKey: string;

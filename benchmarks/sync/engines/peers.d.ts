@@ -81,3 +81,92 @@ declare module '@triplit/server' {
     logHandler: { log(): void };
   }): Promise<(port: number) => void>;
 }
+
+declare module 'evolu-common-7' {
+  export const String: unknown;
+  export const Int: unknown;
+  export const maxPositiveInt: number;
+  export const SimpleName: { orThrow(name: string): unknown };
+  export function id(table: string): unknown;
+  export function createConsole(): unknown;
+  export function createRandom(): unknown;
+  export function createRandomBytes(): unknown;
+  export function createTime(): unknown;
+  export function createWebSocket(url: string, options: object): unknown;
+}
+declare module 'evolu-common-7/local-first' {
+  interface Query {
+    select(columns: readonly string[]): Query;
+    orderBy(column: string, order: 'asc' | 'desc'): Query;
+    limit(count: number): Query;
+  }
+  export interface Evolu {
+    readonly appOwner: Promise<unknown>;
+    useOwner(owner: unknown): unknown;
+    createQuery(build: (database: { selectFrom(table: string): Query }) => Query): unknown;
+    subscribeQuery(query: unknown): (listener: () => void) => () => void;
+    getQueryRows(query: unknown): readonly { readonly id: string }[];
+    loadQuery(query: unknown): Promise<unknown>;
+    upsert(table: string, row: object, options: { onComplete(): void }): { readonly ok: true } | { readonly ok: false; readonly error: unknown };
+  }
+  export function createAppOwner(secret: Uint8Array): { readonly id: string };
+  export function createDbWorkerForPlatform(dependencies: object): unknown;
+  export function createEvolu(dependencies: object): (schema: object, options: object) => Evolu;
+}
+declare module '@evolu/common' {
+  export function createConsole(): unknown;
+  export function ok(value: unknown): unknown;
+}
+declare module '@evolu/nodejs' {
+  export function createRelayDeps(): object;
+  export function createRun(dependencies: object): { orThrow(task: unknown): Promise<unknown> };
+  export function startRelay(options: { port: number; isOwnerWithinQuota(): boolean }): unknown;
+}
+
+declare module 'cojson' {
+  export class LocalNode {
+    constructor(secret: string, session: unknown, crypto: unknown);
+    readonly syncManager: { addPeer(peer: unknown): void };
+    setStorage(storage: object): void;
+  }
+}
+declare module 'cojson/crypto/NapiCrypto' {
+  export const NapiCrypto: { create(): Promise<{ newRandomAgentSecret(): string; getAgentID(secret: string): string; newRandomSessionID(agent: string): unknown }> };
+}
+declare module 'cojson/dist/storage/sqlite/index.js' {
+  export function getSqliteStorage(driver: object): object;
+}
+declare module 'cojson-transport-ws' {
+  export function createWebSocketPeer(options: object): unknown;
+}
+declare module 'jazz-tools' {
+  interface Synced {
+    readonly id: string;
+    readonly localNode: { getCurrentAgent(): { readonly agentSecret: string } };
+    waitForAllCoValuesSync(options: { timeout: number }): Promise<unknown>;
+  }
+  export const Account: { create(options: object): Promise<{ readonly $jazz: Synced }> };
+  export const Group: { create(account: object): { readonly $jazz: Synced } };
+  export const co: { map(columns: object): unknown; record(key: unknown, value: unknown): { create(rows: object, group: object): { readonly $jazz: Synced } } };
+  export const z: { string(): unknown; number(): unknown };
+}
+declare module 'jazz-tools/worker' {
+  export interface JazzMap {
+    readonly id: string;
+    get(key: string): unknown;
+    set(key: string, value: unknown, privacy: 'private'): void;
+    keys(): readonly string[];
+    subscribe(listener: () => void): () => void;
+  }
+  export interface JazzGroup {
+    createMap(initial: object, meta: null, privacy: 'private'): JazzMap;
+  }
+  export interface JazzNode {
+    load(id: string): Promise<JazzMap | 'unavailable'>;
+  }
+  export interface JazzWorker {
+    readonly worker: { readonly $jazz: { readonly localNode: JazzNode; waitForAllCoValuesSync(options: { timeout: number }): Promise<unknown> } };
+    waitForConnection(): Promise<void>;
+  }
+  export function startWorker(options: object): Promise<JazzWorker>;
+}

@@ -6,6 +6,8 @@ export interface AccountFields {
   readonly currency: string;
   /** As it is typed. */
   readonly opening?: string;
+  /** As it is called in the form; Checking where it is left out. */
+  readonly kind?: string;
 }
 
 /** Adds an account and ends on its ledger. */
@@ -17,9 +19,10 @@ export async function addAccount(page: Page, account: AccountFields): Promise<vo
 }
 
 /** Fills the form for a new account, wherever it is shown, and sends it. */
-export async function fillAccountForm(page: Page, { name, currency, opening = '' }: AccountFields): Promise<void> {
+export async function fillAccountForm(page: Page, { name, currency, opening = '', kind }: AccountFields): Promise<void> {
   const form = page.getByRole('form', { name: 'New account' });
   await form.getByLabel('Name').fill(name);
+  if (kind !== undefined) await form.getByLabel('Kind').selectOption({ label: kind });
   await form.getByLabel('Currency').fill(currency);
   await form.getByLabel('Opening balance').fill(opening);
   await form.getByRole('button', { name: 'Add account' }).click();

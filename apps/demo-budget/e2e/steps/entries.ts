@@ -26,6 +26,38 @@ export async function changeEntry(page: Page, payee: string, entry: EntryInput):
   await expect(form).toBeHidden();
 }
 
+/** One part of a split entry, as it is typed. */
+export interface PartInput {
+  readonly category: string;
+  readonly amount: string;
+}
+
+/** Splits what the form holds; the last part's amount is filled in by the form where it is left empty. */
+export async function splitInto(form: Locator, parts: readonly PartInput[]): Promise<void> {
+  await form.getByRole('button', { name: 'Split', exact: true }).click();
+  for (const [index, { category, amount }] of parts.entries()) {
+    if (index > 1) await form.getByRole('button', { name: 'Add a part' }).click();
+    await form.getByLabel(`Category of part ${index + 1}`).selectOption({ label: category });
+    await form.getByLabel(`Amount of part ${index + 1}`).fill(amount);
+  }
+}
+
+/** Moves money from the account that is shown to another one. */
+export async function addTransfer(page: Page, toAccount: string, amount: string): Promise<void> {
+  await page.getByRole('button', { name: 'New entry' }).click();
+  const form = page.getByRole('form', { name: 'New entry' });
+  await form.getByRole('button', { name: 'Transfer', exact: true }).click();
+  await form.getByLabel('To account').selectOption({ label: toAccount });
+  await form.getByLabel(/^Amount in /).fill(amount);
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await expect(form).toBeHidden();
+}
+
+/** What was last done, with a way back. */
+export function toast(page: Page): Locator {
+  return page.getByRole('status', { name: 'Last change' });
+}
+
 export async function fillEntryForm(form: Locator, { payee, amount, notes, date, category }: EntryInput): Promise<void> {
   if (date !== undefined) await form.getByLabel('Date').fill(date);
   if (payee !== undefined) await form.getByLabel('Payee').fill(payee);

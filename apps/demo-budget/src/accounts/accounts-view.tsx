@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { accountsWithBalances, type AccountRow } from '../queries.ts';
+import { DueOffer } from '../schedules/due-offer.tsx';
 import { Amount } from '../shell/amount.tsx';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery } from '../shell/use-query.ts';
@@ -27,6 +28,7 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
           </button>
         )}
       </header>
+      <DueOffer budget={budget} />
       {adding && <AccountForm onDone={done} />}
       {!loading && accounts.length === 0 && !adding && <Welcome budget={budget} onAdd={() => setAdding(true)} />}
       {accounts.length > 0 && <Totals accounts={accounts} />}
@@ -43,6 +45,12 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
           </li>
         ))}
       </ul>
+      {accounts.length > 0 && (
+        <p className="page-foot page-links">
+          <a href={hashOf(budget, { page: 'schedules' })}>Scheduled entries</a>
+          <a href={hashOf(budget, { page: 'rules' })}>Payees and rules</a>
+        </p>
+      )}
     </>
   );
 }

@@ -1,3 +1,7 @@
+import type { SqlStatement } from '@rockpool/client';
+import type { PartRow } from '../queries.ts';
+import type { EntryStatus } from '../schema.ts';
+import { partChanges, type PartFields } from '../splits/part-changes.ts';
 import type { Writer } from '../writer.ts';
 
 /** What a person can say about an entry. */
@@ -5,65 +9,96 @@ export interface EntryFields {
   readonly date: string;
   readonly payee: string;
   readonly notes: string;
+  /** NULL also where the entry is split: then the parts have the categories. */
   readonly categoryId: string | null;
   readonly amountMinor: number;
 }
 
 /** Resolves to the new entry's id. */
-export async function addEntry(writer: Writer, accountId: string, entry: EntryFields): Promise<string> {
+export async function addEntry(writer: Writer, accountId: string, entry: EntryFields, parts: readonly PartFields[] = []): Promise<string> {
   const id = writer.newId();
-  await writer.execute(
-    'INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-    [id, accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, Date.now()],
-  );
+  await writer.batch([
+    {
+      sql: 'INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+      params: [id, accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, Date.now()],
+    },
+    ...partChanges(id, [], parts),
+  ]);
   return id;
+}
+
+/** An entry with its parts; none where it is not split. */
+export interface DividedEntry {
+  readonly fields: EntryFields;
+  readonly parts: readonly PartRow[];
 }
 
 const editableColumns = ['date', 'payee', 'notes', 'categoryId', 'amountMinor'] as const;
 
 /**
- * Writes only the columns that differ. Another device may have changed the others meanwhile: cells merge one by one, and a cell that
+ * Writes only the columns and parts that differ. Another device may have changed the others meanwhile: cells merge one by one, and a cell that
  * nobody meant to change must not be written over.
  */
-export async function changeEntry(writer: Writer, id: string, before: EntryFields, after: EntryFields): Promise<void> {
-  const changed = editableColumns.filter((column) => before[column] !== after[column]);
-  if (changed.length === 0) return;
-  const assignments = changed.map((column) => `${column} = ?`).join(', ');
-  await writer.execute(`UPDATE entries SET ${assignments} WHERE id = ?`, [...changed.map((column) => after[column]), id]);
+export async function changeEntry(writer: Writer, id: string, before: DividedEntry, after: EntryFields, parts: readonly PartFields[] = []): Promise<void> {
+  const columns = editableColumns.filter((column) => before.fields[column] !== after[column]);
+  const statements: SqlStatement[] = partChanges(id, before.parts, parts);
+  if (columns.length > 0) {
+    statements.push({ sql: `UPDATE entries SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, params: [...columns.map((column) => after[column]), id] });
+  }
+  if (statements.length > 0) await writer.batch(statements);
 }
 
-export async function setCategory(writer: Writer, id: string, categoryId: string | null): Promise<void> {
-  await writer.execute('UPDATE entries SET categoryId = ? WHERE id = ?', [categoryId, id]);
+// What follows takes ids as one JSON array: one statement, one transaction, one undo, however many there are.
+const among = 'id IN (SELECT value FROM json_each(?))';
+
+/** Gives entries a category. Split entries keep those of their parts, and transfers within the budget have none. Resolves to how many it changed. */
+export async function setCategory(writer: Writer, ids: readonly string[], categoryId: string | null): Promise<number> {
+  const { changes } = await writer.execute(
+    `UPDATE entries SET categoryId = ?
+     WHERE ${among} AND categoryId IS NOT ? AND (transferId IS NULL OR categoryId IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)`,
+    [categoryId, JSON.stringify(ids), categoryId],
+  );
+  return changes;
+}
+
+/** Resolves to how many it changed. */
+export async function setPayee(writer: Writer, ids: readonly string[], payee: string): Promise<number> {
+  const { changes } = await writer.execute(`UPDATE entries SET payee = ? WHERE ${among} AND payee <> ? AND transferId IS NULL`, [payee, JSON.stringify(ids), payee]);
+  return changes;
+}
+
+/** Between open and cleared; entries that were reconciled stay so. Resolves to how many it changed. */
+export async function setCleared(writer: Writer, ids: readonly string[], cleared: boolean): Promise<number> {
+  const status: EntryStatus = cleared ? 'cleared' : 'open';
+  const { changes } = await writer.execute(`UPDATE entries SET status = ? WHERE ${among} AND status NOT IN (?, 'reconciled')`, [status, JSON.stringify(ids), status]);
+  return changes;
+}
+
+/** An entry that was reconciled may be changed again; it is still cleared. */
+export async function unlock(writer: Writer, id: string): Promise<void> {
+  await writer.execute("UPDATE entries SET status = 'cleared' WHERE id = ? AND status = 'reconciled'", [id]);
 }
 
 /** Gives a category to all entries of a payee that have none. Resolves to how many there were. */
 export async function categorisePayee(writer: Writer, payee: string, categoryId: string): Promise<number> {
-  const { changes } = await writer.execute('UPDATE entries SET categoryId = ? WHERE payee = ? AND categoryId IS NULL', [categoryId, payee]);
+  const { changes } = await writer.execute(
+    'UPDATE entries SET categoryId = ? WHERE payee = ? AND categoryId IS NULL AND transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)',
+    [categoryId, payee],
+  );
   return changes;
 }
 
-/** A deleted entry with all that is needed to put it back as it was. */
-export interface DeletedEntry extends EntryFields {
-  readonly id: string;
-  readonly accountId: string;
-  readonly enteredAtMs: number;
-  readonly importKey: string | null;
-}
-
-/** Resolves to what was deleted, so that it can be undone; undefined where another tab or device was faster. */
-export async function deleteEntry(writer: Writer, id: string): Promise<DeletedEntry | undefined> {
-  const [deleted] = await writer.query<DeletedEntry>(
-    'SELECT id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey FROM entries WHERE id = ?',
-    [id],
+/**
+ * Deletes entries with their parts, and of transfers both sides. What was reconciled, on either side, stays: it is unlocked one by one.
+ * Resolves to how many went, other sides counted.
+ */
+export async function deleteEntries(writer: Writer, ids: readonly string[]): Promise<number> {
+  const chosen = JSON.stringify(ids);
+  const { changes } = await writer.execute(
+    `DELETE FROM entries
+     WHERE (${among} OR transferId IN (SELECT transferId FROM entries WHERE ${among}))
+       AND status <> 'reconciled' AND coalesce(transferId, '') NOT IN (SELECT transferId FROM entries WHERE transferId IS NOT NULL AND status = 'reconciled')`,
+    [chosen, chosen],
   );
-  await writer.execute('DELETE FROM entries WHERE id = ?', [id]);
-  return deleted;
-}
-
-export async function undoDelete(writer: Writer, entry: DeletedEntry): Promise<void> {
-  await writer.execute(
-    `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
-    [entry.id, entry.accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.enteredAtMs, entry.importKey],
-  );
+  return changes;
 }

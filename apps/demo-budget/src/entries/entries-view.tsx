@@ -6,30 +6,44 @@ import type { Budget } from '../budget/budget.ts';
 import {
   accountsWithBalances,
   categoriesByName,
+  clearedOfAccount,
   frequentPayees,
-  ledgerOfAccount,
+  ledgerIds,
+  ledgerTotals,
+  partsOfEntry,
+  wholeLedger,
   type AccountRow,
   type CategoryRow,
+  type ClearedRow,
+  type LedgerFilter,
   type LedgerRow,
+  type LedgerTotalsRow,
+  type PartRow,
   type PayeeRow,
 } from '../queries.ts';
+import { ReconcileBar } from '../reconcile/reconcile-bar.tsx';
+import { suggestFor } from '../rules/suggest.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useAction } from '../shell/failure.tsx';
+import { KeysHelp } from '../shell/keys-help.tsx';
+import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
-import { addEntry, changeEntry, deleteEntry, setCategory, undoDelete, type DeletedEntry } from './actions.ts';
-import { EntryForm } from './entry-form.tsx';
-import { entryButtonId, EntryRow } from './entry-row.tsx';
+import { deleteEntries, setCategory, setCleared, unlock } from './actions.ts';
+import { EntryForm, type FormResult } from './entry-form.tsx';
+import { entryButtonId, entryName } from './entry-row.tsx';
+import { FilterBar } from './filter-bar.tsx';
+import { LedgerTable } from './ledger-table.tsx';
 import { SamePayeeOffer, type SamePayee } from './same-payee-offer.tsx';
-
-/** As many rows as a phone draws without a pause; the rest is one press away. */
-const rowsPerPage = 150;
+import { saveChanged, saveNew } from './save.ts';
+import { SelectionBar } from './selection-bar.tsx';
+import { useLedgerKeys } from './use-ledger-keys.ts';
 
 /** The ledger of one account: every entry with the balance after it, changed in place. */
 export function EntriesView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
   const accounts = useQuery<AccountRow>(accountsWithBalances);
   const account = accounts.rows.find((candidate) => candidate.id === accountId);
-  if (account !== undefined) return <Ledger key={account.id} budget={budget} account={account} />;
+  if (account !== undefined) return <Ledger key={account.id} budget={budget} account={account} accounts={accounts.rows} />;
   if (accounts.loading) return null;
   return (
     <>
@@ -41,30 +55,65 @@ export function EntriesView({ budget, accountId }: { readonly budget: Budget; re
   );
 }
 
-function Ledger({ budget, account }: { readonly budget: Budget; readonly account: AccountRow }): ReactNode {
+interface LedgerProps {
+  readonly budget: Budget;
+  readonly account: AccountRow;
+  readonly accounts: readonly AccountRow[];
+}
+
+/** What is open for changes, as it was when it was opened. */
+interface Edited {
+  readonly entry: LedgerRow;
+  readonly parts: readonly PartRow[];
+}
+
+function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const client = useClient();
   const run = useAction();
-  const [search, setSearch] = useState('');
-  const [rowLimit, setRowLimit] = useState(rowsPerPage);
+  const [filter, setFilter] = useState<LedgerFilter>(wholeLedger);
   const [adding, setAdding] = useState(false);
-  const [edited, setEdited] = useState<LedgerRow | null>(null);
+  const [edited, setEdited] = useState<Edited | null>(null);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
-  const [deleted, setDeleted] = useState<DeletedEntry | null>(null);
+  const [reconciling, setReconciling] = useState(false);
+  const [helping, setHelping] = useState(false);
   const newEntryButton = useRef<HTMLButtonElement>(null);
-  const searched = search.trim();
-  const ledger = useSteadyQuery<LedgerRow>(ledgerOfAccount, [account.id, searched, searched, rowLimit]);
+  const searchField = useRef<HTMLInputElement>(null);
+  const totalsOf = ledgerTotals(account.id, filter);
+  const totals = useSteadyQuery<LedgerTotalsRow>(totalsOf.sql, totalsOf.params);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const { rows: payeeRows } = useQuery<PayeeRow>(frequentPayees);
   const payees = useMemo(() => payeeRows.map((row) => row.payee), [payeeRows]);
+  const otherAccounts = useMemo(() => accounts.filter((candidate) => candidate.id !== account.id && (candidate.closed === 0 || candidate.id === edited?.entry.otherAccountId)), [account.id, accounts, edited]);
+  const found = totals.rows[0];
+  const offBudget = account.kind === 'off-budget';
 
+  const edit = useCallback(
+    (entry: LedgerRow) => run(async () => setEdited({ entry, parts: entry.partCount === 0 ? [] : await client.query<PartRow>(partsOfEntry, [entry.id]) })),
+    [client, run],
+  );
   const chooseCategory = useCallback(
     (entry: LedgerRow, categoryId: string | null) => {
-      run(() => setCategory(client, entry.id, categoryId));
+      run(() => setCategory(client, [entry.id], categoryId), 'Category changed.');
       const category = categories.find((candidate) => candidate.id === categoryId);
       setSamePayee(category === undefined || entry.payee === '' ? null : { payee: entry.payee, categoryId: category.id, categoryName: category.name });
     },
     [categories, client, run],
   );
+  const select = useCallback((entryId: string, isSelected: boolean | undefined) => {
+    setSelected((last) => {
+      const next = new Set(last);
+      if (isSelected ?? !last.has(entryId)) next.add(entryId);
+      else next.delete(entryId);
+      return next;
+    });
+  }, []);
+  const selectRow = useCallback((entry: LedgerRow, isSelected: boolean) => select(entry.id, isSelected), [select]);
+  const clear = useCallback((entry: LedgerRow, cleared: boolean) => run(() => setCleared(client, [entry.id], cleared)), [client, run]);
+  const selectAll = (): void => {
+    const { sql, params } = ledgerIds(account.id, filter);
+    run(async () => setSelected(new Set((await client.query<{ id: string }>(sql, params)).map(({ id }) => id))));
+  };
 
   // What had the focus goes when a form closes; a keyboard goes on from where it came.
   const leaveRow = (entry: LedgerRow): void => {
@@ -75,114 +124,134 @@ function Ledger({ budget, account }: { readonly budget: Budget; readonly account
     flushSync(() => setAdding(false));
     newEntryButton.current?.focus();
   };
+  const narrow = (next: LedgerFilter): void => {
+    setFilter(next);
+    setSelected(new Set());
+  };
+  useLedgerKeys({
+    onNew: () => setAdding(true),
+    onSearch: () => searchField.current?.focus(),
+    onToggle: (entryId) => select(entryId, undefined),
+    onEscape: () => setSelected(new Set()),
+    onHelp: () => setHelping(true),
+  });
 
   return (
     <>
-      <header className="page-head">
-        <div>
-          <h1>{account.name}</h1>
-          <p className="balance">
-            <Amount minor={account.balanceMinor} currency={account.currency} />
-            <span className="hint">{account.entryCount === 1 ? '1 entry' : `${account.entryCount} entries`}</span>
-          </p>
-        </div>
-        <div className="buttons">
-          <button type="button" ref={newEntryButton} className="primary" onClick={() => setAdding(true)}>
-            New entry
-          </button>
-          <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
-            Import
-          </a>
-        </div>
-      </header>
+      <LedgerHead budget={budget} account={account}>
+        <button type="button" ref={newEntryButton} className="primary" onClick={() => setAdding(true)}>
+          New entry
+        </button>
+        <button type="button" onClick={() => setReconciling(true)}>
+          Reconcile
+        </button>
+      </LedgerHead>
       {adding && (
         <div className="card">
           <EntryForm
-            currency={account.currency}
+            account={account}
+            otherAccounts={otherAccounts}
             categories={categories}
             payees={payees}
-            onSave={(fields) => {
-              run(() => addEntry(client, account.id, fields));
+            suggest={(subject) => suggestFor(client, subject)}
+            onSave={(result: FormResult) => {
+              run(() => saveNew(client, account, result), result.kind === 'transfer' ? 'Transfer added.' : 'Entry added.');
               leaveNewEntry();
             }}
             onCancel={leaveNewEntry}
           />
         </div>
       )}
-      {deleted !== null && (
-        <p className="offer" role="status">
-          <span>{deleted.payee === '' ? 'The entry' : deleted.payee} was deleted.</span>
-          <button
-            type="button"
-            onClick={() => {
-              run(() => undoDelete(client, deleted));
-              setDeleted(null);
-            }}
-          >
-            Undo
-          </button>
-          <button type="button" className="quiet" onClick={() => setDeleted(null)}>
-            Close
-          </button>
-        </p>
-      )}
+      {reconciling && <ReconcileBar account={account} onDone={() => setReconciling(false)} />}
       {samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
-      {account.entryCount > 0 && (
-        <input type="search" className="search" aria-label="Search entries" placeholder="Search payees and notes" value={search} onChange={(event) => setSearch(event.target.value)} />
+      {account.entryCount > 0 && <FilterBar filter={filter} categories={categories} currency={account.currency} found={found} searchField={searchField} onFilter={narrow} />}
+      {found !== undefined && found.entryCount > 0 && (
+        <LedgerTable
+          account={account}
+          filter={filter}
+          entryCount={found.entryCount}
+          categories={categories}
+          selected={selected}
+          onEdit={edit}
+          onCategory={chooseCategory}
+          onSelect={selectRow}
+          onCleared={clear}
+          edited={edited?.entry ?? null}
+          editForm={
+            edited !== null && (
+              <EntryForm
+                key={`${edited.entry.id} ${edited.entry.status}`}
+                entry={edited.entry}
+                parts={edited.parts}
+                account={account}
+                otherAccounts={otherAccounts}
+                categories={categories}
+                payees={payees}
+                onSave={(result) => {
+                  run(() => saveChanged(client, edited, result), 'Entry changed.');
+                  leaveRow(edited.entry);
+                }}
+                onCancel={() => leaveRow(edited.entry)}
+                onDelete={() => {
+                  run(
+                    () => deleteEntries(client, [edited.entry.id]),
+                    (count) => (count === 0 ? 'The other side of this transfer was reconciled. Unlock it there first.' : `${entryName(edited.entry)} was deleted.`),
+                  );
+                  setEdited(null);
+                }}
+                onUnlock={() => run(() => unlock(client, edited.entry.id).then(() => setEdited({ ...edited, entry: { ...edited.entry, status: 'cleared' } })), 'Unlocked.')}
+              />
+            )
+          }
+        />
       )}
-      {ledger.rows.length > 0 && (
-        <table role="table" className="ledger" aria-label={`Entries of ${account.name}`}>
-          <thead role="rowgroup">
-            <tr role="row">
-              <th role="columnheader" scope="col">Date</th>
-              <th role="columnheader" scope="col">Payee and notes</th>
-              <th role="columnheader" scope="col">Category</th>
-              <th role="columnheader" scope="col" className="number">Amount</th>
-              <th role="columnheader" scope="col" className="number">Balance</th>
-            </tr>
-          </thead>
-          <tbody role="rowgroup">
-            {ledger.rows.map((entry) =>
-              entry.id === edited?.id ? (
-                <tr role="row" key={entry.id} className="entry-edited">
-                  <td role="cell" colSpan={5}>
-                    <EntryForm
-                      entry={edited}
-                      currency={account.currency}
-                      categories={categories}
-                      payees={payees}
-                      onSave={(fields) => {
-                        run(() => changeEntry(client, edited.id, edited, fields));
-                        leaveRow(edited);
-                      }}
-                      onCancel={() => leaveRow(edited)}
-                      onDelete={() => {
-                        run(async () => setDeleted((await deleteEntry(client, edited.id)) ?? null));
-                        setEdited(null);
-                      }}
-                    />
-                  </td>
-                </tr>
-              ) : (
-                <EntryRow key={entry.id} entry={entry} currency={account.currency} categories={categories} onEdit={setEdited} onCategory={chooseCategory} />
-              ),
-            )}
-          </tbody>
-        </table>
+      {account.entryCount === 0 && !adding && <p className="empty">No entries yet. Add one, or import a statement of your bank.</p>}
+      {selected.size > 0 && (
+        <SelectionBar
+          ids={[...selected]}
+          foundCount={found?.entryCount ?? 0}
+          categories={categories}
+          payees={payees}
+          offBudget={offBudget}
+          onSelectAll={selectAll}
+          onClear={() => setSelected(new Set())}
+        />
       )}
-      {ledger.rows.length === rowLimit && (
-        <button type="button" className="more" onClick={() => setRowLimit(rowLimit + rowsPerPage)}>
-          Show older entries
+      <footer className="page-foot buttons">
+        <button type="button" className="quiet" onClick={() => setHelping(true)}>
+          Keyboard
         </button>
-      )}
-      {!ledger.loading && ledger.rows.length === 0 && (
-        <p className="empty">{account.entryCount === 0 ? 'No entries yet. Add one, or import a statement of your bank.' : 'Nothing found.'}</p>
-      )}
-      <footer className="page-foot">
-        <button type="button" className="quiet" onClick={() => run(() => setAccountClosed(client, account.id, account.closed === 0))}>
+        <button type="button" className="quiet" onClick={() => run(() => setAccountClosed(client, account.id, account.closed === 0), account.closed === 0 ? 'Account closed.' : 'Account opened again.')}>
           {account.closed === 0 ? 'Close this account' : 'Open this account again'}
         </button>
       </footer>
+      {helping && <KeysHelp onClose={() => setHelping(false)} />}
     </>
+  );
+}
+
+function LedgerHead({ budget, account, children }: { readonly budget: Budget; readonly account: AccountRow; readonly children: ReactNode }): ReactNode {
+  const { rows } = useQuery<ClearedRow>(clearedOfAccount, [account.id, account.id, account.id]);
+  return (
+    <header className="page-head">
+      <div>
+        <h1>{account.name}</h1>
+        <p className="balance">
+          <Amount minor={account.balanceMinor} currency={account.currency} />
+          <span className="hint">{account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}</span>
+        </p>
+        {rows[0] !== undefined && rows[0].clearedMinor !== account.balanceMinor && rows[0].clearedMinor !== account.openingMinor && (
+          <p className="hint">
+            <Amount minor={rows[0].clearedMinor} currency={account.currency} /> cleared
+          </p>
+        )}
+      </div>
+      <div className="buttons">
+        {children}
+        <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
+          Import
+        </a>
+      </div>
+    </header>
   );
 }

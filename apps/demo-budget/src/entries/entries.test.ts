@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount, setAccountClosed } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
-import { accountsWithBalances, ledgerOfAccount, uncategorisedOfPayee, type AccountRow, type LedgerRow } from '../queries.ts';
+import { accountsWithBalances, ledgerIds, ledgerTotals, ledgerWindow, uncategorisedOfPayee, wholeLedger, type AccountRow, type LedgerFilter, type LedgerRow } from '../queries.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
-import { addEntry, categorisePayee, changeEntry, deleteEntry, setCategory, undoDelete, type EntryFields } from './actions.ts';
+import { addEntry, categorisePayee, changeEntry, deleteEntries, setCategory, setCleared, setPayee, type EntryFields } from './actions.ts';
 
 let writer: MemoryWriter;
 let accountId: string;
@@ -16,8 +16,9 @@ beforeEach(async () => {
   accountId = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 10_000 });
 });
 
-function ledger(search = '', limit = 100): LedgerRow[] {
-  return writer.rows<LedgerRow>(ledgerOfAccount, [accountId, search, search, limit]);
+function ledger(filter: Partial<LedgerFilter> = {}, first = 0, count = 100): LedgerRow[] {
+  const { sql, params } = ledgerWindow(accountId, { ...wholeLedger, ...filter }, first, count);
+  return writer.rows<LedgerRow>(sql, params);
 }
 
 describe('the ledger', () => {
@@ -31,16 +32,40 @@ describe('the ledger', () => {
     expect(writer.rows<AccountRow>(accountsWithBalances)).toMatchObject([{ balanceMinor: 14_650, entryCount: 2 }]);
   });
 
-  it('finds by payee and notes, with balances that still count every entry', async () => {
+  it('gives any window with the balances that the whole has', async () => {
+    for (let day = 1; day <= 9; day += 1) await addEntry(writer, accountId, { ...coffee, date: `2025-02-0${day}`, amountMinor: -day });
+    const whole = ledger();
+    expect(whole.map((row) => row.balanceMinor)).toEqual([9_955, 9_964, 9_972, 9_979, 9_985, 9_990, 9_994, 9_997, 9_999]);
+    expect(ledger({}, 3, 4)).toEqual(whole.slice(3, 7));
+    expect(ledger({}, 8, 4)).toEqual(whole.slice(8));
+    expect(ledger({}, 9, 4)).toEqual([]);
+  });
+
+  it('finds by payee, notes and amount, and then knows no balances', async () => {
     await addEntry(writer, accountId, coffee);
     await addEntry(writer, accountId, { ...coffee, date: '2025-02-01', payee: 'Books', notes: 'for COFFEE lovers', amountMinor: -1_000 });
-    await addEntry(writer, accountId, { ...coffee, date: '2025-02-02', payee: 'Rent', amountMinor: -2_000 });
-    expect(ledger('coffee').map((row) => [row.payee, row.balanceMinor])).toEqual([
-      ['Books', 8_650],
-      ['Coffee', 9_650],
+    await addEntry(writer, accountId, { ...coffee, date: '2025-02-02', payee: 'Rent', amountMinor: 1_000 });
+    expect(ledger({ text: 'coffee' }).map((row) => [row.payee, row.balanceMinor])).toEqual([
+      ['Books', null],
+      ['Coffee', null],
     ]);
-    expect(ledger('%')).toEqual([]);
-    expect(ledger('', 1)).toMatchObject([{ payee: 'Rent', balanceMinor: 6_650 }]);
+    expect(ledger({ text: '10.00', textMinor: 1_000 }).map((row) => row.payee)).toEqual(['Rent', 'Books']);
+    expect(ledger({ text: '%' })).toEqual([]);
+  });
+
+  it('is narrowed by category, state and days, and counts what is found', async () => {
+    const first = await addEntry(writer, accountId, { ...coffee, date: '2025-02-01', categoryId: 'starter-leisure' });
+    await addEntry(writer, accountId, { ...coffee, date: '2025-02-02' });
+    const split = await addEntry(writer, accountId, { ...coffee, date: '2025-02-03' }, [{ id: '', categoryId: 'starter-leisure', amountMinor: -350, notes: 'beans' }]);
+    const found = (filter: Partial<LedgerFilter>): string[] => ledger(filter).map((row) => row.date.slice(-2));
+    await setCleared(writer, [first], true);
+    expect([found({ categoryId: 'starter-leisure' }), found({ categoryId: 'none' }), found({ text: 'beans' })]).toEqual([['03', '01'], ['02'], ['03']]);
+    expect([found({ status: 'open' }), found({ status: 'cleared' }), found({ status: 'not-reconciled' })]).toEqual([['03', '02'], ['01'], ['03', '02', '01']]);
+    expect(found({ fromDate: '2025-02-02', toDate: '2025-02-02' })).toEqual(['02']);
+    const totals = ledgerTotals(accountId, { ...wholeLedger, categoryId: 'starter-leisure' });
+    expect(writer.rows(totals.sql, totals.params)).toEqual([{ entryCount: 2, totalMinor: -700 }]);
+    const ids = ledgerIds(accountId, { ...wholeLedger, categoryId: 'starter-leisure' });
+    expect(writer.rows<{ id: string }>(ids.sql, ids.params).map(({ id }) => id).toSorted()).toEqual([first, split].toSorted());
   });
 
   it('adds up past 2^53 exactly', async () => {
@@ -53,7 +78,7 @@ describe('the ledger', () => {
 describe('changing an entry', () => {
   it('writes the columns that differ and no other', async () => {
     const id = await addEntry(writer, accountId, coffee);
-    await changeEntry(writer, id, coffee, { ...coffee, amountMinor: -360, notes: 'large' });
+    await changeEntry(writer, id, { fields: coffee, parts: [] }, { ...coffee, amountMinor: -360, notes: 'large' });
     expect(writer.written.at(-1)).toBe('UPDATE entries SET notes = ?, amountMinor = ? WHERE id = ?');
     expect(ledger()).toMatchObject([{ ...coffee, amountMinor: -360, notes: 'large' }]);
   });
@@ -61,20 +86,22 @@ describe('changing an entry', () => {
   it('writes nothing where nothing differs', async () => {
     const id = await addEntry(writer, accountId, coffee);
     const before = writer.written.length;
-    await changeEntry(writer, id, coffee, { ...coffee });
+    await changeEntry(writer, id, { fields: coffee, parts: [] }, { ...coffee });
     expect(writer.written.length).toBe(before);
   });
+});
 
-  it('takes an entry away, and puts it back as it was', async () => {
-    await addEntry(writer, accountId, coffee);
-    const before = writer.rows('SELECT * FROM entries');
-    const deleted = await deleteEntry(writer, ledger()[0]?.id ?? '');
-    expect(ledger()).toEqual([]);
-    if (deleted === undefined) throw new Error('nothing was deleted');
-    await undoDelete(writer, deleted);
-    await undoDelete(writer, deleted);
-    expect(writer.rows('SELECT * FROM entries')).toEqual(before);
-    await expect(deleteEntry(writer, 'gone')).resolves.toBeUndefined();
+describe('several entries at once', () => {
+  it('are changed where they differ, by one statement', async () => {
+    const ids = [await addEntry(writer, accountId, coffee), await addEntry(writer, accountId, { ...coffee, payee: 'Tea' })];
+    const before = writer.written.length;
+    await expect(setPayee(writer, ids, 'Tea')).resolves.toBe(1);
+    await expect(setCategory(writer, ids, 'starter-leisure')).resolves.toBe(2);
+    await expect(setCleared(writer, ids, true)).resolves.toBe(2);
+    expect(writer.written.length - before).toBe(3);
+    expect(ledger()).toMatchObject(ids.map(() => ({ payee: 'Tea', categoryId: 'starter-leisure', status: 'cleared' })));
+    await expect(deleteEntries(writer, ids)).resolves.toBe(2);
+    await expect(deleteEntries(writer, ids)).resolves.toBe(0);
   });
 });
 
@@ -84,7 +111,7 @@ describe('categories', () => {
     await addEntry(writer, accountId, coffee);
     await addEntry(writer, accountId, { ...coffee, payee: 'Tea' });
     const leisure = await addEntry(writer, accountId, { ...coffee, categoryId: 'starter-leisure' });
-    await setCategory(writer, first, 'starter-eating-out');
+    await setCategory(writer, [first], 'starter-eating-out');
     expect(writer.rows(uncategorisedOfPayee, ['Coffee'])).toEqual([{ entryCount: 1 }]);
     await expect(categorisePayee(writer, 'Coffee', 'starter-eating-out')).resolves.toBe(1);
     expect(ledger().find((row) => row.id === leisure)?.categoryId).toBe('starter-leisure');

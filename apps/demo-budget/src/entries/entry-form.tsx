@@ -1,51 +1,118 @@
 import { useId, useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react';
 import { amountSentence } from '../money/amount-sentence.ts';
-import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
+import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
-import type { CategoryRow } from '../queries.ts';
+import type { AccountRow, CategoryRow, LedgerRow, PartRow } from '../queries.ts';
+import type { RuleOutcome, RuleSubject } from '../rules/apply.ts';
 import { locale, today } from '../shell/locale.ts';
+import type { PartFields } from '../splits/part-changes.ts';
+import { draftsOf, partsOf, remainder, type PartDraft, type Sign } from '../splits/part-draft.ts';
+import { PartsFields } from '../splits/parts-fields.tsx';
+import type { TransferFields } from '../transfers/actions.ts';
+import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { EntryFields } from './actions.ts';
 import { CategorySelect } from './category-select.tsx';
 
+/** What a person made of the form. */
+export type FormResult =
+  | { readonly kind: 'entry'; readonly fields: EntryFields; readonly parts: readonly PartFields[] }
+  | { readonly kind: 'transfer'; readonly otherAccount: AccountRow; readonly fields: TransferFields };
+
 export interface EntryFormProps {
   /** What the fields begin with; undefined for a new entry. */
-  readonly entry?: EntryFields;
-  readonly currency: string;
+  readonly entry?: LedgerRow;
+  readonly parts?: readonly PartRow[];
+  readonly account: AccountRow;
+  /** To transfer to. */
+  readonly otherAccounts: readonly AccountRow[];
   readonly categories: readonly CategoryRow[];
   readonly payees: readonly string[];
-  readonly onSave: (fields: EntryFields) => void;
+  /** What is known of such an entry from rules and from the payee's last one. Asked for new entries. */
+  readonly suggest?: (subject: RuleSubject) => Promise<RuleOutcome>;
+  readonly onSave: (result: FormResult) => void;
   readonly onCancel: () => void;
   readonly onDelete?: () => void;
+  /** For an entry that was reconciled: makes it one that is merely cleared. */
+  readonly onUnlock?: () => void;
 }
 
-type Direction = 'out' | 'in';
-
 /** The fields of a ledger entry: for a new one, and in place of one that is being changed. Enter saves, Escape leaves. */
-export function EntryForm({ entry, currency, categories, payees, onSave, onCancel, onDelete }: EntryFormProps): ReactNode {
+export function EntryForm({ entry, parts: savedParts = [], account, otherAccounts, categories, payees, suggest, onSave, onCancel, onDelete, onUnlock }: EntryFormProps): ReactNode {
   const id = useId();
+  const { currency } = account;
   const mark = decimalMarkOf(locale);
+  const editing = (minor: number): string => formatMinorForEditing(Math.abs(minor), currency, mark);
+  const firstSign: Sign = entry !== undefined && entry.amountMinor > 0 ? 1 : -1;
   const [date, setDate] = useState(entry?.date ?? today());
   const [payee, setPayee] = useState(entry?.payee ?? '');
   const [notes, setNotes] = useState(entry?.notes ?? '');
   const [categoryId, setCategoryId] = useState(entry?.categoryId ?? null);
-  const [amount, setAmount] = useState(entry === undefined ? '' : formatMinorForEditing(Math.abs(entry.amountMinor), currency, mark));
-  const [direction, setDirection] = useState<Direction>(entry !== undefined && entry.amountMinor > 0 ? 'in' : 'out');
+  const [categoryChosen, setCategoryChosen] = useState(false);
+  const [amount, setAmount] = useState(entry === undefined ? '' : editing(entry.amountMinor));
+  const [sign, setSign] = useState<Sign>(firstSign);
+  const [otherAccountId, setOtherAccountId] = useState(entry?.otherAccountId ?? null);
+  const [otherAmount, setOtherAmount] = useState('');
+  const [drafts, setDrafts] = useState<readonly PartDraft[]>(() => draftsOf(savedParts, firstSign, currency, mark));
   const [problem, setProblem] = useState<string | null>(null);
+
+  const otherAccount = otherAccountId === null ? undefined : otherAccounts.find((candidate) => candidate.id === otherAccountId);
+  const isTransfer = otherAccountId !== null;
+  const isSaved = entry !== undefined;
+  const locked = entry?.status === 'reconciled';
+  const amountParsed = parseTypedAmount(amount, currency, mark);
+  const amountMinor = !amountParsed.ok ? 0 : amountParsed.value === 0 ? 0 : amountParsed.value * sign;
+  const parts = partsOf(drafts, sign, currency, mark);
+  const restMinor = parts === undefined ? undefined : remainder(amountMinor, parts) * BigInt(sign);
+  const categorySide = otherAccount === undefined ? 'this' : sideWithCategory(account.kind, otherAccount.kind);
+  const takesCategory = drafts.length === 0 && (categorySide === 'this' || (categorySide === 'other' && !isSaved));
+  const otherCurrency = otherAccount !== undefined && otherAccount.currency !== currency ? otherAccount.currency : null;
 
   // The keyboards of phones offer no minus for amounts, so the direction is a choice of its own. Where a sign is typed, it moves that choice.
   const typeAmount = (text: string): void => {
-    const sign = /^\s*([+\-\u2212])/u.exec(text);
-    if (sign !== null) setDirection(sign[1] === '+' ? 'in' : 'out');
-    setAmount(sign === null ? text : text.slice(sign[0].length));
+    const typed = /^\s*([+\-\u2212])/u.exec(text);
+    if (typed !== null) setSign(typed[1] === '+' ? 1 : -1);
+    setAmount(typed === null ? text : text.slice(typed[0].length));
+  };
+
+  const askForSuggestion = (): void => {
+    if (suggest === undefined || isTransfer || payee.trim() === '') return;
+    // A suggestion is a convenience: where it fails, the fields stay as they are, and saving will say what is wrong.
+    suggest({ payee: payee.trim(), notes: notes.trim(), amountMinor }).then(
+      (known) => {
+        setPayee((typed) => (typed === payee ? known.payee : typed));
+        if (!categoryChosen && known.categoryId !== null) setCategoryId(known.categoryId);
+      },
+      () => undefined,
+    );
+  };
+
+  const addPart = (): void => {
+    const rest = restMinor === undefined || restMinor === 0n ? '' : formatMinorForEditing(restMinor, currency, mark);
+    const fresh = (amountText: string, category: string | null): PartDraft => ({ key: crypto.randomUUID(), id: '', categoryId: category, amount: amountText, notes: '' });
+    if (drafts.length > 0) return setDrafts([...drafts, fresh(rest, null)]);
+    setDrafts([fresh(rest, categoryId), fresh('', null)]);
+    setCategoryId(null);
   };
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const parsed = parseTypedAmount(amount, currency, mark);
-    if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
+    if (!amountParsed.ok) return setProblem(amountSentence(amountParsed.problem));
     if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return setProblem('There is no date.');
-    const amountMinor = direction === 'out' && parsed.value !== 0 ? -parsed.value : parsed.value;
-    onSave({ date, payee: payee.trim(), notes: notes.trim(), categoryId, amountMinor });
+    if (isTransfer) return saveTransfer();
+    if (parts === undefined) return setProblem('The amount of a part cannot be read.');
+    if (parts.length > 0 && restMinor !== 0n) return setProblem('The parts do not add up to the amount yet.');
+    onSave({ kind: 'entry', fields: { date, payee: payee.trim(), notes: notes.trim(), categoryId: parts.length > 0 ? null : categoryId, amountMinor }, parts });
+  };
+
+  const saveTransfer = (): void => {
+    if (otherAccount === undefined) return setProblem('Choose the other account.');
+    let otherMinor = entry !== undefined && amountMinor === entry.amountMinor && entry.otherMinor !== null ? entry.otherMinor : -amountMinor;
+    if (otherCurrency !== null && (!isSaved || otherAmount !== '')) {
+      const parsed = parseTypedAmount(otherAmount, otherCurrency, mark);
+      if (!parsed.ok) return setProblem(`In ${otherCurrency}: ${amountSentence(parsed.problem)}`);
+      otherMinor = -sign * Math.abs(parsed.value);
+    } else if (otherCurrency !== null) otherMinor = entry?.otherMinor ?? 0;
+    onSave({ kind: 'transfer', otherAccount, fields: { date, notes: notes.trim(), amountMinor, otherMinor, categoryId: takesCategory ? categoryId : null } });
   };
 
   const leaveOnEscape = (event: KeyboardEvent): void => {
@@ -53,36 +120,80 @@ export function EntryForm({ entry, currency, categories, payees, onSave, onCance
   };
 
   return (
-    <form className="form entry-form" onSubmit={submit} onKeyDown={leaveOnEscape} aria-label={entry === undefined ? 'New entry' : 'Change entry'}>
+    <form className="form entry-form" onSubmit={submit} onKeyDown={leaveOnEscape} aria-label={isSaved ? 'Change entry' : 'New entry'}>
+      {locked && (
+        <p className="lock">
+          <span>This entry was checked against a statement. Its day and amount are locked.</span>
+          <button type="button" onClick={onUnlock}>
+            Unlock
+          </button>
+        </p>
+      )}
       <div className="fields">
         <label>
           Date
-          <input type="date" value={date} onChange={(event) => setDate(event.target.value)} required />
+          <input type="date" value={date} onChange={(event) => setDate(event.target.value)} required disabled={locked} />
         </label>
-        <label className="wide">
-          Payee
-          <input value={payee} onChange={(event) => setPayee(event.target.value)} list={`${id}-payees`} autoComplete="off" autoFocus />
-          <datalist id={`${id}-payees`}>
-            {payees.map((known) => (
-              <option key={known} value={known} />
-            ))}
-          </datalist>
-        </label>
-        <label>
-          Category
-          <CategorySelect categories={categories} value={categoryId} onChange={setCategoryId} />
-        </label>
+        {isTransfer ? (
+          <label className="wide">
+            {sign === -1 ? 'To account' : 'From account'}
+            <select value={otherAccountId} onChange={(event) => setOtherAccountId(event.target.value)} disabled={isSaved} autoFocus={!isSaved}>
+              {otherAccounts.map((candidate) => (
+                <option key={candidate.id} value={candidate.id}>
+                  {candidate.name}
+                </option>
+              ))}
+            </select>
+          </label>
+        ) : (
+          <label className="wide">
+            Payee
+            <input value={payee} onChange={(event) => setPayee(event.target.value)} onBlur={askForSuggestion} list={`${id}-payees`} autoComplete="off" autoFocus />
+            <datalist id={`${id}-payees`}>
+              {payees.map((known) => (
+                <option key={known} value={known} />
+              ))}
+            </datalist>
+          </label>
+        )}
+        {takesCategory && (
+          <label>
+            Category
+            <CategorySelect
+              categories={categories}
+              value={categoryId}
+              onChange={(chosen) => {
+                setCategoryChosen(true);
+                setCategoryId(chosen);
+              }}
+            />
+          </label>
+        )}
         <label>
           Amount in {currency}
-          <input className="amount-input" value={amount} onChange={(event) => typeAmount(event.target.value)} inputMode="decimal" autoComplete="off" />
+          <input className="amount-input" value={amount} onChange={(event) => typeAmount(event.target.value)} onBlur={askForSuggestion} inputMode="decimal" autoComplete="off" disabled={locked} />
         </label>
-        <fieldset className="direction" aria-label="Direction">
+        {otherCurrency !== null && (
           <label>
-            <input type="radio" name={`${id}-direction`} checked={direction === 'out'} onChange={() => setDirection('out')} />
+            {sign === -1 ? 'Arrives in' : 'Leaves in'} {otherCurrency}
+            <input
+              className="amount-input"
+              value={otherAmount}
+              placeholder={entry?.otherMinor == null ? '' : formatMinor(Math.abs(entry.otherMinor), otherCurrency, locale)}
+              onChange={(event) => setOtherAmount(event.target.value)}
+              inputMode="decimal"
+              autoComplete="off"
+              disabled={locked}
+            />
+          </label>
+        )}
+        <fieldset className="direction" aria-label="Direction" disabled={locked}>
+          <label>
+            <input type="radio" name={`${id}-direction`} checked={sign === -1} onChange={() => setSign(-1)} />
             Money out
           </label>
           <label>
-            <input type="radio" name={`${id}-direction`} checked={direction === 'in'} onChange={() => setDirection('in')} />
+            <input type="radio" name={`${id}-direction`} checked={sign === 1} onChange={() => setSign(1)} />
             Money in
           </label>
         </fieldset>
@@ -91,6 +202,7 @@ export function EntryForm({ entry, currency, categories, payees, onSave, onCance
           <textarea value={notes} onChange={(event) => setNotes(event.target.value)} rows={notes.includes('\n') ? 3 : 1} />
         </label>
       </div>
+      {drafts.length > 0 && <PartsFields parts={drafts} categories={categories} currency={currency} restMinor={restMinor} onChange={setDrafts} onAdd={addPart} />}
       {problem !== null && (
         <p className="problem" role="alert">
           {problem}
@@ -98,12 +210,22 @@ export function EntryForm({ entry, currency, categories, payees, onSave, onCance
       )}
       <div className="buttons">
         <button type="submit" className="primary">
-          {entry === undefined ? 'Add entry' : 'Save'}
+          {isSaved ? 'Save' : 'Add entry'}
         </button>
         <button type="button" onClick={onCancel}>
           Cancel
         </button>
-        {onDelete !== undefined && (
+        {!isTransfer && drafts.length === 0 && (
+          <button type="button" className="quiet" onClick={addPart}>
+            Split
+          </button>
+        )}
+        {!isSaved && drafts.length === 0 && otherAccounts.length > 0 && (
+          <button type="button" className="quiet" onClick={() => setOtherAccountId(isTransfer ? null : (otherAccounts[0]?.id ?? null))}>
+            {isTransfer ? 'Not a transfer' : 'Transfer'}
+          </button>
+        )}
+        {onDelete !== undefined && !locked && (
           <button type="button" className="danger" onClick={onDelete}>
             Delete
           </button>

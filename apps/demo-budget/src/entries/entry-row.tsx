@@ -1,15 +1,22 @@
 import { memo, type ReactNode } from 'react';
+import { formatMinor } from '../money/format.ts';
 import type { CategoryRow, LedgerRow } from '../queries.ts';
+import type { EntryStatus } from '../schema.ts';
 import { Amount } from '../shell/amount.tsx';
-import { formatDay } from '../shell/locale.ts';
+import { formatDay, locale } from '../shell/locale.ts';
 import { CategorySelect } from './category-select.tsx';
 
 export interface EntryRowProps {
   readonly entry: LedgerRow;
   readonly currency: string;
   readonly categories: readonly CategoryRow[];
+  readonly selected: boolean;
+  /** Off budget, entries have no categories. */
+  readonly offBudget: boolean;
   readonly onEdit: (entry: LedgerRow) => void;
   readonly onCategory: (entry: LedgerRow, categoryId: string | null) => void;
+  readonly onSelect: (entry: LedgerRow, selected: boolean) => void;
+  readonly onCleared: (entry: LedgerRow, cleared: boolean) => void;
 }
 
 /** Where the focus returns to when an entry's fields are left. */
@@ -17,14 +24,25 @@ export function entryButtonId(entryId: string): string {
   return `entry-${entryId}`;
 }
 
+/** What an entry is called: its payee, or the account that it moves money to or from. */
+export function entryName(entry: LedgerRow): string {
+  if (entry.otherAccountName !== null) return `${entry.amountMinor < 0 ? 'To' : 'From'} ${entry.otherAccountName}`;
+  return entry.payee === '' ? 'Entry without payee' : entry.payee;
+}
+
+const statusWords: Readonly<Record<EntryStatus, string>> = { open: 'Not cleared', cleared: 'Cleared', reconciled: 'Reconciled' };
+
 /**
  * One entry of the ledger. Memoised: a live query hands out the same object for a row that did not change, so one changed entry draws
  * one row anew. The roles are spelled out because on narrow screens the rows are laid out as grids, and some browsers then forget them.
  */
-export const EntryRow = memo(function EntryRow({ entry, currency, categories, onEdit, onCategory }: EntryRowProps): ReactNode {
-  const name = entry.payee === '' ? 'Entry without payee' : entry.payee;
+export const EntryRow = memo(function EntryRow({ entry, currency, categories, selected, offBudget, onEdit, onCategory, onSelect, onCleared }: EntryRowProps): ReactNode {
+  const name = entryName(entry);
   return (
-    <tr role="row" className="entry">
+    <tr role="row" className={selected ? 'entry selected' : 'entry'} aria-rowindex={entry.position + 2} aria-selected={selected} data-entry={entry.id}>
+      <td role="cell" className="entry-select">
+        <input type="checkbox" checked={selected} onChange={(event) => onSelect(entry, event.target.checked)} aria-label={`Select ${name}`} />
+      </td>
       <td role="cell" className="entry-date">
         {formatDay(entry.date)}
       </td>
@@ -35,14 +53,36 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, on
         </button>
       </td>
       <td role="cell" className="entry-category">
-        <CategorySelect categories={categories} value={entry.categoryId} onChange={(categoryId) => onCategory(entry, categoryId)} label={`Category of ${name}`} />
+        <EntryCategory entry={entry} name={name} currency={currency} categories={categories} offBudget={offBudget} onCategory={onCategory} />
       </td>
       <td role="cell" className="entry-amount">
         <Amount minor={entry.amountMinor} currency={currency} signed />
       </td>
+      <td role="cell" className="entry-status">
+        <button
+          type="button"
+          className={`status status-${entry.status}`}
+          aria-pressed={entry.status !== 'open'}
+          aria-label={`${statusWords[entry.status]}: ${name}`}
+          title={statusWords[entry.status]}
+          disabled={entry.status === 'reconciled'}
+          onClick={() => onCleared(entry, entry.status === 'open')}
+        />
+      </td>
       <td role="cell" className="entry-balance">
-        <Amount minor={entry.balanceMinor} currency={currency} />
+        {entry.balanceMinor !== null && <Amount minor={entry.balanceMinor} currency={currency} />}
       </td>
     </tr>
   );
 });
+
+function EntryCategory({ entry, name, currency, categories, offBudget, onCategory }: Pick<EntryRowProps, 'entry' | 'currency' | 'categories' | 'offBudget' | 'onCategory'> & { readonly name: string }): ReactNode {
+  if (entry.partCount > 0) {
+    const rest = BigInt(entry.amountMinor) - BigInt(entry.dividedMinor ?? 0);
+    if (rest === 0n) return <span className="entry-word">Split into {entry.partCount}</span>;
+    return <span className="entry-word unsettled">{formatMinor(rest < 0n ? -rest : rest, currency, locale)} not divided</span>;
+  }
+  if (entry.transferId !== null && entry.categoryId === null) return <span className="entry-word">Transfer</span>;
+  if (offBudget) return <span className="entry-word">Off budget</span>;
+  return <CategorySelect categories={categories} value={entry.categoryId} onChange={(categoryId) => onCategory(entry, categoryId)} label={`Category of ${name}`} />;
+}

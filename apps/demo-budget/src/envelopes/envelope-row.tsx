@@ -1,6 +1,9 @@
 import { useState, type ReactNode } from 'react';
+import { GoalLine } from '../goals/goal-line.tsx';
+import type { GoalState } from '../goals/goal-state.ts';
 import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
+import type { GoalRow } from '../queries.ts';
 import { Amount } from '../shell/amount.tsx';
 import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';
@@ -8,13 +11,16 @@ import type { Envelope } from './envelopes.ts';
 export interface EnvelopeRowProps {
   readonly envelope: Envelope;
   readonly currency: string;
+  /** Null: it has none. */
+  readonly goal: { readonly goal: GoalRow; readonly state: GoalState } | null;
   /** What is to be added to what is assigned. */
   readonly onAssign: (amountMinor: number) => void;
   readonly onMove: () => void;
+  readonly onGoal: () => void;
 }
 
 /** One category of a month. What is assigned is its own field: leaving it, or Enter, saves what was added or taken away. */
-export function EnvelopeRow({ envelope, currency, onAssign, onMove }: EnvelopeRowProps): ReactNode {
+export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal }: EnvelopeRowProps): ReactNode {
   const mark = decimalMarkOf(locale);
   const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
   const [typed, setTyped] = useState<string | null>(null);
@@ -30,7 +36,10 @@ export function EnvelopeRow({ envelope, currency, onAssign, onMove }: EnvelopeRo
   return (
     <tr role="row" className={envelope.availableMinor < 0n ? 'overspent' : ''}>
       <th role="rowheader" scope="row">
-        {envelope.name}
+        <button type="button" className="quiet envelope-name" onClick={onGoal} aria-label={`Goal of ${envelope.name}`}>
+          {envelope.name}
+        </button>
+        {goal !== null && <GoalLine {...goal} currency={currency} />}
         {envelope.carriedMinor > 0n && (
           <span className="notes">
             <Amount minor={envelope.carriedMinor} currency={currency} /> from before

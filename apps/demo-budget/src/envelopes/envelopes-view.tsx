@@ -2,7 +2,10 @@ import { useClient } from '@rockpool/client/react';
 import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { monthAfter } from '../calendar/months.ts';
-import { accountsWithBalances, activityByMonth, assignedByMonth, categoriesByName, type AccountRow, type ActivityRow, type AssignedRow, type CategoryRow } from '../queries.ts';
+import { removeGoal, setGoal } from '../goals/actions.ts';
+import { GoalForm } from '../goals/goal-form.tsx';
+import { goalState, type GoalState } from '../goals/goal-state.ts';
+import { accountsWithBalances, activityByMonth, assignedByMonth, categoriesByName, goalsInCurrency, type AccountRow, type ActivityRow, type AssignedRow, type CategoryRow, type GoalRow } from '../queries.ts';
 import { Amount } from '../shell/amount.tsx';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { useAction } from '../shell/failure.tsx';
@@ -11,7 +14,7 @@ import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { assign, assignAll, move } from './actions.ts';
 import { EnvelopeRow } from './envelope-row.tsx';
-import { monthBudget } from './envelopes.ts';
+import { monthBudget, type Envelope } from './envelopes.ts';
 import { MoveForm } from './move-form.tsx';
 
 /** The budget of a month: what each category may spend. One currency at a time. */
@@ -54,7 +57,9 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, month]);
   const activity = useSteadyQuery<ActivityRow>(activityByMonth, [currency, month]);
-  const [movingFrom, setMovingFrom] = useState<string | null>(null);
+  const { rows: goals } = useQuery<GoalRow>(goalsInCurrency, [currency]);
+  // One form at a time, below the table.
+  const [opened, setOpened] = useState<{ readonly form: 'move' | 'goal'; readonly categoryId: string } | null>(null);
   const plan = useMemo(() => monthBudget({ month, categories, assigned: assigned.rows, activity: activity.rows, openingMinor }), [activity.rows, assigned.rows, categories, month, openingMinor]);
   if (assigned.loading || activity.loading) return null;
 
@@ -64,6 +69,15 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
     const before = assigned.rows.find((row) => row.month === monthBefore && row.categoryId === categoryId);
     return before === undefined || assignedMinor !== 0n ? [] : [{ month, currency, categoryId, amountMinor: Number(before.assignedMinor) }];
   });
+  const goalOf = (envelope: Envelope): { goal: GoalRow; state: GoalState } | null => {
+    const goal = goals.find(({ categoryId }) => categoryId === envelope.categoryId);
+    return goal === undefined ? null : { goal, state: goalState(goal, envelope, month) };
+  };
+  const forGoals = shown.flatMap((envelope) => {
+    const neededMinor = goalOf(envelope)?.state.neededMinor ?? 0n;
+    return neededMinor === 0n ? [] : [{ month, currency, categoryId: envelope.categoryId, amountMinor: Number(neededMinor) }];
+  });
+  const openedEnvelope = plan.envelopes.find(({ categoryId }) => categoryId === opened?.categoryId);
 
   return (
     <>
@@ -79,11 +93,18 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
             <Amount minor={plan.overspentBeforeMinor} currency={currency} /> that earlier months overspent has been made good from it.
           </p>
         )}
-        {likeLastMonth.length > 0 && (
+        {likeLastMonth.length + forGoals.length > 0 && (
           <div className="buttons">
-            <button type="button" onClick={() => run(() => assignAll(client, likeLastMonth))}>
-              Assign as in {formatMonthInFull(monthBefore)}
-            </button>
+            {forGoals.length > 0 && (
+              <button type="button" onClick={() => run(() => assignAll(client, forGoals), 'The goals have what they need.')}>
+                Assign what goals need
+              </button>
+            )}
+            {likeLastMonth.length > 0 && (
+              <button type="button" onClick={() => run(() => assignAll(client, likeLastMonth), `Assigned as in ${formatMonthInFull(monthBefore)}.`)}>
+                Assign as in {formatMonthInFull(monthBefore)}
+              </button>
+            )}
           </div>
         )}
       </div>
@@ -102,8 +123,10 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
               key={`${month} ${envelope.categoryId}`}
               envelope={envelope}
               currency={currency}
-              onAssign={(amountMinor) => run(() => assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor }))}
-              onMove={() => setMovingFrom(envelope.categoryId)}
+              onAssign={(amountMinor) => run(() => assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor }), amountMinor === 0 ? '' : `${envelope.name}: assigned.`)}
+              goal={goalOf(envelope)}
+              onMove={() => setOpened({ form: 'move', categoryId: envelope.categoryId })}
+              onGoal={() => setOpened({ form: 'goal', categoryId: envelope.categoryId })}
             />
           ))}
         </tbody>
@@ -122,17 +145,35 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
           </tr>
         </tfoot>
       </table>
-      {movingFrom !== null && (
+      {opened?.form === 'move' && (
         <MoveForm
-          key={movingFrom}
-          from={plan.envelopes.find(({ categoryId }) => categoryId === movingFrom)}
+          key={opened.categoryId}
+          from={openedEnvelope}
           envelopes={shown}
           currency={currency}
           onMove={(toCategoryId, amountMinor) => {
-            run(() => move(client, { month, currency, categoryId: movingFrom, amountMinor }, toCategoryId));
-            setMovingFrom(null);
+            run(() => move(client, { month, currency, categoryId: opened.categoryId, amountMinor }, toCategoryId), 'Moved.');
+            setOpened(null);
           }}
-          onCancel={() => setMovingFrom(null)}
+          onCancel={() => setOpened(null)}
+        />
+      )}
+      {opened?.form === 'goal' && openedEnvelope !== undefined && (
+        <GoalForm
+          key={opened.categoryId}
+          categoryName={openedEnvelope.name}
+          goal={goals.find(({ categoryId }) => categoryId === opened.categoryId)}
+          currency={currency}
+          month={month}
+          onSave={(goal) => {
+            run(() => setGoal(client, { ...goal, currency, categoryId: opened.categoryId }), 'Goal saved.');
+            setOpened(null);
+          }}
+          onRemove={() => {
+            run(() => removeGoal(client, opened.categoryId, currency), 'Goal removed.');
+            setOpened(null);
+          }}
+          onCancel={() => setOpened(null)}
         />
       )}
       <p className="page-foot">

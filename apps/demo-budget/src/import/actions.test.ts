@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry } from '../entries/actions.ts';
-import { accountsWithBalances, importKeysOfAccount, ledgerOfAccount, spanOfEntries, spendingByMonth, type ImportKeyRow, type LedgerRow } from '../queries.ts';
+import { accountsWithBalances, importKeysOfAccount, ledgerWindow, spanOfEntries, spendingByMonth, wholeLedger, type ImportKeyRow, type LedgerRow } from '../queries.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { importEntries, type ImportProgress } from './actions.ts';
 import { guessFormats, readChosenFile } from './chosen-file.ts';
@@ -34,7 +34,8 @@ describe('importing a statement', () => {
     await expect(importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'))).resolves.toBe(355);
     expect(writer.rows(accountsWithBalances)).toMatchObject([{ balanceMinor: 509_734, entryCount: 355 }]);
     // The first lines of the file, which begins with the newest.
-    expect(writer.rows<LedgerRow>(ledgerOfAccount, [accountId, '', '', 3]).map((row) => [row.payee, row.balanceMinor])).toEqual([
+    const { sql, params } = ledgerWindow(accountId, wholeLedger, 0, 3);
+    expect(writer.rows<LedgerRow>(sql, params).map((row) => [row.payee, row.balanceMinor])).toEqual([
       ['Gasthaus Zum Nebelhorn', 509_734],
       ['Bäckerei Hollerblüh', 515_993],
       ['Supermarkt Grünspan', 516_583],

@@ -1,5 +1,7 @@
-import type { EntryDraft } from './rows/preview.ts';
+import { rulesInOrder, type RuleRow } from '../queries.ts';
+import { applyRules } from '../rules/apply.ts';
 import type { Writer } from '../writer.ts';
+import type { EntryDraft } from './rows/preview.ts';
 
 /**
  * Rows of one transaction. All rows in one would hold back every other write of the household for as long; a tab that dies between two
@@ -13,7 +15,7 @@ export interface ImportProgress {
 }
 
 /**
- * Writes the entries of a plan, in slices. Each gets the category that its payee had last, if any. Resolves to how many entries are new.
+ * Writes the entries of a plan, in slices. Rules give payee and category; where none has a category, it is the one that the payee had last. Resolves to how many entries are new.
  * @param drafts in the order of the file, which may be oldest or newest first.
  */
 export async function importEntries(
@@ -23,23 +25,24 @@ export async function importEntries(
   onProgress: (progress: ImportProgress) => void = () => {},
 ): Promise<number> {
   const categoryIds = await lastCategoryOfPayees(writer);
-  const oldestFirst = isNewestFirst(drafts) ? drafts.toReversed() : drafts;
+  const rules = await writer.query<RuleRow>(rulesInOrder);
+  const oldestFirst = (isNewestFirst(drafts) ? drafts.toReversed() : drafts).map((draft) => ({ draft, ruled: applyRules(rules, draft) }));
   const startedAtMs = Date.now();
   let addedCount = 0;
   for (let from = 0; from < oldestFirst.length; from += rowsPerTransaction) {
     const slice = oldestFirst.slice(from, from + rowsPerTransaction);
     const results = await writer.batch(
-      slice.map((draft, offset) => ({
-        // The key is the id: where another device has imported the same statement meanwhile, the row is there already.
-        sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey)
-              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+      slice.map(({ draft, ruled }, offset) => ({
+        // The key is the id: where another device has imported the same statement meanwhile, the row is there already. What the bank says is cleared.
+        sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey, status)
+              VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'cleared') ON CONFLICT (id) DO NOTHING`,
         params: [
           draft.importKey,
           accountId,
           draft.date,
-          draft.payee,
+          ruled.payee,
           draft.notes,
-          categoryIds.get(draft.payee) ?? null,
+          ruled.categoryId ?? categoryIds.get(ruled.payee) ?? null,
           draft.amountMinor,
           startedAtMs + from + offset,
           draft.importKey,

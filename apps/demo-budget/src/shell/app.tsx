@@ -9,6 +9,8 @@ import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
 import { ImportView } from '../import/import-view.tsx';
 import { UpdateOffer } from '../offline/update-offer.tsx';
 import { isReportPage, reportPages, ReportsView } from '../reports/reports-view.tsx';
+import { RulesView } from '../rules/rules-view.tsx';
+import { SchedulesView } from '../schedules/schedules-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
 import { SyncBadge } from '../sync/badge.tsx';
 import { SyncView } from '../sync/sync-view.tsx';
@@ -27,7 +29,9 @@ const links: readonly (readonly [Page, string])[] = [
   ['envelopes', 'Budget'],
   ['import', 'Import'],
   ['reports', 'Reports'],
+  ['schedules', 'Scheduled'],
   ['categories', 'Categories'],
+  ['rules', 'Payees'],
   ['share', 'Share'],
 ];
 
@@ -37,7 +41,9 @@ const titles: Readonly<Record<Page, string>> = {
   entries: 'Entries',
   import: 'Import',
   ...reportPages,
+  schedules: 'Scheduled',
   categories: 'Categories',
+  rules: 'Payees and rules',
   sync: 'Sync and storage',
   share: 'Share',
 };
@@ -71,7 +77,9 @@ export function App({ client, budget, device }: AppProps): ReactNode {
           {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
           {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
           {isReportPage(page) && <ReportsView budget={budget} page={page} />}
+          {page === 'schedules' && <SchedulesView />}
           {page === 'categories' && <CategoriesView />}
+          {page === 'rules' && <RulesView />}
           {page === 'sync' && <SyncView device={device} />}
           {page === 'share' && <ShareView budget={budget} />}
         </FailureNotice>

@@ -20,6 +20,8 @@ export function errorSentence(error: unknown): string {
       return 'Another tab runs a newer version of this app. Reload this one.';
     case 'changeset-too-large':
       return 'This is too much for a single change, so none of it was saved.';
+    case 'undo-refused':
+      return 'That has been changed since, here or by somebody else, so it was left as it is.';
     case 'leader-unreachable':
     case 'transaction-lost':
       return 'The tab that saves did not answer. Nothing of this change was kept; please try again.';

@@ -3,7 +3,7 @@ import type { Reads } from '../rpc/reads.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { TransactionAsk } from '../rpc/transaction-ask.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
-import type { CommitNotice } from './commit-notice.ts';
+import type { CommitNotice, CommitPosition } from './commit-notice.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 
 /**
@@ -20,6 +20,8 @@ export type BroadcastMessage =
   | LeaderMessage
   /** The leader has committed. */
   | ({ readonly kind: 'commit' } & CommitNotice)
+  /** The same once more, without what changed: for who has missed it. */
+  | ({ readonly kind: 'position' } & CommitPosition)
   | StatusMessage;
 
 /** What one tab says to one other: a follower asks, the leader answers. */

@@ -35,6 +35,9 @@ export interface WritableDatabase {
   begin(options: { readonly atomic: boolean }): OpenTransaction<WriteOutcome>;
 }
 
+/** A tab that missed the notice of a commit learns by the next that there was one; where none follows, so much later. */
+export const TELL_AGAIN_MS = 2_000;
+
 /** What a tab does beside serving writes while it leads, such as syncing. */
 export interface LeaderWork {
   /** A write of this or another tab was committed. */
@@ -99,6 +102,7 @@ export class Leadership<Database extends WritableDatabase> {
   private status: LeaderStatus;
   private statusNumber = 0;
   private commitNumber = 0;
+  private cancelTellingAgain: (() => void) | null = null;
 
   constructor(options: LeadershipOptions<Database>) {
     this.options = options;
@@ -180,6 +184,7 @@ export class Leadership<Database extends WritableDatabase> {
 
   /** What waits for an open transaction is carried out; the transaction itself is lost. */
   stop(): Promise<void> {
+    this.cancelTellingAgain?.();
     this.transactions.stop();
     return this.work.stop();
   }
@@ -250,6 +255,12 @@ export class Leadership<Database extends WritableDatabase> {
     const notice = { ...this.position, ...touched };
     this.options.post({ kind: 'commit', ...notice });
     this.options.onCommit(notice);
+    this.cancelTellingAgain ??= this.options.clock.after(TELL_AGAIN_MS, () => this.tellAgain());
+  }
+
+  private tellAgain(): void {
+    this.cancelTellingAgain = null;
+    this.options.post({ kind: 'position', ...this.position });
   }
 
   private publishStatus(status: LeaderStatus): void {

@@ -2,6 +2,7 @@ import { buildSchema, columnIdOf, DEFAULT_MERGE_RULES, encodeSchema, RockpoolErr
 import { describe, expect, it } from 'vitest';
 import { FAILING_ONCE_SQL, FAKE_STATUS, FakeBrowser, settle, statement, type FakeTab } from '../testing/fake-tabs.ts';
 import { CHANNEL_PROTOCOL } from './channel-message.ts';
+import { TELL_AGAIN_MS } from './leadership.ts';
 
 async function openTabs(browser: FakeBrowser, count: number): Promise<FakeTab[]> {
   const tabs: FakeTab[] = [];
@@ -93,6 +94,21 @@ describe('tabs that share a database', () => {
     await write(leader, 'b');
     await write(leader, 'c');
     await settle();
+    expect(follower.touched).toEqual(['all', touchedT]);
+  });
+
+  it('take everything for touched within two seconds when a notice was lost and none follows, and hear nothing new twice', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await browser.advance(TELL_AGAIN_MS);
+    follower.touched.length = 0;
+    browser.isLost = (message) => message.kind === 'commit';
+    await write(leader, 'a');
+    await browser.advance(TELL_AGAIN_MS);
+    expect(follower.touched).toEqual(['all']);
+    browser.isLost = () => false;
+    await write(leader, 'b');
+    await browser.advance(TELL_AGAIN_MS);
     expect(follower.touched).toEqual(['all', touchedT]);
   });
 

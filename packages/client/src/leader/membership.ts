@@ -289,6 +289,8 @@ export class Membership<Database extends WritableDatabase> {
         return this.onLeader(message);
       case 'commit':
         return this.observe(this.commits.observe(message));
+      case 'position':
+        return this.observe(this.commits.observePosition(message));
       case 'status':
         return this.hearStatus(message);
       case 'ask':

@@ -1,0 +1,155 @@
+import { expect, test } from './harness/test.ts';
+import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
+import { addEntry, addTransfer, changeEntry, fillEntryForm, ledgerRow, splitInto, toast } from './steps/entries.ts';
+import { goTo, shareLink } from './steps/navigation.ts';
+import { expectUpToDate, syncBadge } from './steps/sync.ts';
+
+test('a person records, splits, transfers, undoes and reconciles', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Purse', currency: 'EUR', kind: 'Cash' });
+  await addAccount(page, { name: 'Checking', currency: 'EUR', opening: '1000' });
+
+  // A receipt over two categories.
+  await page.keyboard.press('n');
+  const form = page.getByRole('form', { name: 'New entry' });
+  await fillEntryForm(form, { payee: 'Market', amount: '42.50' });
+  await splitInto(form, [
+    { category: 'Groceries', amount: '30' },
+    { category: 'Home', amount: '10' },
+  ]);
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await expect(form).toContainText('The parts do not add up to the amount yet.');
+  await expect(form).toContainText('€2.50 left to divide');
+  await form.getByLabel('Amount of part 2').fill('12.50');
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await expect(ledgerRow(page, 'Market')).toContainText('Split into 2');
+  await expectBalance(page, '€957.50', '1 entry');
+
+  // Money moved, seen and changed from either side, and taken back from there.
+  await addTransfer(page, 'Purse', '50');
+  await expectBalance(page, '€907.50', '2 entries');
+  await openAccount(page, 'Purse');
+  await expectBalance(page, '€50.00', '1 entry');
+  await changeEntry(page, 'From Checking', { amount: '60' });
+  await expectBalance(page, '€60.00', '1 entry');
+  await openAccount(page, 'Checking');
+  await expect(ledgerRow(page, 'To Purse')).toContainText('-€60.00');
+  await page.keyboard.press('Control+z');
+  await expect(toast(page)).toContainText('Undone.');
+  await expect(ledgerRow(page, 'To Purse')).toContainText('-€50.00');
+  await toast(page).getByRole('button', { name: 'Redo' }).click();
+  await expect(ledgerRow(page, 'To Purse')).toContainText('-€60.00');
+  await page.getByRole('button', { name: 'Change To Purse,' }).click();
+  await page.getByRole('form', { name: 'Change entry' }).getByRole('button', { name: 'Delete' }).click();
+  await expectBalance(page, '€957.50', '1 entry');
+  await toast(page).getByRole('button', { name: 'Undo' }).click();
+  await expectBalance(page, '€897.50', '2 entries');
+
+  // Checked against a statement, with a difference that nobody can explain.
+  await page.getByRole('button', { name: 'Not cleared: Market' }).click();
+  await page.getByRole('button', { name: 'Not cleared: To Purse' }).click();
+  await page.getByRole('button', { name: 'Reconcile', exact: true }).click();
+  await page.getByRole('form', { name: 'Reconcile' }).getByLabel(/What does the bank say/).fill('897.00');
+  await page.getByRole('button', { name: 'Compare' }).click();
+  await expect(page.getByRole('region', { name: 'Reconcile' })).toContainText('-€0.50');
+  await page.getByRole('button', { name: 'Enter the difference' }).click();
+  await page.getByRole('button', { name: 'Finish' }).click();
+  await expect(toast(page)).toContainText('3 entries are locked');
+  await expect(page.getByRole('button', { name: 'Reconciled: Market' })).toBeDisabled();
+  await page.getByRole('button', { name: 'Change Market,' }).click();
+  const change = page.getByRole('form', { name: 'Change entry' });
+  await expect(change.getByLabel(/^Amount in /)).toBeDisabled();
+  await change.getByRole('button', { name: 'Unlock' }).click();
+  await expect(change.getByLabel(/^Amount in /)).toBeEnabled();
+  await change.getByRole('button', { name: 'Cancel' }).click();
+
+  await goTo(page, 'Reports');
+  await expect(page.getByRole('main')).toContainText('Groceries');
+});
+
+test('the ledger goes by keyboard, and several entries change at once', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Checking', currency: 'EUR', opening: '100' });
+  for (const [payee, date] of [['Baker', '2025-01-01'], ['Kiosk', '2025-01-02'], ['Baker', '2025-01-03']] as const) await addEntry(page, { payee, date, amount: '2' });
+  const open = (payee: string, day: string): ReturnType<typeof page.getByRole> => page.getByRole('button', { name: `Change ${payee}, ${day}` });
+
+  await page.keyboard.press('Escape');
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await page.keyboard.press('ArrowDown');
+  await expect(open('Baker', '3 Jan 2025')).toBeFocused();
+  await page.keyboard.press('Space');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Space');
+  const selection = page.getByRole('toolbar', { name: 'Selected entries' });
+  await expect(selection).toContainText('2 selected');
+  await selection.getByLabel('Category for the selected').selectOption({ label: 'Groceries' });
+  await expect(toast(page)).toContainText('2 entries changed.');
+  await expect(page.getByLabel('Category of Kiosk')).toHaveValue('');
+  await selection.getByRole('button', { name: 'Delete' }).click();
+  await expectBalance(page, '€98.00', '1 entry');
+  await page.keyboard.press('Control+z');
+  await expectBalance(page, '€94.00', '3 entries');
+  await page.keyboard.press('Control+z');
+  await expect(page.getByLabel('Category of Baker').first()).toHaveValue('');
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('kio');
+  await expect(page.getByRole('search')).toContainText('1 entry found, -€2.00');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog', { name: 'By keyboard' })).toBeVisible();
+  await page.keyboard.press('Escape');
+
+  // The payee's last category comes by itself.
+  await page.getByRole('searchbox', { name: 'Search entries' }).fill('');
+  await page.getByLabel('Category of Kiosk').selectOption({ label: 'Leisure' });
+  await page.getByRole('button', { name: 'New entry' }).click();
+  const form = page.getByRole('form', { name: 'New entry' });
+  await form.getByLabel('Payee').fill('Kiosk');
+  await form.getByLabel(/^Amount in /).fill('3');
+  await expect(form.getByLabel('Category').locator('option:checked')).toHaveText('Leisure');
+});
+
+test('an amount and the parts of it, changed by two people at once, both stay, and the difference shows', async ({ newPerson }) => {
+  const anna = await newPerson();
+  await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '100' });
+  await anna.page.getByRole('button', { name: 'New entry' }).click();
+  const form = anna.page.getByRole('form', { name: 'New entry' });
+  await fillEntryForm(form, { payee: 'Market', amount: '20' });
+  await splitInto(form, [
+    { category: 'Groceries', amount: '15' },
+    { category: 'Home', amount: '5' },
+  ]);
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await expectUpToDate(anna.page);
+  const ben = await newPerson({ link: await shareLink(anna.page) });
+  await openAccount(anna.page, 'Household');
+  await openAccount(ben.page, 'Household');
+  await expect(ledgerRow(ben.page, 'Market')).toContainText('Split into 2');
+  await expectUpToDate(ben.page);
+
+  await ben.goOffline();
+  const change = async (page: typeof anna.page, total: string, groceries: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Change Market,' }).click();
+    const fields = page.getByRole('form', { name: 'Change entry' });
+    await fields.getByLabel(/^Amount in /).fill(total);
+    await fields.getByLabel('Amount of part 1').fill(groceries);
+    await fields.getByRole('button', { name: 'Save' }).click();
+    await expect(fields).toBeHidden();
+  };
+  await change(ben.page, '24', '19');
+  await expect(syncBadge(ben.page)).toHaveText(/1 to send/);
+  // Anna divides the same money anew.
+  await anna.page.getByRole('button', { name: 'Change Market,' }).click();
+  const fields = anna.page.getByRole('form', { name: 'Change entry' });
+  await fields.getByLabel('Amount of part 1').fill('12');
+  await fields.getByLabel('Amount of part 2').fill('8');
+  await fields.getByRole('button', { name: 'Save' }).click();
+  await expectUpToDate(anna.page);
+  await ben.goOnline();
+  for (const { page } of [anna, ben]) {
+    await expect(ledgerRow(page, 'Market')).toContainText('-€24.00');
+    await expect(ledgerRow(page, 'Market')).toContainText('not divided');
+  }
+});

@@ -1,0 +1,68 @@
+import { expect, test } from './harness/test.ts';
+import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
+import { toast } from './steps/entries.ts';
+import { goTo, shareLink } from './steps/navigation.ts';
+import { expectUpToDate } from './steps/sync.ts';
+
+test('a scheduled entry that two people enter, one of them offline, is entered once', async ({ newPerson }) => {
+  const anna = await newPerson();
+  await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await goTo(anna.page, 'Scheduled');
+  await anna.page.getByRole('button', { name: 'New scheduled entry' }).click();
+  const form = anna.page.getByRole('form', { name: 'New scheduled entry' });
+  await form.getByLabel('Payee').fill('Landlord');
+  await form.getByLabel(/^Amount in /).fill('600');
+  await form.getByLabel('Category').selectOption({ label: 'Home' });
+  await form.getByRole('button', { name: 'Add', exact: true }).click();
+  await expectUpToDate(anna.page);
+  const ben = await newPerson({ link: await shareLink(anna.page) });
+  await goTo(anna.page, 'Scheduled');
+  await goTo(ben.page, 'Scheduled');
+  const enter = (page: typeof anna.page): ReturnType<typeof page.getByRole> => page.getByRole('region', { name: 'Due' }).getByRole('button', { name: /^Enter Landlord/ });
+  await expect(enter(ben.page)).toBeVisible();
+
+  await ben.goOffline();
+  await enter(ben.page).click();
+  await expect(enter(ben.page)).toBeHidden();
+  await enter(anna.page).click();
+  await expect(toast(anna.page)).toContainText('Landlord was entered.');
+  await expectUpToDate(anna.page);
+  await ben.goOnline();
+  await expectUpToDate(ben.page);
+  for (const { page } of [anna, ben]) {
+    await openAccount(page, 'Household');
+    await expectBalance(page, '€400.00', '1 entry');
+  }
+});
+
+test('envelopes have goals, and rules sort what is typed', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await goTo(page, 'Budget');
+  await page.getByRole('button', { name: 'Goal of Groceries' }).click();
+  const goal = page.getByRole('form', { name: 'Goal of Groceries' });
+  await goal.getByLabel(/^Amount in /).fill('400');
+  await goal.getByRole('button', { name: 'Save goal' }).click();
+  await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('€400.00 each month · €400.00 more this month');
+  await page.getByRole('button', { name: 'Assign what goals need' }).click();
+  await expect(page.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('400.00');
+  await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('reached');
+  await toast(page).getByRole('button', { name: 'Undo' }).click();
+  await expect(page.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('0.00');
+
+  await goTo(page, 'Payees');
+  await page.getByRole('button', { name: 'New rule' }).click();
+  const rule = page.getByRole('form', { name: 'New rule' });
+  await rule.getByLabel('What').fill('market');
+  await rule.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
+  await rule.getByLabel('And the payee becomes').fill('Market');
+  await rule.getByRole('button', { name: 'Add rule' }).click();
+  await expect(page.getByRole('main')).toContainText('If the payee contains “market”, the category is Groceries and the payee becomes “Market”.');
+  await openAccount(page, 'Household');
+  await page.getByRole('button', { name: 'New entry' }).click();
+  const entry = page.getByRole('form', { name: 'New entry' });
+  await entry.getByLabel('Payee').fill('MARKET 0815 BERLIN');
+  await entry.getByLabel(/^Amount in /).fill('12');
+  await expect(entry.getByLabel('Payee')).toHaveValue('Market');
+  await expect(entry.getByLabel('Category').locator('option:checked')).toHaveText('Groceries');
+});

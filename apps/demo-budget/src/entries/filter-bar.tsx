@@ -1,0 +1,99 @@
+import { useState, type ReactNode, type RefObject } from 'react';
+import { decimalMarkOf } from '../money/format.ts';
+import { parseTypedAmount } from '../money/parse.ts';
+import { isNarrowed, wholeLedger, type CategoryRow, type LedgerFilter, type LedgerTotalsRow } from '../queries.ts';
+import { Amount } from '../shell/amount.tsx';
+import { locale } from '../shell/locale.ts';
+
+export interface FilterBarProps {
+  readonly filter: LedgerFilter;
+  readonly categories: readonly CategoryRow[];
+  readonly currency: string;
+  /** Of what the filter finds; undefined while it is not known. */
+  readonly found: LedgerTotalsRow | undefined;
+  readonly searchField: RefObject<HTMLInputElement | null>;
+  readonly onFilter: (filter: LedgerFilter) => void;
+}
+
+const statusChoices: readonly (readonly [NonNullable<LedgerFilter['status']>, string])[] = [
+  ['open', 'Not cleared'],
+  ['cleared', 'Cleared'],
+  ['reconciled', 'Reconciled'],
+  ['not-reconciled', 'Not reconciled'],
+];
+
+/** Search and filters of a ledger, and what they find. */
+export function FilterBar({ filter, categories, currency, found, searchField, onFilter }: FilterBarProps): ReactNode {
+  const [open, setOpen] = useState(false);
+  const search = (text: string): void => {
+    const amount = parseTypedAmount(text, currency, decimalMarkOf(locale));
+    onFilter({ ...filter, text: text.trimStart(), textMinor: amount.ok ? Math.abs(amount.value) : null });
+  };
+  return (
+    <search className="filters">
+      <div className="filter-line">
+        <input
+          ref={searchField}
+          type="search"
+          className="search"
+          aria-label="Search entries"
+          placeholder="Search payees, notes and amounts"
+          value={filter.text}
+          onChange={(event) => search(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') event.currentTarget.blur();
+          }}
+        />
+        <button type="button" aria-expanded={open} onClick={() => setOpen(!open)}>
+          Filter
+        </button>
+      </div>
+      {open && (
+        <div className="fields compact card">
+          <label>
+            In category
+            <select value={filter.categoryId ?? ''} onChange={(event) => onFilter({ ...filter, categoryId: event.target.value === '' ? null : event.target.value })}>
+              <option value="">Any</option>
+              <option value="none">Without category</option>
+              {categories.map((category) => (
+                <option key={category.id} value={category.id}>
+                  {category.name}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            State
+            <select value={filter.status ?? ''} onChange={(event) => onFilter({ ...filter, status: statusChoices.find(([status]) => status === event.target.value)?.[0] ?? null })}>
+              <option value="">Any</option>
+              {statusChoices.map(([status, word]) => (
+                <option key={status} value={status}>
+                  {word}
+                </option>
+              ))}
+            </select>
+          </label>
+          <label>
+            From
+            <input type="date" value={filter.fromDate} onChange={(event) => onFilter({ ...filter, fromDate: event.target.value })} />
+          </label>
+          <label>
+            To
+            <input type="date" value={filter.toDate} onChange={(event) => onFilter({ ...filter, toDate: event.target.value })} />
+          </label>
+        </div>
+      )}
+      {isNarrowed(filter) && found !== undefined && (
+        <p className="found" role="status">
+          <span>
+            {found.entryCount === 0 ? 'Nothing found' : `${found.entryCount === 1 ? '1 entry' : `${found.entryCount.toLocaleString(locale)} entries`} found, `}
+            {found.entryCount > 0 && <Amount minor={found.totalMinor} currency={currency} />}
+          </span>
+          <button type="button" className="quiet" onClick={() => onFilter(wholeLedger)}>
+            Show all
+          </button>
+        </p>
+      )}
+    </search>
+  );
+}

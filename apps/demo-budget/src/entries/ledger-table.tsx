@@ -1,0 +1,87 @@
+import { useRef, type ReactNode } from 'react';
+import type { CategoryRow, LedgerFilter, LedgerRow } from '../queries.ts';
+import { ledgerWindow, type AccountRow } from '../queries.ts';
+import { useSteadyQuery } from '../shell/use-query.ts';
+import { EntryRow, type EntryRowProps } from './entry-row.tsx';
+import { useRowWindow } from './use-row-window.ts';
+
+export interface LedgerTableProps extends Pick<EntryRowProps, 'onEdit' | 'onCategory' | 'onSelect' | 'onCleared'> {
+  readonly account: AccountRow;
+  readonly filter: LedgerFilter;
+  readonly entryCount: number;
+  readonly categories: readonly CategoryRow[];
+  readonly selected: ReadonlySet<string>;
+  /** The entry whose fields stand in its row's place. */
+  readonly edited: LedgerRow | null;
+  readonly editForm: ReactNode;
+}
+
+const columnCount = 7;
+
+/** The entries around what is in view, as rows; empty room stands for all others, so that the page has the length of the whole ledger. */
+export function LedgerTable({ account, filter, entryCount, categories, selected, edited, editForm, ...handlers }: LedgerTableProps): ReactNode {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const { first, count, rowHeight } = useRowWindow(body);
+  const { sql, params } = ledgerWindow(account.id, filter, first, count);
+  const { rows } = useSteadyQuery<LedgerRow>(sql, params);
+  const before = rows[0]?.position ?? 0;
+  const after = Math.max(0, entryCount - before - rows.length);
+  const editedInView = edited !== null && rows.some((row) => row.id === edited.id);
+  const editRow = edited !== null && (
+    <tr role="row" key={edited.id} className="entry-edited">
+      <td role="cell" colSpan={columnCount}>
+        {editForm}
+      </td>
+    </tr>
+  );
+
+  return (
+    <table role="table" className="ledger" aria-label={`Entries of ${account.name}`} aria-rowcount={entryCount + 1}>
+      <thead role="rowgroup">
+        <tr role="row" aria-rowindex={1}>
+          <th role="columnheader" scope="col">
+            <span className="visually-hidden">Select</span>
+          </th>
+          <th role="columnheader" scope="col">Date</th>
+          <th role="columnheader" scope="col">Payee and notes</th>
+          <th role="columnheader" scope="col">Category</th>
+          <th role="columnheader" scope="col" className="number">Amount</th>
+          <th role="columnheader" scope="col">
+            <span className="visually-hidden">Cleared</span>
+          </th>
+          <th role="columnheader" scope="col" className="number">Balance</th>
+        </tr>
+      </thead>
+      <tbody role="rowgroup" ref={body}>
+        {before > 0 && <Room heightPx={before * rowHeight} />}
+        {/* Scrolled away, the fields stay as they are: what was typed is not lost. */}
+        {!editedInView && editRow}
+        {rows.map((entry) =>
+          entry.id === edited?.id ? (
+            editRow
+          ) : (
+            <EntryRow
+              key={entry.id}
+              entry={entry}
+              currency={account.currency}
+              categories={categories}
+              selected={selected.has(entry.id)}
+              offBudget={account.kind === 'off-budget'}
+              {...handlers}
+            />
+          ),
+        )}
+        {after > 0 && <Room heightPx={after * rowHeight} />}
+      </tbody>
+    </table>
+  );
+}
+
+/** Where entries are that are out of view. */
+function Room({ heightPx }: { readonly heightPx: number }): ReactNode {
+  return (
+    <tr className="room" aria-hidden="true" style={{ height: heightPx }}>
+      <td colSpan={columnCount} />
+    </tr>
+  );
+}

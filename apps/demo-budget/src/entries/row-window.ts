@@ -1,0 +1,16 @@
+/** The rows of a long table that are kept in the page: `count` from the `first` one on. */
+export interface RowWindow {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** The window moves in steps of so many rows, so that scrolling asks for other rows seldom. */
+const step = 40;
+
+/** The rows in view with a step before and after them. Heights in CSS pixels; `scrolled` is how far the first row is above the view's top. */
+export function rowWindow({ scrolled, viewHeight, rowHeight }: { readonly scrolled: number; readonly viewHeight: number; readonly rowHeight: number }): RowWindow {
+  const firstInView = Math.max(0, Math.floor(scrolled / rowHeight));
+  const first = Math.max(0, (Math.floor(firstInView / step) - 1) * step);
+  const inView = Math.ceil(viewHeight / rowHeight);
+  return { first, count: Math.ceil((inView + 3 * step) / step) * step };
+}

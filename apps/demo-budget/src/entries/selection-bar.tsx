@@ -1,0 +1,92 @@
+import { useClient } from '@rockpool/client/react';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import type { CategoryRow } from '../queries.ts';
+import { useAction } from '../shell/failure.tsx';
+import { deleteEntries, setCategory, setCleared, setPayee } from './actions.ts';
+
+export interface SelectionBarProps {
+  readonly ids: readonly string[];
+  readonly foundCount: number;
+  readonly categories: readonly CategoryRow[];
+  readonly payees: readonly string[];
+  readonly offBudget: boolean;
+  readonly onSelectAll: () => void;
+  readonly onClear: () => void;
+}
+
+/** What can be done with several entries at once. Each is one transaction, so one undo takes it back. */
+export function SelectionBar({ ids, foundCount, categories, payees, offBudget, onSelectAll, onClear }: SelectionBarProps): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const [payee, setPayeeText] = useState<string | null>(null);
+  const changed = (count: number): string => (count === 0 ? '' : `${entriesWord(count)} changed.`);
+  const rename = (event: FormEvent): void => {
+    event.preventDefault();
+    if (payee === null || payee.trim() === '') return;
+    run(() => setPayee(client, ids, payee.trim()), changed);
+    setPayeeText(null);
+  };
+  return (
+    <div className="selection" role="toolbar" aria-label="Selected entries">
+      <strong aria-live="polite">{ids.length.toLocaleString()} selected</strong>
+      {ids.length < foundCount && (
+        <button type="button" className="quiet" onClick={onSelectAll}>
+          Select all {foundCount.toLocaleString()}
+        </button>
+      )}
+      {!offBudget && (
+        <select aria-label="Category for the selected" value="" onChange={(event) => run(() => setCategory(client, ids, event.target.value === 'none' ? null : event.target.value), changed)}>
+          <option value="">Category…</option>
+          <option value="none">No category</option>
+          {categories
+            .filter((category) => category.hidden === 0)
+            .map((category) => (
+              <option key={category.id} value={category.id}>
+                {category.name}
+              </option>
+            ))}
+        </select>
+      )}
+      {payee === null ? (
+        <button type="button" onClick={() => setPayeeText('')}>
+          Payee…
+        </button>
+      ) : (
+        <form onSubmit={rename} className="selection-payee">
+          <input aria-label="Payee for the selected" value={payee} onChange={(event) => setPayeeText(event.target.value)} list="selection-payees" autoFocus autoComplete="off" />
+          <datalist id="selection-payees">
+            {payees.map((known) => (
+              <option key={known} value={known} />
+            ))}
+          </datalist>
+          <button type="submit">Set</button>
+        </form>
+      )}
+      <select aria-label="State for the selected" value="" onChange={(event) => run(() => setCleared(client, ids, event.target.value === 'cleared'), changed)}>
+        <option value="">State…</option>
+        <option value="cleared">Cleared</option>
+        <option value="open">Not cleared</option>
+      </select>
+      <button
+        type="button"
+        className="danger"
+        onClick={() => {
+          run(
+            () => deleteEntries(client, ids),
+            (count) => (count === 0 ? 'Reconciled entries are locked; nothing was deleted.' : `${entriesWord(count)} deleted.`),
+          );
+          onClear();
+        }}
+      >
+        Delete
+      </button>
+      <button type="button" className="quiet" onClick={onClear}>
+        Done
+      </button>
+    </div>
+  );
+}
+
+function entriesWord(count: number): string {
+  return count === 1 ? '1 entry' : `${count.toLocaleString()} entries`;
+}

@@ -1,0 +1,65 @@
+import { useEffect, useRef } from 'react';
+import { isTyping } from '../shell/keys.ts';
+
+export interface LedgerKeys {
+  readonly onNew: () => void;
+  readonly onSearch: () => void;
+  /** Of the entry whose row has the focus. */
+  readonly onToggle: (entryId: string) => void;
+  readonly onEscape: () => void;
+  readonly onHelp: () => void;
+}
+
+/** The ledger by keyboard: the focus goes from row to row, where Enter opens an entry. Keys belong to a field while one types in it. */
+export function useLedgerKeys(keys: LedgerKeys): void {
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+      const action = actionOf(event.key, latest.current);
+      if (action === undefined) return;
+      event.preventDefault();
+      action();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+}
+
+function actionOf(key: string, keys: LedgerKeys): (() => void) | undefined {
+  switch (key) {
+    case 'n':
+      return keys.onNew;
+    case '/':
+      return keys.onSearch;
+    case '?':
+      return keys.onHelp;
+    case 'Escape':
+      return keys.onEscape;
+    case 'ArrowDown':
+    case 'j':
+      return () => moveFocus(1);
+    case 'ArrowUp':
+    case 'k':
+      return () => moveFocus(-1);
+    case ' ': {
+      // Only a row's own button: Space on any other button presses that one.
+      const focused = document.activeElement;
+      const entryId = focused?.classList.contains('entry-open') === true ? focused.closest<HTMLElement>('tr[data-entry]')?.dataset['entry'] : undefined;
+      return entryId === undefined ? undefined : () => keys.onToggle(entryId);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** To the row before or after; to the first row in view where none has the focus. The rows around the view are in the page, so there is always one to go to. */
+function moveFocus(by: 1 | -1): void {
+  const buttons = [...document.querySelectorAll<HTMLElement>('tr[data-entry] .entry-open')];
+  const row = document.activeElement?.closest('tr[data-entry]');
+  const at = buttons.findIndex((button) => button.closest('tr') === row);
+  const next = at === -1 ? buttons.find((button) => button.getBoundingClientRect().top >= 0) : buttons[at + by];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+}

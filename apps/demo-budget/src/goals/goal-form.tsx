@@ -1,0 +1,86 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { monthAfter } from '../calendar/months.ts';
+import { amountSentence } from '../money/amount-sentence.ts';
+import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
+import { parseTypedAmount } from '../money/parse.ts';
+import type { GoalRow } from '../queries.ts';
+import type { GoalKind } from '../schema.ts';
+import { locale } from '../shell/locale.ts';
+
+export interface GoalFormProps {
+  readonly categoryName: string;
+  readonly goal: GoalRow | undefined;
+  readonly currency: string;
+  readonly month: string;
+  readonly onSave: (goal: { readonly kind: GoalKind; readonly amountMinor: number; readonly byMonth: string | null }) => void;
+  readonly onRemove: () => void;
+  readonly onCancel: () => void;
+}
+
+/** What an envelope is to get. */
+export function GoalForm({ categoryName, goal, currency, month, onSave, onRemove, onCancel }: GoalFormProps): ReactNode {
+  const mark = decimalMarkOf(locale);
+  const [kind, setKind] = useState<GoalKind>(goal?.kind ?? 'monthly');
+  const [amount, setAmount] = useState(goal === undefined ? '' : formatMinorForEditing(goal.amountMinor, currency, mark));
+  const [byMonth, setByMonth] = useState(goal?.byMonth ?? monthAfter(month, 6));
+  const [problem, setProblem] = useState<string | null>(null);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const parsed = parseTypedAmount(amount, currency, mark);
+    if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
+    if (parsed.value <= 0) return setProblem('Say how much it is to be.');
+    if (kind === 'by-month' && !/^\d{4}-\d{2}$/.test(byMonth)) return setProblem('There is no month, such as 2026-08.');
+    onSave({ kind, amountMinor: parsed.value, byMonth: kind === 'by-month' ? byMonth : null });
+  };
+
+  return (
+    <form
+      className="card form"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onCancel();
+      }}
+      aria-label={`Goal of ${categoryName}`}
+    >
+      <h2>Goal of {categoryName}</h2>
+      <div className="fields">
+        <label>
+          How often
+          <select value={kind} onChange={(event) => setKind(event.target.value as GoalKind)}>
+            <option value="monthly">So much each month</option>
+            <option value="by-month">So much by a month</option>
+          </select>
+        </label>
+        <label>
+          Amount in {currency}
+          <input className="amount-input" value={amount} onChange={(event) => setAmount(event.target.value)} inputMode="decimal" autoComplete="off" autoFocus />
+        </label>
+        {kind === 'by-month' && (
+          <label>
+            By
+            <input type="month" value={byMonth} onChange={(event) => setByMonth(event.target.value)} />
+          </label>
+        )}
+      </div>
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="buttons">
+        <button type="submit" className="primary">
+          Save goal
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        {goal !== undefined && (
+          <button type="button" className="danger" onClick={onRemove}>
+            Remove
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,103 @@
+import { useClient } from '@rockpool/client/react';
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { amountSentence } from '../money/amount-sentence.ts';
+import { decimalMarkOf } from '../money/format.ts';
+import { parseTypedAmount } from '../money/parse.ts';
+import { clearedOfAccount, type AccountRow, type ClearedRow } from '../queries.ts';
+import { Amount } from '../shell/amount.tsx';
+import { useAction } from '../shell/failure.tsx';
+import { locale, today } from '../shell/locale.ts';
+import { useQuery } from '../shell/use-query.ts';
+import { differenceOf, enterDifference, finishReconciling } from './actions.ts';
+
+/** Checks an account against a statement: what the bank says, what is cleared, and what lies between. */
+export function ReconcileBar({ account, onDone }: { readonly account: AccountRow; readonly onDone: () => void }): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const { rows } = useQuery<ClearedRow>(clearedOfAccount, [account.id, account.id, account.id]);
+  const [typed, setTyped] = useState('');
+  const [statementMinor, setStatementMinor] = useState<number | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const state = rows[0];
+  if (state === undefined) return null;
+  const clearedMinor = BigInt(state.clearedMinor);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const parsed = parseTypedAmount(typed, account.currency, decimalMarkOf(locale));
+    setProblem(parsed.ok ? null : amountSentence(parsed.problem));
+    if (parsed.ok) setStatementMinor(parsed.value);
+  };
+  const finish = (): void => {
+    run(
+      () => finishReconciling(client, account.id),
+      (count) => (count === 0 ? 'Reconciled. There was nothing new to lock.' : `Reconciled: ${count === 1 ? '1 entry is' : `${count} entries are`} locked.`),
+    );
+    onDone();
+  };
+
+  if (statementMinor === null) {
+    return (
+      <form className="card form reconcile" onSubmit={submit} aria-label="Reconcile">
+        <label>
+          What does the bank say the account holds?
+          <input className="amount-input" value={typed} onChange={(event) => setTyped(event.target.value)} inputMode="decimal" autoComplete="off" autoFocus />
+        </label>
+        {problem !== null && (
+          <p className="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <div className="buttons">
+          <button type="submit" className="primary">
+            Compare
+          </button>
+          <button type="button" onClick={onDone}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    );
+  }
+  const differenceMinor = differenceOf({ statementMinor, clearedMinor });
+  return (
+    <section className="card reconcile" aria-label="Reconcile">
+      <dl className="reconcile-sums">
+        <Sum word="Statement" minor={statementMinor} currency={account.currency} />
+        <Sum word="Cleared here" minor={clearedMinor} currency={account.currency} />
+        <Sum word="Difference" minor={differenceMinor} currency={account.currency} />
+      </dl>
+      <p className="hint" role="status">
+        {differenceMinor === 0n ? 'It agrees. Finish to lock what is cleared.' : 'Tick the entries that the statement has. What is missing here can be added; what is left can be entered as it is.'}
+      </p>
+      <div className="buttons">
+        {differenceMinor === 0n ? (
+          <button type="button" className="primary" onClick={finish}>
+            Finish
+          </button>
+        ) : (
+          <button type="button" onClick={() => run(() => enterDifference(client, { accountId: account.id, date: today(), statementMinor, clearedMinor }), 'The difference was entered.')}>
+            Enter the difference
+          </button>
+        )}
+        <button type="button" onClick={() => setStatementMinor(null)}>
+          Another amount
+        </button>
+        <button type="button" className="quiet" onClick={onDone}>
+          Stop
+        </button>
+      </div>
+    </section>
+  );
+}
+
+function Sum({ word, minor, currency }: { readonly word: string; readonly minor: number | bigint; readonly currency: string }): ReactNode {
+  return (
+    <div>
+      <dt>{word}</dt>
+      <dd>
+        <Amount minor={minor} currency={currency} />
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import type { SqlStatement } from '@rockpool/client';
+import type { ScheduleRow } from '../queries.ts';
+import type { Writer } from '../writer.ts';
+
+/** What a person can say about a scheduled entry. */
+export type ScheduleFields = Pick<ScheduleRow, 'accountId' | 'payee' | 'notes' | 'categoryId' | 'amountMinor' | 'firstDate' | 'every' | 'unit' | 'lastDate'>;
+
+const columns = ['accountId', 'payee', 'notes', 'categoryId', 'amountMinor', 'firstDate', 'every', 'unit', 'lastDate'] as const;
+
+/** Resolves to the new schedule's id. */
+export async function addSchedule(writer: Writer, fields: ScheduleFields): Promise<string> {
+  const id = writer.newId();
+  await writer.execute(`INSERT INTO schedules (id, createdAtMs, ${columns.join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`, [id, Date.now(), ...columns.map((column) => fields[column])]);
+  return id;
+}
+
+/** Writes only what differs. What was entered of it already stays as it is. */
+export async function changeSchedule(writer: Writer, id: string, before: ScheduleFields, after: ScheduleFields): Promise<void> {
+  const changed = columns.filter((column) => before[column] !== after[column]);
+  if (changed.length === 0) return;
+  await writer.execute(`UPDATE schedules SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, [...changed.map((column) => after[column]), id]);
+}
+
+/** What was entered of it stays. */
+export async function deleteSchedule(writer: Writer, id: string): Promise<void> {
+  await writer.execute('DELETE FROM schedules WHERE id = ?', [id]);
+}
+
+/** A day of a schedule. */
+export interface DueDay {
+  readonly schedule: ScheduleRow;
+  readonly date: string;
+}
+
+/**
+ * Makes the entries of these days, all in one transaction. Keys are made of schedule and day: a second press, another tab or another device that does the
+ * same, now or offline, makes the same rows and no others.
+ */
+export async function enterDays(writer: Writer, days: readonly DueDay[]): Promise<void> {
+  await writer.batch(
+    days.flatMap(({ schedule, date }, index): SqlStatement[] => [
+      {
+        sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+              ON CONFLICT (id) DO NOTHING`,
+        params: [dayKey(schedule.id, date), schedule.accountId, date, schedule.payee, schedule.notes, schedule.categoryId, schedule.amountMinor, Date.now() + index],
+      },
+      doneWith(schedule.id, date, 'entered'),
+    ]),
+  );
+}
+
+/** This one is not to be entered. */
+export async function skipDay(writer: Writer, { schedule, date }: DueDay): Promise<void> {
+  await writer.batch([doneWith(schedule.id, date, 'skipped')]);
+}
+
+function doneWith(scheduleId: string, date: string, outcome: 'entered' | 'skipped'): SqlStatement {
+  return {
+    sql: 'INSERT INTO scheduleDays (id, scheduleId, date, outcome) VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+    params: [dayKey(scheduleId, date), scheduleId, date, outcome],
+  };
+}
+
+function dayKey(scheduleId: string, date: string): string {
+  return `${scheduleId}/${date}`;
+}

@@ -1,0 +1,18 @@
+import type { ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import { today } from '../shell/locale.ts';
+import { hashOf } from '../shell/navigation.ts';
+import { useSchedules } from './use-schedules.ts';
+
+/** Says that scheduled entries wait, and where. Nothing where none do. */
+export function DueOffer({ budget }: { readonly budget: Budget }): ReactNode {
+  const { due } = useSchedules();
+  const count = due.filter(({ date }) => date <= today()).length;
+  if (count === 0) return null;
+  return (
+    <p className="offer">
+      <span>{count === 1 ? 'One scheduled entry is due.' : `${count} scheduled entries are due.`}</span>
+      <a href={hashOf(budget, { page: 'schedules' })}>See what</a>
+    </p>
+  );
+}

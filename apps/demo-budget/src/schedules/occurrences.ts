@@ -1,0 +1,43 @@
+import { monthAfter } from '../calendar/months.ts';
+import type { ScheduleRow } from '../queries.ts';
+
+export type Repetition = Pick<ScheduleRow, 'firstDate' | 'every' | 'unit' | 'lastDate'>;
+
+/**
+ * The days of a schedule up to a day, oldest first. Each is counted from the first one, so that the 31st stays the 31st: where a month has none, its last day
+ * stands in.
+ */
+export function occurrences({ firstDate, every, unit, lastDate }: Repetition, upTo: string): string[] {
+  const end = lastDate !== null && lastDate < upTo ? lastDate : upTo;
+  const days: string[] = [];
+  const stride = Math.max(1, every);
+  for (let count = 0; ; count += stride) {
+    const day = dayAfter(firstDate, count, unit);
+    if (!(day <= end)) return days;
+    days.push(day);
+  }
+}
+
+/** The days that ask for something: up to a day, and neither entered nor skipped. */
+export function openDays(repetition: Repetition, done: ReadonlySet<string>, upTo: string): string[] {
+  return occurrences(repetition, upTo).filter((day) => !done.has(day));
+}
+
+/** The first day after a day; undefined when the schedule has come to its end. */
+export function nextDay(repetition: Repetition, after: string): string | undefined {
+  // Two strides, as months differ in length: from 28 February a month goes to 28 March, and the next day may be the 31st.
+  const farthest = dayAfter(after > repetition.firstDate ? after : repetition.firstDate, 2 * Math.max(1, repetition.every), repetition.unit);
+  return occurrences(repetition, farthest).find((day) => day > after);
+}
+
+/** `count` units after a `YYYY-MM-DD`. */
+export function dayAfter(date: string, count: number, unit: Repetition['unit']): string {
+  if (unit === 'month' || unit === 'year') {
+    const month = monthAfter(date.slice(0, 7), unit === 'year' ? count * 12 : count);
+    const [year = 1970, ofYear = 1] = month.split('-').map(Number);
+    const lastOfMonth = new Date(Date.UTC(year, ofYear, 0)).getUTCDate();
+    return `${month}-${String(Math.min(Number(date.slice(8)), lastOfMonth)).padStart(2, '0')}`;
+  }
+  const ms = Date.parse(`${date}T00:00:00Z`) + count * (unit === 'week' ? 7 : 1) * 86_400_000;
+  return Number.isNaN(ms) ? '9999-12-31' : new Date(ms).toISOString().slice(0, 10);
+}

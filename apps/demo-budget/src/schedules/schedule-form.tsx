@@ -1,0 +1,142 @@
+import { useId, useState, type FormEvent, type ReactNode } from 'react';
+import { CategorySelect } from '../entries/category-select.tsx';
+import { amountSentence } from '../money/amount-sentence.ts';
+import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
+import { parseTypedAmount } from '../money/parse.ts';
+import type { AccountRow, CategoryRow, ScheduleRow } from '../queries.ts';
+import type { ScheduleUnit } from '../schema.ts';
+import { locale, today } from '../shell/locale.ts';
+import type { ScheduleFields } from './actions.ts';
+import { unitWords } from './repetition-words.ts';
+
+export interface ScheduleFormProps {
+  readonly schedule?: ScheduleRow;
+  /** Not empty. */
+  readonly accounts: readonly AccountRow[];
+  readonly categories: readonly CategoryRow[];
+  readonly onSave: (fields: ScheduleFields) => void;
+  readonly onCancel: () => void;
+  readonly onDelete?: () => void;
+}
+
+/** An entry that comes again and again: what it is, and when. */
+export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel, onDelete }: ScheduleFormProps): ReactNode {
+  const id = useId();
+  const mark = decimalMarkOf(locale);
+  const [accountId, setAccountId] = useState(schedule?.accountId ?? accounts[0]?.id ?? '');
+  const account = accounts.find((candidate) => candidate.id === accountId);
+  const [payee, setPayee] = useState(schedule?.payee ?? '');
+  const [notes, setNotes] = useState(schedule?.notes ?? '');
+  const [categoryId, setCategoryId] = useState(schedule?.categoryId ?? null);
+  const [amount, setAmount] = useState(schedule === undefined ? '' : formatMinorForEditing(Math.abs(schedule.amountMinor), schedule.currency, mark));
+  const [moneyIn, setMoneyIn] = useState(schedule !== undefined && schedule.amountMinor > 0);
+  const [firstDate, setFirstDate] = useState(schedule?.firstDate ?? today());
+  const [every, setEvery] = useState(String(schedule?.every ?? 1));
+  const [unit, setUnit] = useState<ScheduleUnit>(schedule?.unit ?? 'month');
+  const [lastDate, setLastDate] = useState(schedule?.lastDate ?? '');
+  const [problem, setProblem] = useState<string | null>(null);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (account === undefined) return setProblem('Choose an account.');
+    const parsed = parseTypedAmount(amount, account.currency, mark);
+    if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
+    if (payee.trim() === '') return setProblem('Say who it goes to, or comes from.');
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(firstDate)) return setProblem('There is no first day.');
+    const stride = Number(every);
+    if (!Number.isInteger(stride) || stride < 1 || stride > 1_000) return setProblem('How often is a whole number, from 1 on.');
+    const minor = Math.abs(parsed.value);
+    onSave({ accountId, payee: payee.trim(), notes: notes.trim(), categoryId, amountMinor: moneyIn || minor === 0 ? minor : -minor, firstDate, every: stride, unit, lastDate: lastDate === '' ? null : lastDate });
+  };
+
+  return (
+    <form
+      className="card form entry-form"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') onCancel();
+      }}
+      aria-label={schedule === undefined ? 'New scheduled entry' : 'Change scheduled entry'}
+    >
+      <div className="fields">
+        <label className="wide">
+          Payee
+          <input value={payee} onChange={(event) => setPayee(event.target.value)} autoComplete="off" autoFocus />
+        </label>
+        <label>
+          Account
+          <select value={accountId} onChange={(event) => setAccountId(event.target.value)}>
+            {accounts.map((candidate) => (
+              <option key={candidate.id} value={candidate.id}>
+                {candidate.name}
+              </option>
+            ))}
+          </select>
+        </label>
+        {account?.kind !== 'off-budget' && (
+          <label>
+            Category
+            <CategorySelect categories={categories} value={categoryId} onChange={setCategoryId} />
+          </label>
+        )}
+        <label>
+          Amount in {account?.currency}
+          <input className="amount-input" value={amount} onChange={(event) => setAmount(event.target.value)} inputMode="decimal" autoComplete="off" />
+        </label>
+        <fieldset className="direction" aria-label="Direction">
+          <label>
+            <input type="radio" name={`${id}-direction`} checked={!moneyIn} onChange={() => setMoneyIn(false)} />
+            Money out
+          </label>
+          <label>
+            <input type="radio" name={`${id}-direction`} checked={moneyIn} onChange={() => setMoneyIn(true)} />
+            Money in
+          </label>
+        </fieldset>
+        <label className="wide">
+          Notes
+          <input value={notes} onChange={(event) => setNotes(event.target.value)} autoComplete="off" />
+        </label>
+        <label>
+          First day
+          <input type="date" value={firstDate} onChange={(event) => setFirstDate(event.target.value)} required />
+        </label>
+        <div className="every" role="group" aria-label="How often">
+          <label>
+            Every
+            <input type="number" min={1} max={1000} value={every} onChange={(event) => setEvery(event.target.value)} />
+          </label>
+          <select aria-label="Unit" value={unit} onChange={(event) => setUnit(event.target.value as ScheduleUnit)}>
+            {Object.entries(unitWords).map(([value, [one, several]]) => (
+              <option key={value} value={value}>
+                {every === '1' ? one : several}
+              </option>
+            ))}
+          </select>
+        </div>
+        <label>
+          Last day, if any
+          <input type="date" value={lastDate} onChange={(event) => setLastDate(event.target.value)} />
+        </label>
+      </div>
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="buttons">
+        <button type="submit" className="primary">
+          {schedule === undefined ? 'Add' : 'Save'}
+        </button>
+        <button type="button" onClick={onCancel}>
+          Cancel
+        </button>
+        {onDelete !== undefined && (
+          <button type="button" className="danger" onClick={onDelete}>
+            Delete
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,138 @@
+import { useClient } from '@rockpool/client/react';
+import { useState, type ReactNode } from 'react';
+import { accountsWithBalances, categoriesByName, type AccountRow, type CategoryRow, type ScheduleRow } from '../queries.ts';
+import { Amount } from '../shell/amount.tsx';
+import { useAction } from '../shell/failure.tsx';
+import { formatDay, today } from '../shell/locale.ts';
+import { useQuery } from '../shell/use-query.ts';
+import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type DueDay } from './actions.ts';
+import { nextDay } from './occurrences.ts';
+import { repetitionWords } from './repetition-words.ts';
+import { ScheduleForm } from './schedule-form.tsx';
+import { useSchedules } from './use-schedules.ts';
+
+/** Entries that come again and again: what is due, and all there are. */
+export function SchedulesView(): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const { schedules, due, loading } = useSchedules();
+  const { rows: allAccounts } = useQuery<AccountRow>(accountsWithBalances);
+  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
+  const [adding, setAdding] = useState(false);
+  const [edited, setEdited] = useState<ScheduleRow | null>(null);
+  const accounts = allAccounts.filter((account) => account.closed === 0);
+  if (loading) return null;
+  return (
+    <>
+      <header className="page-head">
+        <h1>Scheduled</h1>
+        {accounts.length > 0 && !adding && (
+          <button type="button" className="primary" onClick={() => setAdding(true)}>
+            New scheduled entry
+          </button>
+        )}
+      </header>
+      {adding && (
+        <ScheduleForm
+          accounts={accounts}
+          categories={categories}
+          onSave={(fields) => {
+            run(() => addSchedule(client, fields), 'Scheduled.');
+            setAdding(false);
+          }}
+          onCancel={() => setAdding(false)}
+        />
+      )}
+      {due.length > 0 && <DueList due={due} />}
+      {schedules.length === 0 && !adding && <p className="empty">{accounts.length === 0 ? 'Add an account first.' : 'Rent, wages, the phone bill: what comes again and again needs to be written down once.'}</p>}
+      {schedules.length > 0 && (
+        <section>
+          <h2>All</h2>
+          <ul className="schedule-list card">
+            {schedules.map((schedule) =>
+              schedule.id === edited?.id ? (
+                <li key={schedule.id}>
+                  <ScheduleForm
+                    schedule={edited}
+                    accounts={accounts}
+                    categories={categories}
+                    onSave={(fields) => {
+                      run(() => changeSchedule(client, edited.id, edited, fields), 'Changed.');
+                      setEdited(null);
+                    }}
+                    onCancel={() => setEdited(null)}
+                    onDelete={() => {
+                      run(() => deleteSchedule(client, edited.id), `${edited.payee} is no longer scheduled.`);
+                      setEdited(null);
+                    }}
+                  />
+                </li>
+              ) : (
+                <li key={schedule.id} className="schedule">
+                  <button type="button" className="quiet schedule-open" onClick={() => setEdited(schedule)} aria-label={`Change ${schedule.payee}`}>
+                    <span className="payee">{schedule.payee}</span>
+                    <span className="notes">
+                      {schedule.accountName}, {repetitionWords(schedule)}
+                      {nextWords(schedule)}
+                    </span>
+                  </button>
+                  <Amount minor={schedule.amountMinor} currency={schedule.currency} signed />
+                </li>
+              ),
+            )}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function nextWords(schedule: ScheduleRow): string {
+  const next = nextDay(schedule, today());
+  return next === undefined ? ', has ended' : `, next on ${formatDay(next)}`;
+}
+
+function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const now = today();
+  const overdue = due.filter(({ date }) => date <= now);
+  return (
+    <section aria-label="Due">
+      <div className="section-head">
+        <h2>Due</h2>
+        {overdue.length > 1 && (
+          <button type="button" onClick={() => run(() => enterDays(client, overdue), `${overdue.length} entries added.`)}>
+            Enter all {overdue.length} that are due
+          </button>
+        )}
+      </div>
+      <ul className="schedule-list card">
+        {due.map((day) => (
+          <li key={`${day.schedule.id} ${day.date}`} className="schedule due">
+            <span>
+              <span className="payee">{day.schedule.payee}</span>
+              <span className={day.date < now ? 'notes late' : 'notes'}>
+                {dueWords(day.date, now)} · {day.schedule.accountName}
+              </span>
+            </span>
+            <Amount minor={day.schedule.amountMinor} currency={day.schedule.currency} signed />
+            <span className="buttons">
+              <button type="button" onClick={() => run(() => enterDays(client, [day]), `${day.schedule.payee} was entered.`)} aria-label={`Enter ${day.schedule.payee} of ${formatDay(day.date)}`}>
+                Enter
+              </button>
+              <button type="button" className="quiet" onClick={() => run(() => skipDay(client, day), `${day.schedule.payee} was skipped.`)} aria-label={`Skip ${day.schedule.payee} of ${formatDay(day.date)}`}>
+                Skip
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function dueWords(date: string, now: string): string {
+  if (date === now) return 'today';
+  return date < now ? `since ${formatDay(date)}` : `on ${formatDay(date)}`;
+}

@@ -1,0 +1,60 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addAccount } from '../accounts/actions.ts';
+import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type ScheduleFields } from './actions.ts';
+import { nextDay, occurrences, openDays } from './occurrences.ts';
+
+describe('the days of a schedule', () => {
+  it.each([
+    [{ firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: null }, '2025-05-01', ['2025-01-31', '2025-02-28', '2025-03-31', '2025-04-30']],
+    [{ firstDate: '2024-02-29', every: 1, unit: 'year', lastDate: null }, '2028-12-31', ['2024-02-29', '2025-02-28', '2026-02-28', '2027-02-28', '2028-02-29']],
+    [{ firstDate: '2025-03-28', every: 2, unit: 'week', lastDate: null }, '2025-04-30', ['2025-03-28', '2025-04-11', '2025-04-25']],
+    [{ firstDate: '2025-12-30', every: 1, unit: 'day', lastDate: '2026-01-01' }, '2026-02-01', ['2025-12-30', '2025-12-31', '2026-01-01']],
+    [{ firstDate: '2025-06-01', every: 1, unit: 'month', lastDate: null }, '2025-05-31', []],
+  ] as const)('of %o up to %s', (repetition, upTo, days) => {
+    expect(occurrences(repetition, upTo)).toEqual(days);
+  });
+
+  it('go on after those that are done, and end', () => {
+    const rent = { firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: '2025-03-31' } as const;
+    expect(openDays(rent, new Set(['2025-01-31']), '2025-06-01')).toEqual(['2025-02-28', '2025-03-31']);
+    expect([nextDay(rent, '2024-01-01'), nextDay(rent, '2025-02-28'), nextDay(rent, '2025-03-31')]).toEqual(['2025-01-31', '2025-03-31', undefined]);
+  });
+});
+
+describe('a scheduled entry', () => {
+  let writer: MemoryWriter;
+  let fields: ScheduleFields;
+
+  beforeEach(async () => {
+    writer = memoryWriter();
+    const accountId = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 0 });
+    fields = { accountId, payee: 'Rent', notes: '', categoryId: null, amountMinor: -70_000, firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: null };
+    await addSchedule(writer, fields);
+  });
+
+  const schedule = (): ScheduleRow => {
+    const [row] = writer.rows<ScheduleRow>(schedulesByPayee);
+    if (row === undefined) throw new Error('no schedule');
+    return row;
+  };
+
+  it('is entered once, however often and wherever it is asked for', async () => {
+    const days = ['2025-01-31', '2025-02-28'].map((date) => ({ schedule: schedule(), date }));
+    await enterDays(writer, days);
+    await enterDays(writer, days.slice(0, 1));
+    expect(writer.rows('SELECT id, date, payee, amountMinor FROM entries ORDER BY date')).toEqual(days.map(({ date }) => ({ id: `${schedule().id}/${date}`, date, payee: 'Rent', amountMinor: -70_000 })));
+    expect(writer.rows<ScheduleDayRow>(scheduleDaysDone).map(({ date }) => date)).toEqual(['2025-01-31', '2025-02-28']);
+  });
+
+  it('is skipped for a day, and leaves what was entered when it goes', async () => {
+    await skipDay(writer, { schedule: schedule(), date: '2025-01-31' });
+    await enterDays(writer, [{ schedule: schedule(), date: '2025-02-28' }]);
+    await changeSchedule(writer, schedule().id, schedule(), { ...fields, amountMinor: -72_000 });
+    expect(writer.written.at(-1)).toBe('UPDATE schedules SET amountMinor = ? WHERE id = ?');
+    await deleteSchedule(writer, schedule().id);
+    expect(writer.rows('SELECT date, amountMinor FROM entries')).toEqual([{ date: '2025-02-28', amountMinor: -70_000 }]);
+    expect(writer.rows(scheduleDaysDone)).toEqual([]);
+  });
+});

@@ -1,0 +1,33 @@
+import { useMemo } from 'react';
+import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries.ts';
+import { today } from '../shell/locale.ts';
+import { useQuery } from '../shell/use-query.ts';
+import type { DueDay } from './actions.ts';
+import { dayAfter, openDays } from './occurrences.ts';
+
+/** So many days before its day an entry is listed: enough to see a week's bills coming. */
+const aheadDays = 7;
+
+export interface Schedules {
+  readonly schedules: readonly ScheduleRow[];
+  /** What asks to be entered, and what soon will; oldest first. */
+  readonly due: readonly DueDay[];
+  readonly loading: boolean;
+}
+
+export function useSchedules(): Schedules {
+  const schedules = useQuery<ScheduleRow>(schedulesByPayee);
+  const done = useQuery<ScheduleDayRow>(scheduleDaysDone);
+  const upTo = dayAfter(today(), aheadDays, 'day');
+  const due = useMemo(() => dueDays(schedules.rows, done.rows, upTo), [done.rows, schedules.rows, upTo]);
+  return { schedules: schedules.rows, due, loading: schedules.loading || done.loading };
+}
+
+function dueDays(schedules: readonly ScheduleRow[], done: readonly ScheduleDayRow[], upTo: string): DueDay[] {
+  const doneBySchedule = Map.groupBy(done, (day) => day.scheduleId);
+  const days = schedules.flatMap((schedule) => {
+    const dates = new Set(doneBySchedule.get(schedule.id)?.map(({ date }) => date));
+    return openDays(schedule, dates, upTo).map((date) => ({ schedule, date }));
+  });
+  return days.sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0));
+}

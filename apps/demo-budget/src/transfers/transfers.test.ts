@@ -1,0 +1,79 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addAccount } from '../accounts/actions.ts';
+import { addCategory } from '../categories/actions.ts';
+import { deleteEntries, setCategory } from '../entries/actions.ts';
+import { accountsWithBalances, activityByMonth, ledgerWindow, spendingByMonth, wholeLedger, type AccountRow, type LedgerRow } from '../queries.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { addTransfer, changeTransfer, type TransferFields } from './actions.ts';
+import { sideWithCategory } from './side-with-category.ts';
+
+let writer: MemoryWriter;
+let checking: string;
+let cash: string;
+let pension: string;
+let saving: string;
+
+const withdrawal: TransferFields = { date: '2025-03-01', notes: 'at the corner', amountMinor: -5_000, otherMinor: 5_000, categoryId: null };
+
+beforeEach(async () => {
+  writer = memoryWriter();
+  saving = await addCategory(writer, 'Saving', 'spending');
+  checking = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 10_000 });
+  cash = await addAccount(writer, { name: 'Cash', kind: 'cash', currency: 'EUR', openingMinor: 0 });
+  pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
+});
+
+const balances = (): unknown[] => writer.rows<AccountRow>(accountsWithBalances).map((account) => account.balanceMinor);
+function rowsOf(accountId: string): LedgerRow[] {
+  const { sql, params } = ledgerWindow(accountId, wholeLedger, 0, 10);
+  return writer.rows<LedgerRow>(sql, params);
+}
+
+describe('a transfer', () => {
+  it('moves money, and spends none', async () => {
+    await addTransfer(writer, checking, cash, withdrawal);
+    expect(balances()).toEqual([5_000, 5_000, 0]);
+    expect(rowsOf(cash)).toMatchObject([{ otherAccountName: 'Checking', otherMinor: -5_000, amountMinor: 5_000, notes: 'at the corner' }]);
+    expect(writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])).toEqual([]);
+    expect(writer.rows(activityByMonth, ['EUR', '2025-03'])).toEqual([{ month: '2025-03', categoryId: null, changeMinor: 0 }]);
+  });
+
+  it('is changed on both sides, from either', async () => {
+    await addTransfer(writer, checking, cash, withdrawal);
+    const [side] = rowsOf(cash);
+    if (side?.transferId == null || side.otherMinor === null) throw new Error('no transfer');
+    const before = { ...side, otherMinor: side.otherMinor };
+    await changeTransfer(writer, { id: side.id, transferId: side.transferId }, before, { ...before, date: '2025-03-02', amountMinor: 6_000, otherMinor: -6_000 });
+    expect(rowsOf(checking)).toMatchObject([{ date: '2025-03-02', amountMinor: -6_000 }]);
+    expect(rowsOf(cash)).toMatchObject([{ date: '2025-03-02', amountMinor: 6_000 }]);
+    const written = writer.written.length;
+    await changeTransfer(writer, { id: side.id, transferId: side.transferId }, before, before);
+    expect(writer.written.length).toBe(written);
+  });
+
+  it('goes on both sides, unless one of them was reconciled', async () => {
+    const id = await addTransfer(writer, checking, cash, withdrawal);
+    await writer.execute("UPDATE entries SET status = 'reconciled' WHERE id <> ?", [id]);
+    await expect(deleteEntries(writer, [id])).resolves.toBe(0);
+    await writer.execute("UPDATE entries SET status = 'open'");
+    await expect(deleteEntries(writer, [id])).resolves.toBe(2);
+    expect(balances()).toEqual([10_000, 0, 0]);
+  });
+
+  it('to an account off budget has a category, on the side that the budget knows', async () => {
+    await addTransfer(writer, checking, pension, { ...withdrawal, categoryId: saving });
+    await addTransfer(writer, pension, checking, { ...withdrawal, amountMinor: 1_000, otherMinor: -1_000, categoryId: saving }, 'other');
+    expect(rowsOf(pension).map((row) => row.categoryId)).toEqual([null, null]);
+    expect(writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])).toEqual([{ month: '2025-03', categoryId: saving, spentMinor: 6_000 }]);
+  });
+
+  it('takes a category from a list only where it has one', async () => {
+    const within = await addTransfer(writer, checking, cash, withdrawal);
+    const out = await addTransfer(writer, checking, pension, { ...withdrawal, categoryId: saving });
+    await expect(setCategory(writer, [within, out], null)).resolves.toBe(1);
+  });
+});
+
+it('the side with a category is the one in the budget', () => {
+  expect([sideWithCategory('checking', 'cash'), sideWithCategory('checking', 'off-budget'), sideWithCategory('off-budget', 'credit'), sideWithCategory('off-budget', 'off-budget')]).toEqual(['none', 'this', 'other', 'none']);
+});
