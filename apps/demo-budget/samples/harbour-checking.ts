@@ -5,7 +5,7 @@ const firstDay = '2023-11-01';
 const dayCount = 800;
 const rowCount = 2_000;
 
-const standing: readonly Standing[] = [
+export const harbourStanding: readonly Standing[] = [
   { payee: 'Bramblewood Property Letting', text: 'RENT FLAT 12\nSTANDING ORDER', dayOfMonth: 1, amountMinor: -142_500 },
   { payee: 'Gullwing Energy', text: 'DIRECT DEBIT\nGAS AND POWER', dayOfMonth: 5, amountMinor: -11_840 },
   { payee: 'Tidewater Broadband', text: 'DIRECT DEBIT', dayOfMonth: 8, amountMinor: -3_400 },
@@ -14,7 +14,7 @@ const standing: readonly Standing[] = [
   { payee: 'Orchard Lane Nursery', text: 'FEES', dayOfMonth: 27, amountMinor: -41_000 },
 ];
 
-const habits: readonly Habit[] = [
+export const harbourHabits: readonly Habit[] = [
   { payee: 'Fennel & Fig Grocers', texts: ['CARD 4410\nHARBOUR STREET', 'CARD 4410\nMILL ROAD', 'CARD 4410'], timesPer100Days: 62, fromMinor: 540, toMinor: 11_980 },
   { payee: 'Third Rail Coffee', texts: ['CARD 4410'], timesPer100Days: 66, fromMinor: 380, toMinor: 380 },
   { payee: 'Lantern Tram Company', texts: ['TAP TO RIDE', 'TAP TO RIDE\nDAY CAP'], timesPer100Days: 48, fromMinor: 210, toMinor: 780 },
@@ -29,7 +29,7 @@ const habits: readonly Habit[] = [
 
 /** A checking account with commas, month first, decimal points, and notes that run over several lines inside quotes: 2,000 rows, oldest first. */
 export function harbourChecking(): string {
-  const bookings = liveThrough(createRandom(4_410), firstDay, dayCount, habits, standing).slice(0, rowCount);
+  const bookings = liveThrough(createRandom(4_410), firstDay, dayCount, harbourHabits, harbourStanding).slice(0, rowCount);
   if (bookings.length < rowCount) throw new Error(`only ${bookings.length} of ${rowCount} rows were made: the statement must be longer`);
   let balanceMinor = 512_644;
   const lines = bookings.map((booking) => {

@@ -17,6 +17,7 @@ import './entries/entries.css';
 import './envelopes/envelopes.css';
 import './goals/goals.css';
 import './import/import.css';
+import './export/export.css';
 import './reconcile/reconcile.css';
 import './reports/reports.css';
 import './rules/rules.css';

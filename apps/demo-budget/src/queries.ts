@@ -6,15 +6,8 @@ import type { AccountKind, CategoryKind, EntryStatus, GoalKind, RuleField, RuleT
  * Sums may pass 2^53 where no single amount does; such an integer comes as bigint.
  */
 
-/**
- * What each category got of each entry that the budget knows, as the table `line`: entries, then the parts of split ones, each part taken from its entry's
- * category and put into its own. So the lines of an entry always add up to its amount, also while its parts do not. Accounts off budget have none.
- */
-export const budgetLines = `
-  line (entryId, date, currency, categoryId, amountMinor, wentOut, transferId) AS (
-    SELECT entry.id, entry.date, account.currency, entry.categoryId, entry.amountMinor, entry.amountMinor < 0, entry.transferId
-    FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'
-    UNION ALL
+/** What the parts of split entries put into their categories, and what they take from their entry's own, as arms of `line`. Accounts off budget have none. */
+const partLines = `
     SELECT entry.id, entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId
     FROM (
         SELECT part.entryId, part.categoryId, part.amountMinor FROM parts AS part
@@ -22,7 +15,30 @@ export const budgetLines = `
         SELECT part.entryId, whole.categoryId, -part.amountMinor FROM parts AS part JOIN entries AS whole ON whole.id = part.entryId
       ) AS piece
       JOIN entries AS entry ON entry.id = piece.entryId
-      JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'
+      JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'`;
+
+const lineColumns = 'entryId, date, currency, categoryId, amountMinor, wentOut, transferId';
+
+/**
+ * What each category got of each entry that the budget knows, as the table `line`: entries, then the parts of split ones, each part taken from its entry's
+ * category and put into its own. So the lines of an entry always add up to its amount, also while its parts do not. Accounts off budget have none.
+ */
+export const budgetLines = `
+  line (${lineColumns}) AS (
+    SELECT entry.id, entry.date, account.currency, entry.categoryId, entry.amountMinor, entry.amountMinor < 0, entry.transferId
+    FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'
+    UNION ALL ${partLines}
+  )`;
+
+/**
+ * The months that there are entries in, as the table `known`, from the first to the first one after a month that is the statement's first parameter: from each
+ * month one step into an index to the next. With them, sums by month over all of history are ranges of an index, and nothing has to be sorted.
+ */
+const knownMonths = `
+  known (month) AS (
+    SELECT substr(min(date), 1, 7) FROM entries
+    UNION ALL
+    SELECT (SELECT substr(min(date), 1, 7) FROM entries WHERE date > known.month || '-31') FROM known WHERE known.month < ?
   )`;
 
 export interface AccountRow {
@@ -304,13 +320,40 @@ export interface ImportKeyRow {
 export const importKeysOfAccount = `
   SELECT importKey FROM entries WHERE accountId = ? AND importKey IS NOT NULL`;
 
+export interface KnownEntryRow {
+  readonly id: string;
+  readonly date: string;
+  readonly payee: string;
+  readonly amountMinor: number;
+  readonly importKey: string | null;
+}
+
+/** The entries of an account in some days, to find those that a file brings once more. Parameters: account id, first day, last day. */
+export const entriesOfDays = `
+  SELECT id, date, payee, amountMinor, importKey FROM entries WHERE accountId = ? AND date BETWEEN ? AND ?`;
+
+export interface ImportProfileRow {
+  readonly columns: string;
+  readonly delimiter: string;
+  readonly dateOrder: string;
+  readonly decimalMark: string;
+  readonly turnSigns: 0 | 1;
+}
+
+/** How the last statement of an account was read. Parameter: account id. */
+export const importProfileOfAccount = `
+  SELECT columns, delimiter, dateOrder, decimalMark, turnSigns FROM importProfiles WHERE id = ?`;
+
 export interface CurrencyRow {
   readonly currency: string;
+  /** What its accounts on budget held before their first entries. */
+  readonly openingMinor: number | bigint;
 }
 
 /** The currencies that accounts are kept in, that of the first account first. No parameters. */
 export const currenciesOfAccounts = `
-  SELECT currency FROM accounts GROUP BY currency ORDER BY min(closed), min(createdAtMs), currency`;
+  SELECT currency, coalesce(sum(openingMinor) FILTER (WHERE kind <> 'off-budget'), 0) AS openingMinor
+  FROM accounts GROUP BY currency ORDER BY min(closed), min(createdAtMs), currency`;
 
 export interface AssignedRow {
   readonly month: string;
@@ -331,12 +374,22 @@ export interface ActivityRow {
   readonly changeMinor: number | bigint;
 }
 
-/** What moved in each category, month by month. Parameters: currency, last month. */
+/** What moved in each category, month by month. Parameters: last month, currency, currency again, last month again. */
 export const activityByMonth = `
-  WITH ${budgetLines}
-  SELECT substr(date, 1, 7) AS month, categoryId, sum(amountMinor) AS changeMinor
-  FROM line WHERE currency = ? AND substr(date, 1, 7) <= ?
-  GROUP BY month, categoryId`;
+  WITH RECURSIVE ${knownMonths}, part (${lineColumns}) AS (${partLines}),
+  moved (month, categoryId, changeMinor) AS (
+    SELECT known.month, category.id,
+           (SELECT sum(amountMinor) FROM entries
+            WHERE categoryId IS category.id AND date BETWEEN known.month || '-01' AND known.month || '-31'
+              AND accountId NOT IN (SELECT id FROM accounts WHERE currency <> ? OR kind = 'off-budget'))
+    FROM known, (SELECT id FROM categories UNION ALL SELECT NULL) AS category
+    UNION ALL
+    SELECT substr(date, 1, 7), categoryId, amountMinor FROM part WHERE currency = ?
+  )
+  SELECT month, categoryId, sum(changeMinor) AS changeMinor
+  FROM moved WHERE month <= ?
+  GROUP BY month, categoryId
+  HAVING sum(changeMinor) IS NOT NULL`;
 
 export interface SpanRow {
   /** `YYYY-MM`; null without entries. */
@@ -397,18 +450,19 @@ export interface AccountChangeRow {
   readonly accountId: string;
   readonly name: string;
   readonly openingMinor: number;
-  /** `YYYY-MM`; null for an account without entries up to then. */
-  readonly month: string | null;
+  /** `YYYY-MM`. */
+  readonly month: string;
   readonly changeMinor: number | bigint;
 }
 
-/** What moved in each account, month by month from its first entry, with what it began with. Parameters: last day, currency. */
+/** What moved in each account, month by month from the first entry of all, with what it began with. Parameters: last month, currency, last month again. */
 export const changeOfAccountsByMonth = `
-  SELECT account.id AS accountId, account.name, account.openingMinor, substr(entry.date, 1, 7) AS month, coalesce(sum(entry.amountMinor), 0) AS changeMinor
-  FROM accounts AS account LEFT JOIN entries AS entry ON entry.accountId = account.id AND entry.date <= ?
-  WHERE account.currency = ?
-  GROUP BY account.id, month
-  ORDER BY account.createdAtMs, account.id, month`;
+  WITH RECURSIVE ${knownMonths}
+  SELECT account.id AS accountId, account.name, account.openingMinor, known.month,
+         coalesce((SELECT sum(amountMinor) FROM entries WHERE accountId = account.id AND date BETWEEN known.month || '-01' AND known.month || '-31'), 0) AS changeMinor
+  FROM accounts AS account, known
+  WHERE account.currency = ? AND known.month <= ?
+  ORDER BY account.createdAtMs, account.id, known.month`;
 
 export interface ReportedEntryRow {
   readonly id: string;
@@ -446,6 +500,42 @@ export const reportedEntries = `
   HAVING line.categoryId IS NOT NULL OR sum(line.amountMinor) <> 0
   ORDER BY entry.date DESC, entry.enteredAtMs DESC, entry.id DESC, line.categoryId
   LIMIT ?`;
+
+export interface CountRow {
+  readonly count: number;
+}
+
+/** How many rows `exportedLines` has. No parameters. */
+export const entryLineCount = `
+  SELECT (SELECT count(*) FROM parts)
+    + (SELECT count(*) FROM entries AS entry WHERE amountMinor IS NOT (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id)) AS count`;
+
+export interface ExportedLineRow {
+  readonly entryId: string;
+  readonly date: string;
+  readonly accountName: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly categoryName: string | null;
+  readonly amountMinor: number;
+  readonly currency: string;
+  readonly status: string;
+}
+
+/** Every entry, oldest first: what its parts leave over of it, if anything, then its parts. No parameters. */
+export const exportedLines = `
+  WITH piece (entryId, partId, categoryId, notes, amountMinor) AS (
+    SELECT entry.id, '', entry.categoryId, entry.notes, entry.amountMinor - coalesce((SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id), 0)
+    FROM entries AS entry WHERE entry.amountMinor IS NOT (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id)
+    UNION ALL
+    SELECT entryId, id, categoryId, notes, amountMinor FROM parts
+  )
+  SELECT entry.id AS entryId, entry.date, account.name AS accountName, entry.payee, piece.notes, category.name AS categoryName, piece.amountMinor, account.currency, entry.status
+  FROM piece
+    JOIN entries AS entry ON entry.id = piece.entryId
+    JOIN accounts AS account ON account.id = entry.accountId
+    LEFT JOIN categories AS category ON category.id = piece.categoryId
+  ORDER BY entry.date, entry.enteredAtMs, entry.id, length(piece.partId), piece.partId`;
 
 export interface ConflictRow {
   readonly id: string;

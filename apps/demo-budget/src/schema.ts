@@ -68,6 +68,8 @@ export const entries = sqliteTable(
     index('entries_by_account').on(table.accountId, table.date, table.enteredAtMs, table.id, table.amountMinor),
     index('entries_by_transfer').on(table.transferId),
     index('entries_by_date').on(table.date),
+    // What a category got in a month is added up from this one alone.
+    index('entries_by_category').on(table.categoryId, table.date, table.accountId, table.amountMinor),
     index('entries_by_payee').on(table.payee),
   ],
 );
@@ -146,6 +148,23 @@ export const scheduleDays = sqliteTable(
   (table) => [index('scheduleDays_by_schedule').on(table.scheduleId, table.date)],
 );
 
+/** How an account's statements are written, so that the next one is read the same. */
+export const importProfiles = sqliteTable('importProfiles', {
+  /** The account's: it has one bank. */
+  id: text()
+    .primaryKey()
+    .notNull()
+    .references(() => accounts.id),
+  /** JSON: by role (`date`, `amount` …) what the file calls the column. Names, not numbers: a bank that adds a column changes nothing. */
+  columns: text().notNull(),
+  /** `,`, `;` or a tab. */
+  delimiter: text().notNull(),
+  dateOrder: text().notNull(),
+  decimalMark: text().notNull(),
+  /** 0 or 1. */
+  turnSigns: integer().notNull().default(0),
+});
+
 export type GoalKind = 'monthly' | 'by-month';
 
 /** What an envelope is to get: so much each month, or so much in all by some month. */
@@ -185,11 +204,12 @@ export const assignments = sqliteTable(
 );
 
 export const schema = defineSchema(
-  { accounts, assignments, categories, entries, goals, parts, rules, scheduleDays, schedules },
+  { accounts, assignments, categories, entries, goals, importProfiles, parts, rules, scheduleDays, schedules },
   {
     merge: [
       // Half of one person's rule with half of another's would be a rule that nobody made.
       { table: goals, groups: [[goals.kind, goals.amountMinor, goals.byMonth]] },
+      { table: importProfiles, groups: [[importProfiles.columns, importProfiles.delimiter, importProfiles.dateOrder, importProfiles.decimalMark, importProfiles.turnSigns]] },
       { table: rules, groups: [[rules.field, rules.test, rules.value]] },
       { table: schedules, groups: [[schedules.firstDate, schedules.every, schedules.unit]] },
     ],

@@ -14,7 +14,7 @@ export const samples = {
 export async function chooseFile(page: Page, file: string | { readonly name: string; readonly contents: string | Uint8Array }): Promise<void> {
   await goTo(page, 'Import');
   const chosen = typeof file === 'string' ? file : { name: file.name, mimeType: 'text/csv', buffer: Buffer.from(file.contents) };
-  await page.getByLabel('CSV file').setInputFiles(chosen);
+  await page.getByLabel('CSV, OFX or QFX file').setInputFiles(chosen);
 }
 
 /** Imports what is previewed, to the end. */

@@ -5,7 +5,7 @@ import { monthAfter } from '../calendar/months.ts';
 import { removeGoal, setGoal } from '../goals/actions.ts';
 import { GoalForm } from '../goals/goal-form.tsx';
 import { goalState, type GoalState } from '../goals/goal-state.ts';
-import { accountsWithBalances, activityByMonth, assignedByMonth, categoriesByName, goalsInCurrency, type AccountRow, type ActivityRow, type AssignedRow, type CategoryRow, type GoalRow } from '../queries.ts';
+import { activityByMonth, assignedByMonth, categoriesByName, currenciesOfAccounts, goalsInCurrency, type ActivityRow, type AssignedRow, type CategoryRow, type CurrencyRow, type GoalRow } from '../queries.ts';
 import { Amount } from '../shell/amount.tsx';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { useAction } from '../shell/failure.tsx';
@@ -19,10 +19,10 @@ import { MoveForm } from './move-form.tsx';
 
 /** The budget of a month: what each category may spend. One currency at a time. */
 export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNode {
-  const accounts = useQuery<AccountRow>(accountsWithBalances);
-  const [currency, choice] = useCurrency(accounts.rows);
+  const currencies = useQuery<CurrencyRow>(currenciesOfAccounts);
+  const [currency, choice] = useCurrency(currencies.rows);
   const [month, setMonth] = useState(today().slice(0, 7));
-  const openingMinor = accounts.rows.filter((account) => account.currency === currency && account.kind !== 'off-budget').reduce((sum, account) => sum + BigInt(account.openingMinor), 0n);
+  const openingMinor = BigInt(currencies.rows.find((row) => row.currency === currency)?.openingMinor ?? 0);
   return (
     <>
       <header className="page-head">
@@ -39,7 +39,7 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
         </button>
       </div>
       {currency !== undefined && <MonthOf key={currency} budget={budget} currency={currency} month={month} openingMinor={openingMinor} />}
-      {!accounts.loading && currency === undefined && <p className="empty">There is no money to plan with yet. Add an account first.</p>}
+      {!currencies.loading && currency === undefined && <p className="empty">There is no money to plan with yet. Add an account first.</p>}
     </>
   );
 }
@@ -56,7 +56,7 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
   const run = useAction();
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, month]);
-  const activity = useSteadyQuery<ActivityRow>(activityByMonth, [currency, month]);
+  const activity = useSteadyQuery<ActivityRow>(activityByMonth, [month, currency, currency, month]);
   const { rows: goals } = useQuery<GoalRow>(goalsInCurrency, [currency]);
   // One form at a time, below the table.
   const [opened, setOpened] = useState<{ readonly form: 'move' | 'goal'; readonly categoryId: string } | null>(null);

@@ -8,7 +8,7 @@ import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { importEntries, type ImportProgress } from './actions.ts';
 import { guessFormats, readChosenFile } from './chosen-file.ts';
 import { planImport } from './rows/plan.ts';
-import { previewImport, type EntryDraft } from './rows/preview.ts';
+import { nothingKnown, previewImport, type EntryDraft } from './rows/preview.ts';
 
 let writer: MemoryWriter;
 let accountId: string;
@@ -24,7 +24,7 @@ async function draftsOf(fileName: string, currency: string): Promise<readonly En
   const file = await readChosenFile(fileName, new Blob([readFileSync(new URL(`../../public/samples/${fileName}`, import.meta.url))]));
   if (!file.ok) throw new Error(file.problem.code);
   const known = new Set(writer.rows<ImportKeyRow>(importKeysOfAccount, [accountId]).map((row) => row.importKey));
-  const plan = planImport(previewImport(file.value.table, { accountId, currency, ...guessFormats(file.value.table) }, known), new Set());
+  const plan = planImport(previewImport(file.value.table, { accountId, currency, ...guessFormats(file.value) }, { ...nothingKnown, importKeys: known }), new Set());
   if (!plan.ok) throw new Error(plan.problem.code);
   return plan.value.entries;
 }

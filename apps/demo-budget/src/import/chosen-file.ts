@@ -1,6 +1,7 @@
 import { decodeFile, maxFileBytes, type Encoding } from './file/decode.ts';
 import type { Delimiter, FileProblem } from './file/problem.ts';
 import { readTable, type Table } from './file/table.ts';
+import { isOfx, ofxColumns, readStatements, type OfxStatement } from './ofx/statements.ts';
 import { guessColumns } from './rows/columns.ts';
 import { recogniseDateOrder, type DateOrder } from './rows/dates.ts';
 import { recogniseDecimalMark } from './rows/decimal-mark.ts';
@@ -10,10 +11,13 @@ import { fail, succeed, type Result } from '../result.ts';
 
 /** A file that was read as a table, with what its text says about itself. */
 export interface ChosenFile {
+  readonly format: 'csv' | 'ofx';
   readonly fileName: string;
   readonly text: string;
   readonly encoding: Encoding;
   readonly table: Table;
+  /** The statements of an OFX file, of which `table` is one; empty for CSV. */
+  readonly statements: readonly OfxStatement[];
 }
 
 /** Reads a file that a person chose. The size is looked at first, so that a huge file is refused without being read. */
@@ -21,7 +25,15 @@ export async function readChosenFile(fileName: string, file: Blob): Promise<Resu
   if (file.size > maxFileBytes) return fail({ code: 'file-too-large', sizeBytes: file.size, maxBytes: maxFileBytes });
   const decoded = decodeFile(new Uint8Array(await file.arrayBuffer()));
   if (!decoded.ok) return decoded;
-  return divide(fileName, decoded.value.text, decoded.value.encoding);
+  const { text, encoding } = decoded.value;
+  return isOfx(text) ? readOfx(fileName, text, encoding) : divide(fileName, text, encoding);
+}
+
+function readOfx(fileName: string, text: string, encoding: Encoding): Result<ChosenFile, FileProblem> {
+  const read = readStatements(text);
+  if (!read.ok) return read;
+  const [first] = read.value;
+  return first === undefined ? fail({ code: 'file-has-no-entries' }) : succeed({ format: 'ofx', fileName, text, encoding, table: first.table, statements: read.value });
 }
 
 /** The same file with another delimiter. */
@@ -31,7 +43,7 @@ export function divideBy(file: ChosenFile, delimiter: Delimiter): Result<ChosenF
 
 function divide(fileName: string, text: string, encoding: Encoding, delimiter?: Delimiter): Result<ChosenFile, FileProblem> {
   const table = readTable(text, delimiter);
-  return table.ok ? succeed({ fileName, text, encoding, table: table.value }) : table;
+  return table.ok ? succeed({ format: 'csv', fileName, text, encoding, table: table.value, statements: [] }) : table;
 }
 
 /** What a person sees and may correct before anything is imported. */
@@ -45,9 +57,9 @@ export interface FormatChoice {
   readonly turnSigns: boolean;
 }
 
-/** The likely meaning of a table. */
-export function guessFormats(table: Table): FormatChoice {
-  return { ...formatsOfColumns(table, guessColumns(table)), turnSigns: false };
+/** The likely meaning of a file. */
+export function guessFormats({ format, table }: ChosenFile): FormatChoice {
+  return { ...formatsOfColumns(table, format === 'ofx' ? ofxColumns : guessColumns(table)), turnSigns: false };
 }
 
 /** The likely formats of the cells, once it is said which columns are meant. */

@@ -63,12 +63,12 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
           onDragLeave={() => setDropping(false)}
           onDrop={drop}
         >
-          <span className="drop-title">Choose a CSV file</span>
+          <span className="drop-title">Choose a CSV, OFX or QFX file</span>
           <span className="hint">or drop it here. Any bank, any separator; you will see what it says before anything is imported.</span>
           <input
             type="file"
-            accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
-            aria-label="CSV file"
+            accept=".csv,.tsv,.txt,.ofx,.qfx,application/x-ofx,text/csv,text/tab-separated-values,text/plain"
+            aria-label="CSV, OFX or QFX file"
             onChange={(event) => {
               const file = event.target.files?.[0];
               if (file !== undefined) read(file.name, file);

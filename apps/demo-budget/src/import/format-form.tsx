@@ -21,6 +21,7 @@ const roleWords: readonly (readonly [ColumnRole, string])[] = [
   ['credit', 'Money in'],
   ['notes', 'Notes'],
   ['currency', 'Currency'],
+  ['bankId', 'Bank’s number'],
 ];
 
 const dateOrderWords: Readonly<Record<DateOrder, string>> = {
@@ -67,7 +68,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
       <div className="fields">
         <label>
           Columns divided by
-          <select value={file.table.delimiter} onChange={(event) => onDelimiter(event.target.value as Delimiter)}>
+          <select value={file.table.delimiter ?? ''} onChange={(event) => onDelimiter(event.target.value as Delimiter)}>
             {delimiters.map((delimiter) => (
               <option key={delimiter} value={delimiter}>
                 {delimiterName(delimiter)}

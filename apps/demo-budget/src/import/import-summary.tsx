@@ -41,10 +41,11 @@ export function ImportSummary({ complete, open, plan, onSkipTroubled, onImport, 
   );
 }
 
-function planWords({ entries, duplicateCount, skippedCount }: ImportPlan): string {
-  if (entries.length === 0 && duplicateCount > 0 && skippedCount === 0) return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount} rows are`} there already.`;
+function planWords({ entries, duplicateCount, alikeCount, skippedCount }: ImportPlan): string {
+  if (entries.length === 0 && duplicateCount > 0 && skippedCount + alikeCount === 0) return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount} rows are`} there already.`;
   const words = [entries.length === 1 ? '1 new entry' : `${entries.length} new entries`];
   if (duplicateCount > 0) words.push(duplicateCount === 1 ? '1 is there already' : `${duplicateCount} are there already`);
+  if (alikeCount > 0) words.push(alikeCount === 1 ? '1 is perhaps there already' : `${alikeCount} are perhaps there already`);
   if (skippedCount > 0) words.push(`${skippedCount} skipped`);
   return `${words.join(', ')}.`;
 }

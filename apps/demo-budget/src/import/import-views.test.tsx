@@ -5,12 +5,14 @@ import { PreviewTable } from './preview-table.tsx';
 import type { PreviewRow } from './rows/preview.ts';
 
 const draft = { importKey: 'k', date: '2025-01-31', amountMinor: -350, payee: 'Coffee', notes: 'two\nlines' };
-const sound: PreviewRow = { rowNumber: 2, cells: ['2025-01-31', 'Coffee', '-3.50'], draft, problems: [], duplicate: false };
-const troubled: PreviewRow = { rowNumber: 3, cells: ['soon', 'Rent', '-900'], draft: undefined, problems: [{ code: 'date-unreadable' }], duplicate: false };
+const sound: PreviewRow = { rowNumber: 2, cells: ['2025-01-31', 'Coffee', '-3.50'], draft, problems: [], duplicate: false, alike: null };
+const troubled: PreviewRow = { rowNumber: 3, cells: ['soon', 'Rent', '-900'], draft: undefined, problems: [{ code: 'date-unreadable' }], duplicate: false, alike: null };
+
+const choices = { columns: [{ column: 0, name: 'Date' }], skipped: new Set<number>(), kept: new Set<number>(), onSkip: () => {}, onKeep: () => {}, onCorrect: () => {} };
 
 describe('the preview', () => {
   it('shows rows with problems first, as they stand in the file, and says what is wrong', () => {
-    const html = renderToStaticMarkup(<PreviewTable rows={[sound, troubled]} currency="EUR" skipped={new Set()} onSkip={() => {}} />);
+    const html = renderToStaticMarkup(<PreviewTable rows={[sound, troubled]} currency="EUR" {...choices} />);
     expect(html.indexOf('soon · Rent · -900')).toBeGreaterThan(0);
     expect(html.indexOf('soon · Rent · -900')).toBeLessThan(html.indexOf('Coffee'));
     expect(html).toContain('The date cannot be read in the chosen order.');
@@ -18,13 +20,20 @@ describe('the preview', () => {
   });
 
   it('says which rows are there already', () => {
-    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, duplicate: true }]} currency="EUR" skipped={new Set()} onSkip={() => {}} />);
+    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, duplicate: true }]} currency="EUR" {...choices} />);
     expect(html).toContain('Already there');
     expect(html).not.toContain('Skip row');
   });
 
+  it('leaves out what is perhaps there already, says what it is like, and offers to import it all the same', () => {
+    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, alike: { id: 'e', date: '2025-01-30', payee: 'Coffee house', amountMinor: -350, importKey: null } }]} currency="EUR" {...choices} />);
+    expect(html).toContain('Perhaps there already: Coffee house');
+    expect(html).toContain('aria-label="Import row 2 all the same"');
+    expect(html).toContain('class="skipped"');
+  });
+
   it('shows what a file says as text, never as markup', () => {
-    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, draft: { ...draft, payee: '<img src=x onerror=alert(1)>' } }]} currency="EUR" skipped={new Set()} onSkip={() => {}} />);
+    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, draft: { ...draft, payee: '<img src=x onerror=alert(1)>' } }]} currency="EUR" {...choices} />);
     expect(html).not.toContain('<img');
   });
 });
@@ -34,14 +43,14 @@ describe('the summary of an import', () => {
   const props: ImportSummaryProps = { complete: true, open: false, plan: null, onSkipTroubled: nothing, onImport: nothing, onCancel: nothing };
 
   it('counts what is new, there already and skipped', () => {
-    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [draft], duplicateCount: 2, skippedCount: 1 } }} />);
-    expect(html).toContain('1 new entry, 2 are there already, 1 skipped.');
+    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [draft], duplicateCount: 2, alikeCount: 1, skippedCount: 1 } }} />);
+    expect(html).toContain('1 new entry, 2 are there already, 1 is perhaps there already, 1 skipped.');
     expect(html).toContain('Import 1 entry');
     expect(html).not.toContain('disabled');
   });
 
   it('says when there is nothing new', () => {
-    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [], duplicateCount: 2000, skippedCount: 0 } }} />);
+    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [], duplicateCount: 2000, alikeCount: 0, skippedCount: 0 } }} />);
     expect(html).toContain('Nothing new: all 2000 rows are there already.');
     expect(html).toContain('disabled=""');
   });
@@ -53,7 +62,7 @@ describe('the summary of an import', () => {
   });
 
   it('waits for an open question', () => {
-    const html = renderToStaticMarkup(<ImportSummary {...props} open plan={{ ok: true, value: { entries: [draft], duplicateCount: 0, skippedCount: 0 } }} />);
+    const html = renderToStaticMarkup(<ImportSummary {...props} open plan={{ ok: true, value: { entries: [draft], duplicateCount: 0, alikeCount: 0, skippedCount: 0 } }} />);
     expect(html).toContain('disabled=""');
   });
 });

@@ -5,7 +5,7 @@ import { decodeFile } from './file/decode.ts';
 import { readTable } from './file/table.ts';
 import { parseDate, type DateOrder } from './rows/dates.ts';
 import { planImport } from './rows/plan.ts';
-import { previewImport, type ImportSettings } from './rows/preview.ts';
+import { nothingKnown, previewImport, type ImportSettings } from './rows/preview.ts';
 import { guessColumns } from './rows/columns.ts';
 
 const isoDate = fc.integer({ min: -3_000, max: 25_000 }).map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10));
@@ -26,7 +26,7 @@ function csvOf(rows: readonly StatementRow[], delimiter: string): string {
 const settings: ImportSettings = {
   accountId: 'a1',
   currency: 'EUR',
-  columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: null, currency: null },
+  columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: null, currency: null, bankId: null },
   dateOrder: 'year-month-day',
   decimalMark: 'point',
   turnSigns: false,
@@ -35,7 +35,7 @@ const settings: ImportSettings = {
 function importedKeys(csv: string, known: ReadonlySet<string>): string[] {
   const table = readTable(csv);
   if (!table.ok) throw new Error(table.problem.code);
-  const plan = planImport(previewImport(table.value, settings, known), new Set());
+  const plan = planImport(previewImport(table.value, settings, { ...nothingKnown, importKeys: known }), new Set());
   if (!plan.ok) throw new Error(plan.problem.code);
   return plan.value.entries.map((entry) => entry.importKey);
 }
@@ -47,7 +47,7 @@ describe('importing', () => {
         const table = readTable(csvOf(rows, delimiter));
         if (!table.ok) throw new Error(table.problem.code);
         expect(guessColumns(table.value)).toMatchObject({ date: 0, payee: 1, amount: 2 });
-        const drafts = previewImport(table.value, settings, new Set()).map((row) => row.draft);
+        const drafts = previewImport(table.value, settings, nothingKnown).map((row) => row.draft);
         expect(drafts.map((draft) => [draft?.date, draft?.payee, draft?.amountMinor])).toEqual(rows.map((row) => [row.date, row.payee.replace('\n', ' '), row.amountMinor]));
       }),
     );

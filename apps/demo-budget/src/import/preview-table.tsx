@@ -1,25 +1,34 @@
 import { useState, type ReactNode } from 'react';
 import { Amount } from '../shell/amount.tsx';
 import { formatDay } from '../shell/locale.ts';
+import { RowCorrection, type RowCorrectionProps } from './row-correction.tsx';
 import type { PreviewRow } from './rows/preview.ts';
 import { rowProblemSentence } from './rows/problem.ts';
 
 export interface PreviewTableProps {
   readonly rows: readonly PreviewRow[];
   readonly currency: string;
+  readonly columns: RowCorrectionProps['columns'];
   readonly skipped: ReadonlySet<number>;
-  readonly onSkip: (rowNumber: number, skip: boolean) => void;
+  /** Rows that are imported although they are perhaps there already. */
+  readonly kept: ReadonlySet<number>;
+  /** Turns it round: skipped or not. */
+  readonly onSkip: (rowNumber: number) => void;
+  readonly onKeep: (rowNumber: number) => void;
+  readonly onCorrect: RowCorrectionProps['onCorrect'];
 }
 
-/** Enough to see whether the columns are right. Rows with problems are always shown first: they need a decision. */
+/** Enough to see whether the columns are right. Rows with problems or doubts are always shown first: they need a decision. */
 const rowsShown = 40;
 
 /** The rows as they would be written. */
-export function PreviewTable({ rows, currency, skipped, onSkip }: PreviewTableProps): ReactNode {
+export function PreviewTable({ rows, currency, columns, skipped, kept, onSkip, onKeep, onCorrect }: PreviewTableProps): ReactNode {
+  const [corrected, setCorrected] = useState<number | null>(null);
   const [limit, setLimit] = useState(rowsShown);
   const troubled = rows.filter((row) => row.problems.length > 0);
-  const sound = rows.filter((row) => row.problems.length === 0);
-  const shown = [...troubled, ...sound].slice(0, limit);
+  const doubtful = rows.filter((row) => row.alike !== null);
+  const sound = rows.filter((row) => row.problems.length === 0 && row.alike === null);
+  const shown = [...troubled, ...doubtful, ...sound].slice(0, limit);
   return (
     <>
       <table role="table" className="preview" aria-label="Preview">
@@ -33,8 +42,22 @@ export function PreviewTable({ rows, currency, skipped, onSkip }: PreviewTablePr
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {shown.map((row) => (
-            <tr role="row" key={row.rowNumber} className={rowClass(row, skipped.has(row.rowNumber))}>
+          {shown.map((row) => row.rowNumber === corrected ? (
+            <tr role="row" key={row.rowNumber}>
+              <td role="cell" colSpan={5} className="preview-correction">
+                <RowCorrection
+                  row={row}
+                  columns={columns}
+                  onCorrect={(rowNumber, cells) => {
+                    onCorrect(rowNumber, cells);
+                    setCorrected(null);
+                  }}
+                  onCancel={() => setCorrected(null)}
+                />
+              </td>
+            </tr>
+          ) : (
+            <tr role="row" key={row.rowNumber} className={rowClass(row, isLeftOut(row, skipped, kept))}>
               <td role="cell" className="number preview-row">{row.rowNumber}</td>
               {row.draft === undefined ? (
                 <td role="cell" colSpan={3} className="preview-raw">
@@ -53,7 +76,12 @@ export function PreviewTable({ rows, currency, skipped, onSkip }: PreviewTablePr
                 </>
               )}
               <td role="cell" className="preview-fate">
-                <Fate row={row} skipped={skipped.has(row.rowNumber)} onSkip={onSkip} />
+                <Fate row={row} skipped={skipped.has(row.rowNumber)} kept={kept.has(row.rowNumber)} onSkip={onSkip} onKeep={onKeep} />
+                {!row.duplicate && (
+                  <button type="button" className="quiet" aria-label={`Correct row ${row.rowNumber}`} onClick={() => setCorrected(row.rowNumber)}>
+                    Correct
+                  </button>
+                )}
               </td>
             </tr>
           ))}
@@ -68,14 +96,38 @@ export function PreviewTable({ rows, currency, skipped, onSkip }: PreviewTablePr
   );
 }
 
-function rowClass(row: PreviewRow, skipped: boolean): string {
-  if (skipped) return 'skipped';
+function isLeftOut(row: PreviewRow, skipped: ReadonlySet<number>, kept: ReadonlySet<number>): boolean {
+  return skipped.has(row.rowNumber) || (row.alike !== null && !kept.has(row.rowNumber));
+}
+
+function rowClass(row: PreviewRow, leftOut: boolean): string {
+  if (leftOut) return 'skipped';
   if (row.problems.length > 0) return 'troubled';
   return row.duplicate ? 'duplicate' : '';
 }
 
-function Fate({ row, skipped, onSkip }: { readonly row: PreviewRow; readonly skipped: boolean; readonly onSkip: PreviewTableProps['onSkip'] }): ReactNode {
+interface FateProps extends Pick<PreviewTableProps, 'onSkip' | 'onKeep'> {
+  readonly row: PreviewRow;
+  readonly skipped: boolean;
+  readonly kept: boolean;
+}
+
+function Fate({ row, skipped, kept, onSkip, onKeep }: FateProps): ReactNode {
   if (row.duplicate) return <span>Already there</span>;
+  if (row.alike !== null) {
+    const { payee, date } = row.alike;
+    return (
+      <>
+        <span>
+          Perhaps there already: {payee === '' ? 'no payee' : payee}, {formatDay(date)}
+        </span>
+        <label className="check">
+          <input type="checkbox" checked={kept} onChange={() => onKeep(row.rowNumber)} aria-label={`Import row ${row.rowNumber} all the same`} />
+          Import all the same
+        </label>
+      </>
+    );
+  }
   return (
     <>
       {row.problems.map((problem) => (
@@ -84,7 +136,7 @@ function Fate({ row, skipped, onSkip }: { readonly row: PreviewRow; readonly ski
         </span>
       ))}
       <label className="check">
-        <input type="checkbox" checked={skipped} onChange={(event) => onSkip(row.rowNumber, event.target.checked)} aria-label={`Skip row ${row.rowNumber}`} />
+        <input type="checkbox" checked={skipped} onChange={() => onSkip(row.rowNumber)} aria-label={`Skip row ${row.rowNumber}`} />
         Skip
       </label>
     </>

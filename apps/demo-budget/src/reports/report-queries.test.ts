@@ -80,13 +80,14 @@ describe('splits and transfers', () => {
 });
 
 describe('the changes of accounts', () => {
-  it('begin with the first entry, however far back, and name accounts without any', async () => {
+  it('begin with the first entry of all, however far back, and name accounts without any', async () => {
     const empty = await addAccount(writer, { name: 'Empty', kind: 'savings', currency: 'EUR', openingMinor: 5 });
-    const rows = writer.rows<{ accountId: string; month: string | null; changeMinor: number }>(changeOfAccountsByMonth, ['2025-01-31', 'EUR']);
+    const rows = writer.rows<{ accountId: string; month: string; changeMinor: number }>(changeOfAccountsByMonth, ['2025-01', 'EUR', '2025-01']);
     expect(rows.map(({ accountId, month, changeMinor }) => [accountId, month, changeMinor])).toEqual([
       [giro, '2024-12', -100],
       [giro, '2025-01', -4_560],
-      [empty, null, 0],
+      [empty, '2024-12', 0],
+      [empty, '2025-01', 0],
     ]);
   });
 });
@@ -109,7 +110,7 @@ describe('the entries behind a figure', () => {
 
 describe('what there is to report', () => {
   it('is known by currency', () => {
-    expect(writer.rows(currenciesOfAccounts)).toEqual([{ currency: 'EUR' }, { currency: 'USD' }]);
+    expect(writer.rows(currenciesOfAccounts)).toEqual([{ currency: 'EUR', openingMinor: 1_000 }, { currency: 'USD', openingMinor: 0 }]);
     expect(writer.rows(spanOfEntries, ['EUR'])).toEqual([{ firstMonth: '2024-12', lastMonth: '2025-02' }]);
     expect(writer.rows(spanOfEntries, ['USD'])).toEqual([{ firstMonth: '2025-01', lastMonth: '2025-01' }]);
     expect(writer.rows(spanOfEntries, ['CHF'])).toEqual([{ firstMonth: null, lastMonth: null }]);

@@ -6,6 +6,7 @@ import type { Budget } from '../budget/budget.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
 import { EntriesView } from '../entries/entries-view.tsx';
 import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
+import { ExportView } from '../export/export-view.tsx';
 import { ImportView } from '../import/import-view.tsx';
 import { UpdateOffer } from '../offline/update-offer.tsx';
 import { isReportPage, reportPages, ReportsView } from '../reports/reports-view.tsx';
@@ -40,6 +41,7 @@ const titles: Readonly<Record<Page, string>> = {
   envelopes: 'Budget',
   entries: 'Entries',
   import: 'Import',
+  export: 'Export',
   ...reportPages,
   schedules: 'Scheduled',
   categories: 'Categories',
@@ -50,7 +52,7 @@ const titles: Readonly<Record<Page, string>> = {
 
 export function App({ client, budget, device }: AppProps): ReactNode {
   const { page, accountId } = usePlace();
-  const current = page === 'entries' ? 'accounts' : isReportPage(page) ? 'reports' : page;
+  const current = page === 'entries' ? 'accounts' : page === 'export' ? 'import' : isReportPage(page) ? 'reports' : page;
   useEffect(() => {
     document.title = `${titles[page]} · Rockpool Budget`;
   }, [page]);
@@ -76,6 +78,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
           {page === 'envelopes' && <EnvelopesView budget={budget} />}
           {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}
           {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
+          {page === 'export' && <ExportView />}
           {isReportPage(page) && <ReportsView budget={budget} page={page} />}
           {page === 'schedules' && <SchedulesView />}
           {page === 'categories' && <CategoriesView />}

@@ -7,6 +7,9 @@ export type FileProblem =
   | { readonly code: 'file-not-a-table' }
   | { readonly code: 'file-wrong-delimiter'; readonly delimiter: Delimiter; readonly suggested: Delimiter }
   | { readonly code: 'file-quote-unclosed'; readonly rowNumber: number }
+  | { readonly code: 'file-cut-off' }
+  | { readonly code: 'file-has-no-entries' }
+  | { readonly code: 'file-is-refusal' }
   | { readonly code: 'file-too-many-rows'; readonly rowCount: number; readonly maxRows: number };
 
 export type Delimiter = ',' | ';' | '\t';
@@ -27,13 +30,13 @@ export function fileProblemSentence(problem: FileProblem): string {
     case 'file-not-text':
       switch (problem.looksLike) {
         case 'spreadsheet':
-          return 'This is a spreadsheet, not a CSV file. Open it and save it as CSV, then choose that file.';
+          return 'This is a spreadsheet, not a bank’s export. Open it and save it as CSV, then choose that file.';
         case 'pdf':
-          return 'This is a PDF. Ask your bank for the same statement as CSV.';
+          return 'This is a PDF. Ask your bank for the same statement as CSV or OFX.';
         case 'image':
-          return 'This is a picture, not a CSV file.';
+          return 'This is a picture, not a bank’s export.';
         case 'unknown':
-          return 'This is not a text file, so it cannot be a CSV export.';
+          return 'This is not a text file, so it cannot be a bank’s export.';
       }
       break;
     case 'file-is-web-page':
@@ -44,6 +47,12 @@ export function fileProblemSentence(problem: FileProblem): string {
       return `The columns of this file are not divided by ${delimiterName(problem.delimiter)}. Try ${delimiterName(problem.suggested)}.`;
     case 'file-quote-unclosed':
       return `A quotation mark that opens in row ${problem.rowNumber} is never closed, so the rows after it cannot be told apart. The file may be cut off.`;
+    case 'file-cut-off':
+      return 'This file ends in the middle, so entries may be missing. Ask your bank for it again.';
+    case 'file-has-no-entries':
+      return 'This file is a statement without any entries. Export another period.';
+    case 'file-is-refusal':
+      return 'This file holds an error message of the bank instead of a statement. Ask your bank for it again.';
     case 'file-too-many-rows':
       return `This file has ${problem.rowCount} rows, more than the ${problem.maxRows} that can be imported at once. Export a shorter period.`;
   }

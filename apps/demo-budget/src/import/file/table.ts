@@ -1,6 +1,6 @@
 import Papa from 'papaparse';
 import { fail, succeed, type Result } from '../../result.ts';
-import { looksLikeDate, looksLikeEntry } from './cell-shape.ts';
+import { looksLikeAmount, looksLikeDate, looksLikeEntry } from './cell-shape.ts';
 import { delimiterScore, recogniseDelimiter } from './delimiter.ts';
 import type { Delimiter, FileProblem } from './problem.ts';
 
@@ -12,7 +12,8 @@ export interface TableRow {
 
 /** The table inside a bank's file, without the lines above its header. */
 export interface Table {
-  readonly delimiter: Delimiter;
+  /** NULL where the file has no delimiters: it is not CSV. */
+  readonly delimiter: Delimiter | null;
   /** Never empty; `Column 1` and so on where the file names no columns. */
   readonly header: readonly string[];
   readonly hasHeader: boolean;
@@ -54,14 +55,14 @@ function hasEntries(text: string, delimiter: Delimiter): boolean {
   return Papa.parse<string[]>(text, { delimiter, preview: maxPreambleRows * 2 }).data.some(looksLikeEntry);
 }
 
-/** The header is the last row above the first entry that names at least as many columns as half the entry has, without a date in it. */
+/** The header is the last row above the first entry that names at least as many columns as half the entry has, without a date or an amount in it. */
 function withoutPreamble(rows: readonly TableRow[], delimiter: Delimiter): Table {
   const firstEntry = rows.slice(0, maxPreambleRows).findIndex((row) => looksLikeEntry(row.cells));
   const width = firstEntry === -1 ? widest(rows) : (rows[firstEntry]?.cells.length ?? 0);
   const above = rows.slice(0, firstEntry === -1 ? 1 : firstEntry);
   const headerIndex = above.findLastIndex((row) => {
     const named = row.cells.filter((cell) => cell !== '').length;
-    return named * 2 >= width && named >= 2 && !row.cells.some(looksLikeDate);
+    return named * 2 >= width && named >= 2 && !row.cells.some((cell) => looksLikeDate(cell) || looksLikeAmount(cell));
   });
   const names = headerIndex === -1 ? [] : (rows[headerIndex]?.cells ?? []);
   const body = headerIndex === -1 ? rows.slice(Math.max(firstEntry, 0)) : rows.slice(headerIndex + 1);

@@ -10,6 +10,8 @@ export interface ColumnChoice {
   readonly payee: number | null;
   readonly notes: number | null;
   readonly currency: number | null;
+  /** The number by which the bank itself knows an entry. */
+  readonly bankId: number | null;
 }
 
 export type ColumnRole = keyof ColumnChoice;
@@ -23,6 +25,7 @@ const wordsByRole: Readonly<Record<ColumnRole, readonly RegExp[]>> = {
   payee: [/^(payee|merchant|counterparty|beneficiary|name)\b/, /auftraggeber|empf[aä]nger|beg[uü]nstigt|zahlungsbeteiligter|bénéficiaire|beneficiario|ontvanger|mottagare|kontrahent/, /^(description|libellé|bezeichnung|concepto|descrizione|omschrijving|tekst|opis)/],
   notes: [/^(notes?|memo|details|comment|remarks)\b/, /verwendungszweck|purpose|reference|communication|causale|mededeling|meddelande|tytuł|buchungstext/],
   currency: [/^(currency|w[aä]hrung|devise|divisa|valuta|moneda|waluta|ccy)$/],
+  bankId: [/^(fitid|transaction id|transaktions-?id|unique id)$/],
 };
 
 /** A running balance looks like an amount and is none. */
@@ -56,7 +59,8 @@ export function guessColumns(table: Table): ColumnChoice {
   const amount = twoSided ? null : (pick('amount', isMoney, true) ?? pick('amount', isNamed('amount'), true));
   const payee = pick('payee', (shape) => shape.textShare > 0.3, false) ?? pickWordiest(shapes, taken);
   const notes = pick('notes', (shape) => shape.textShare > 0, false);
-  return { date, amount, debit: twoSided ? debit : null, credit: twoSided ? credit : null, payee, notes, currency };
+  const bankId = pick('bankId', (shape) => shape.filledShare === 1, false);
+  return { date, amount, debit: twoSided ? debit : null, credit: twoSided ? credit : null, payee, notes, currency, bankId };
 }
 
 interface ColumnShape {

@@ -14,9 +14,25 @@ export interface ImportIdentity {
   readonly occurrence: number;
 }
 
-export function importKey(identity: ImportIdentity): string {
+/**
+ * The identity of a row to which the bank gave a number of its own: that number and nothing else, so that it is recognised when the bank corrects a date or a name.
+ * Some banks use a number twice; the second such row of a file is another entry.
+ */
+export interface BankIdentity {
+  readonly accountId: string;
+  readonly bankId: string;
+  /** 1 for the first such row of the file. */
+  readonly occurrence: number;
+}
+
+export function importKey(identity: ImportIdentity | BankIdentity): string {
+  if ('bankId' in identity) return hashed([identity.accountId, 'bank', identity.bankId, String(identity.occurrence)]);
   const payee = identity.payee.normalize('NFC').toLowerCase().replace(/\s+/gu, ' ').trim();
   const fields = [identity.accountId, identity.date, String(identity.amountMinor), payee, String(identity.occurrence)];
+  return hashed(fields);
+}
+
+function hashed(fields: readonly string[]): string {
   return `imported-${fnv1a128(fields.join('\u001f'))}`;
 }
 

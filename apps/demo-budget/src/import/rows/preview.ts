@@ -4,6 +4,7 @@ import type { Table, TableRow } from '../file/table.ts';
 import type { ColumnChoice } from './columns.ts';
 import { parseDate, type DateOrder } from './dates.ts';
 import { importKey } from './import-key.ts';
+import { findAlike, type KnownEntry } from './likeness.ts';
 import type { RowProblem } from './problem.ts';
 
 /** All that the user decides about a file. */
@@ -35,12 +36,23 @@ export interface PreviewRow {
   readonly problems: readonly RowProblem[];
   /** The ledger has this row already, from an earlier import. */
   readonly duplicate: boolean;
+  /** An entry of the ledger that is perhaps the same, however it got there. */
+  readonly alike: KnownEntry | null;
 }
 
+/** What the account has already. */
+export interface KnownEntries {
+  readonly importKeys: ReadonlySet<string>;
+  /** At least those of the file's days and of the few days around them. */
+  readonly entries: readonly KnownEntry[];
+}
+
+export const nothingKnown: KnownEntries = { importKeys: new Set(), entries: [] };
+
 /** Reads each row of the table by the settings. Pure: nothing is written, and the same table gives the same preview. */
-export function previewImport(table: Table, settings: ImportSettings, knownImportKeys: ReadonlySet<string>): readonly PreviewRow[] {
+export function previewImport(table: Table, settings: ImportSettings, known: KnownEntries): readonly PreviewRow[] {
   const occurrences = new Map<string, number>();
-  return table.rows.map((row) => {
+  const rows = table.rows.map((row): PreviewRow => {
     const date = parseDate(cellAt(row, settings.columns.date), settings.dateOrder);
     const amount = amountOf(row, settings);
     const problems: RowProblem[] = [];
@@ -48,17 +60,28 @@ export function previewImport(table: Table, settings: ImportSettings, knownImpor
     if (!amount.ok) problems.push(amount.problem);
     if (currencyDiffers(row, settings)) problems.push({ code: 'currency-differs' });
     if (!date.ok || !amount.ok || problems.length > 0) {
-      return { rowNumber: row.rowNumber, cells: row.cells, draft: undefined, problems, duplicate: false };
+      return { rowNumber: row.rowNumber, cells: row.cells, draft: undefined, problems, duplicate: false, alike: null };
     }
     const payee = oneLine(cellAt(row, settings.columns.payee));
-    const identity = { accountId: settings.accountId, date: date.value, amountMinor: amount.value, payee };
+    const bankId = cellAt(row, settings.columns.bankId);
+    const { accountId } = settings;
+    const identity = bankId === '' ? { accountId, date: date.value, amountMinor: amount.value, payee } : { accountId, bankId };
     const first = importKey({ ...identity, occurrence: 1 });
     const occurrence = (occurrences.get(first) ?? 0) + 1;
     occurrences.set(first, occurrence);
     const key = occurrence === 1 ? first : importKey({ ...identity, occurrence });
     const draft = { importKey: key, date: date.value, amountMinor: amount.value, payee, notes: cellAt(row, settings.columns.notes) };
-    return { rowNumber: row.rowNumber, cells: row.cells, draft, problems, duplicate: knownImportKeys.has(key) };
+    return { rowNumber: row.rowNumber, cells: row.cells, draft, problems, duplicate: known.importKeys.has(key), alike: null };
   });
+  return withAlike(rows, known);
+}
+
+function withAlike(rows: readonly PreviewRow[], known: KnownEntries): readonly PreviewRow[] {
+  const inFile = new Set(rows.flatMap(({ draft, duplicate }) => (duplicate && draft !== undefined ? [draft.importKey] : [])));
+  // What the file itself has brought before stands for its own row, and for no other.
+  const others = known.entries.filter(({ importKey: key }) => key === null || !inFile.has(key));
+  const alike = findAlike(rows.flatMap(({ draft, duplicate }) => (draft === undefined || duplicate ? [] : [draft])), others);
+  return rows.map((row) => ({ ...row, alike: (row.draft === undefined ? undefined : alike.get(row.draft)) ?? null }));
 }
 
 function cellAt(row: TableRow, column: number | null): string {

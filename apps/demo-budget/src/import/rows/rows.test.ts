@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { decodeFile } from '../file/decode.ts';
 import { readTable, type Table } from '../file/table.ts';
 import { guessColumns, isComplete } from './columns.ts';
+import { correctTable } from './corrections.ts';
 import { parseDate, recogniseDateOrder, type DateOrder } from './dates.ts';
+import { daysAround } from './days-of-table.ts';
 import { recogniseDecimalMark } from './decimal-mark.ts';
 import { fnv1a128, importKey } from './import-key.ts';
 import { planImport, planProblemSentence } from './plan.ts';
-import { previewImport, type ImportSettings } from './preview.ts';
+import { nothingKnown, previewImport, type ImportSettings } from './preview.ts';
 import { rowProblemSentence, type RowProblem } from './problem.ts';
 
 function tableOf(text: string): Table {
@@ -24,7 +26,7 @@ function date(text: string, order: DateOrder): string {
 const settings: ImportSettings = {
   accountId: 'a1',
   currency: 'EUR',
-  columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: null, currency: null },
+  columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: null, currency: null, bankId: null },
   dateOrder: 'year-month-day',
   decimalMark: 'point',
   turnSigns: false,
@@ -97,14 +99,14 @@ describe('recognising the decimal mark', () => {
 describe('guessing columns', () => {
   it('knows the words of banks', () => {
     const german = tableOf('Buchungstag;Wertstellung;Auftraggeber/Empfänger;Verwendungszweck;Betrag;Saldo;Währung\n01.02.2025;02.02.2025;Rent;Flat;-900,00;100,00;EUR\n');
-    expect(guessColumns(german)).toEqual({ date: 0, amount: 4, debit: null, credit: null, payee: 2, notes: 3, currency: 6 });
+    expect(guessColumns(german)).toEqual({ date: 0, amount: 4, debit: null, credit: null, payee: 2, notes: 3, currency: 6, bankId: null });
     const twoSided = tableOf('Date,Type,Details,Paid out,Paid in,Balance\n2025-01-31,CARD,Coffee,3.50,,10.00\n2025-02-01,CRED,Wages,,100.00,110.00\n');
     expect(guessColumns(twoSided)).toMatchObject({ date: 0, amount: null, debit: 3, credit: 4, payee: 1 });
   });
 
   it('looks into the cells where no header helps, and never takes a date for an amount', () => {
     const bare = tableOf('2025-01-31,Coffee,-3.50\n2025-02-01,Rent,-900\n');
-    expect(guessColumns(bare)).toEqual({ date: 0, amount: 2, debit: null, credit: null, payee: 1, notes: null, currency: null });
+    expect(guessColumns(bare)).toEqual({ date: 0, amount: 2, debit: null, credit: null, payee: 1, notes: null, currency: null, bankId: null });
   });
 
   it('goes by the name where most cells cannot be read', () => {
@@ -143,7 +145,7 @@ describe('import keys', () => {
 describe('the preview', () => {
   it('shows each row as it would be written, or why it cannot be', () => {
     const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-02-30,Rent,-900\nsoon,Rent,-900\n2025-02-01,Rent,much\n2025-02-02,Gold,99999999999999.99\n');
-    const rows = previewImport(table, settings, new Set());
+    const rows = previewImport(table, settings, nothingKnown);
     expect(rows[0]?.draft).toMatchObject({ date: '2025-01-31', amountMinor: -350, payee: 'Coffee', notes: '' });
     expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([[], ['date-impossible'], ['date-unreadable'], ['amount-unreadable'], ['amount-too-large']]);
   });
@@ -151,27 +153,27 @@ describe('the preview', () => {
   it('takes money out from one column and money in from another', () => {
     const table = tableOf('Date,Out,In\n2025-01-31,3.50,\n2025-01-31,-4.50,0.00\n2025-02-01,,100\n2025-02-01,1,2\n2025-02-01,,\n2025-02-01,0.00,0.00\n');
     const columns = { ...settings.columns, payee: null, amount: null, debit: 1, credit: 2 };
-    const rows = previewImport(table, { ...settings, columns }, new Set());
+    const rows = previewImport(table, { ...settings, columns }, nothingKnown);
     expect(rows.map((row) => row.draft?.amountMinor ?? row.problems[0]?.code)).toEqual([-350, -450, 10000, 'amount-on-both-sides', 'amount-missing', 0]);
   });
 
   it('turns signs where a card statement writes spending without a minus', () => {
     const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,3.50\n2025-01-31,Nothing,0\n');
-    expect(previewImport(table, { ...settings, turnSigns: true }, new Set()).map((row) => row.draft?.amountMinor)).toEqual([-350, 0]);
+    expect(previewImport(table, { ...settings, turnSigns: true }, nothingKnown).map((row) => row.draft?.amountMinor)).toEqual([-350, 0]);
   });
 
   it('refuses a row in another currency than the account has', () => {
     const table = tableOf('Date,Payee,Amount,Currency\n2025-01-31,Coffee,3.50,EUR\n2025-01-31,Coffee,3.50,USD\n');
-    const rows = previewImport(table, { ...settings, columns: { ...settings.columns, currency: 3 } }, new Set());
+    const rows = previewImport(table, { ...settings, columns: { ...settings.columns, currency: 3 } }, nothingKnown);
     expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([[], ['currency-differs']]);
   });
 
   it('keeps two equal rows of a file as two, and recognises both the next time', () => {
     const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n');
-    const first = previewImport(table, settings, new Set());
+    const first = previewImport(table, settings, nothingKnown);
     const keys = first.flatMap((row) => (row.draft === undefined ? [] : [row.draft.importKey]));
     expect(new Set(keys).size).toBe(2);
-    const again = previewImport(tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n'), settings, new Set(keys));
+    const again = previewImport(tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n'), settings, { ...nothingKnown, importKeys: new Set(keys) });
     expect(again.map((row) => row.duplicate)).toEqual([true, true, false]);
   });
 
@@ -181,17 +183,66 @@ describe('the preview', () => {
   });
 });
 
+describe('a row to which the bank gave a number', () => {
+  const numbered: ImportSettings = { ...settings, columns: { ...settings.columns, bankId: 3 } };
+  const keys = (text: string): (string | undefined)[] => previewImport(tableOf(`Date,Payee,Amount,Id\n${text}`), numbered, nothingKnown).map((row) => row.draft?.importKey);
+
+  it('is known by it, also when the bank corrects the rest', () => {
+    expect(keys('2025-01-31,Coffee,-3.50,A1\n')).toEqual(keys('2025-02-01,Third Rail Coffee,-3.60,A1\n'));
+    expect(keys('2025-01-31,Coffee,-3.50,A1\n')).not.toEqual(keys('2025-01-31,Coffee,-3.50,A2\n'));
+  });
+
+  it('stays one of two where the bank has used a number twice', () => {
+    expect(new Set(keys('2025-01-31,Coffee,-3.50,A1\n2025-01-31,Tea,-2.00,A1\n')).size).toBe(2);
+  });
+});
+
+describe('a row that is perhaps there already', () => {
+  const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Rent,-900\n');
+  const typed = { id: 'e1', date: '2025-01-29', payee: 'coffee', amountMinor: -350, importKey: null };
+
+  it('is left out, and counted, unless it is kept', () => {
+    const rows = previewImport(table, settings, { importKeys: new Set(), entries: [typed] });
+    expect(rows.map((row) => row.alike?.id)).toEqual(['e1', undefined]);
+    expect(planImport(rows, new Set())).toMatchObject({ ok: true, value: { entries: [{ payee: 'Rent' }], alikeCount: 1, skippedCount: 0 } });
+    expect(planImport(rows, new Set(), new Set([2]))).toMatchObject({ ok: true, value: { entries: [{ payee: 'Coffee' }, { payee: 'Rent' }], alikeCount: 0 } });
+  });
+
+  it('is not one that the file itself has brought before', () => {
+    const [first] = previewImport(table, settings, nothingKnown);
+    const before = { ...typed, date: '2025-01-31', importKey: first?.draft?.importKey ?? '' };
+    const twice = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n');
+    const rows = previewImport(twice, settings, { importKeys: new Set([before.importKey]), entries: [before] });
+    expect(rows.map((row) => [row.duplicate, row.alike])).toEqual([[true, null], [false, null]]);
+  });
+});
+
+describe('a correction', () => {
+  it('stands in for the cells of its row', () => {
+    const table = correctTable(tableOf('Date,Payee,Amount\nsoon,Rent,-900\n2025-01-31,Coffee,-3.50\n'), new Map([[2, ['2025-02-01', 'Rent', '-900']]]));
+    expect(previewImport(table, settings, nothingKnown).map((row) => row.draft?.date)).toEqual(['2025-02-01', '2025-01-31']);
+  });
+});
+
+describe('the days of a table', () => {
+  it('reach four days further on both sides', () => {
+    const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\nsoon,Rent,-900\n2025-01-02,Rent,-900\n');
+    expect(daysAround(table, 0, 'year-month-day')).toEqual({ first: '2024-12-29', last: '2025-02-04' });
+    expect(daysAround(table, 1, 'year-month-day')).toEqual({ first: '', last: '' });
+  });
+});
+
 describe('the plan', () => {
   const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\nsoon,Rent,-900\n');
 
   it('is none as long as a row has a problem', () => {
-    const plan = planImport(previewImport(table, settings, new Set()), new Set());
+    const plan = planImport(previewImport(table, settings, nothingKnown), new Set());
     expect(plan).toEqual({ ok: false, problem: { code: 'plan-unresolved', rowNumbers: [3] } });
     expect(planProblemSentence({ code: 'plan-unresolved', rowNumbers: [3] })).toContain('Nothing is imported');
   });
 
   it('goes on without the rows that the user skips', () => {
-    const plan = planImport(previewImport(table, settings, new Set()), new Set([3]));
+    const plan = planImport(previewImport(table, settings, nothingKnown), new Set([3]));
     expect(plan).toMatchObject({ ok: true, value: { entries: [{ payee: 'Coffee' }], duplicateCount: 0, skippedCount: 1 } });
   });
 
@@ -211,7 +262,7 @@ describe('the samples', () => {
     const columns = guessColumns(table);
     expect(recogniseDateOrder(table.rows.map((row) => row.cells[columns.date ?? -1] ?? ''))).toEqual({ order: dateOrder, alternatives: [] });
     expect(recogniseDecimalMark(table.rows.map((row) => row.cells[columns.amount ?? -1] ?? ''))).toEqual({ mark: decimalMark, ambiguous: false });
-    const rows = previewImport(table, { ...settings, columns, dateOrder, decimalMark }, new Set());
+    const rows = previewImport(table, { ...settings, columns, dateOrder, decimalMark }, nothingKnown);
     const plan = planImport(rows, new Set());
     expect(plan.ok && plan.value.entries.length).toBe(table.rows.length);
     expect(plan.ok && new Set(plan.value.entries.map((entry) => entry.importKey)).size).toBe(table.rows.length);

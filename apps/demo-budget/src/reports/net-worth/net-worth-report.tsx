@@ -18,13 +18,14 @@ import { netWorth, netWorthColumns } from './net-worth.ts';
 /** What all accounts held together at the end of each month. */
 export function NetWorthReport({ budget, currency, period }: ReportProps): ReactNode {
   const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
-  const { rows, loading } = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [daysOf(period).last, currency]);
+  const { rows, loading } = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [period.last, currency, period.last]);
   const worth = useMemo(() => netWorth(rows, months), [months, rows]);
   const columns = useMemo(() => netWorthColumns(worth.months), [worth.months]);
   const [month, setMonth] = useState<string | null>(null);
   const first = worth.months[0];
   const last = worth.months.at(-1);
   if (loading || first === undefined || last === undefined) return null;
+  if (rows.length === 0) return <p className="empty">Nothing had moved in any account up to then.</p>;
 
   return (
     <>

@@ -8,7 +8,7 @@ describe('net worth', () => {
     { ...giro, month: '2024-11', changeMinor: -2_000 },
     { ...giro, month: '2025-01', changeMinor: 500 },
     { ...card, month: '2025-02', changeMinor: -3_000 },
-    { accountId: 'new', name: 'New', openingMinor: 7, month: null, changeMinor: 0 },
+    { accountId: 'new', name: 'New', openingMinor: 7, month: '2024-11', changeMinor: 0 },
   ];
 
   it('carries balances on from before the period and over months without entries, and keeps what is owed apart', () => {

@@ -67,7 +67,7 @@ function balancesAtEndOf(months: readonly string[], changes: readonly AccountCha
   let balanceMinor = BigInt(changes[0]?.openingMinor ?? 0);
   let next = 0;
   return months.map((month) => {
-    for (; next < changes.length && (changes[next]?.month ?? '') <= month; next += 1) balanceMinor += BigInt(changes[next]?.changeMinor ?? 0);
+    for (; next < changes.length && (changes[next]?.month ?? month) <= month; next += 1) balanceMinor += BigInt(changes[next]?.changeMinor ?? 0);
     return balanceMinor;
   });
 }

@@ -1,0 +1,167 @@
+import type { SqlParam } from '@rockpool/client';
+import type { Page } from 'playwright/test';
+import { expect, test } from '../e2e/harness/test.ts';
+import { openAccount } from '../e2e/steps/accounts.ts';
+import { goTo } from '../e2e/steps/navigation.ts';
+import { monthAfter } from '../src/calendar/months.ts';
+import { accountsWithBalances, activityByMonth, cashFlowByMonth, changeOfAccountsByMonth, ledgerWindow, spendingByMonth, wholeLedger } from '../src/queries.ts';
+import { manyAccounts, manyEntries } from '../samples/many-entries.ts';
+
+// No test: it reports how long the app takes to answer with 100,000 entries. `playwright test --config apps/demo-budget/playwright.measure.config.ts`
+
+const entryCount = Number(process.env['ENTRIES'] ?? 100_000);
+const repetitions = 7;
+
+interface Console {
+  readonly rockpool: {
+    batch(statements: readonly { readonly sql: string; readonly params: readonly SqlParam[] }[]): Promise<unknown>;
+    execute(sql: string): Promise<unknown>;
+    query(sql: string, params: readonly SqlParam[]): Promise<unknown>;
+    readonly sync: { pause(): Promise<void> };
+  };
+}
+
+test(`answers with ${entryCount} entries`, async ({ newPerson }) => {
+  const { page, context } = await newPerson({ viewport: { width: 1280, height: 900 } });
+  await expect(page.getByRole('heading', { name: 'Accounts' })).toBeVisible();
+  const filledMs = await fill(page);
+  const lines = [`${entryCount} entries written in ${(filledMs / 1000).toFixed(1)} s`, '', '| after a change of one amount | until it is shown, ms | its slowest query alone, ms |', '|---|---|---|'];
+  const report = async (what: string, sql: string, params: readonly SqlParam[]): Promise<void> => void lines.push(await answersAfterChange(page, what, sql, params));
+  const today = new Date().toISOString().slice(0, 10);
+  const month = today.slice(0, 7);
+
+  await goTo(page, 'Accounts');
+  await expect(page.getByRole('link', { name: /Household/ })).toBeVisible();
+  await report('accounts', accountsWithBalances, []);
+  await openAccount(page, 'Household');
+  await expect(page.getByRole('table', { name: /^Entries of/ })).toBeVisible();
+  const ledgerQuery = ledgerWindow('many-household', wholeLedger, 0, 60);
+  await report('account page', ledgerQuery.sql, ledgerQuery.params);
+  await page.getByRole('searchbox').first().fill('heron');
+  await expect(page.getByRole('table', { name: /^Entries of/ })).toContainText('The Drowsy Heron');
+  const searchQuery = ledgerWindow('many-household', { ...wholeLedger, text: 'heron' }, 0, 60);
+  await report('account page, searched', searchQuery.sql, searchQuery.params);
+  await goTo(page, 'Budget');
+  await expect(page.locator('.unassigned')).toBeVisible();
+  await report('budget of a month', activityByMonth, [month, 'EUR', 'EUR', month]);
+  const year = ['EUR', `${monthAfter(month, -11)}-01`, `${month}-31`];
+  for (const [name, sql, params] of [['Spending', spendingByMonth, year], ['Cash flow', cashFlowByMonth, year], ['Net worth', changeOfAccountsByMonth, [month, 'EUR', month]]] as const) {
+    await goTo(page, 'Reports');
+    await page.getByRole('link', { name }).click();
+    await expect(page.getByRole('group', { name: /each month/ })).toBeVisible();
+    await report(`report: ${name.toLowerCase()}`, sql, params);
+  }
+  await openAccount(page, 'Household');
+  lines.push(await searchTimes(page));
+  const ledger = page.url();
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  lines.push('', '| warm start | until it is there, ms |', '|---|---|');
+  for (const [what, url, selector] of [['accounts with balances', ledger.replace(/&page=.*/, ''), 'main li .amount'], ['ledger of the long account', ledger, 'main tbody tr']] as const) {
+    const times: number[] = [];
+    for (let count = 0; count < repetitions; count += 1) {
+      await page.goto('about:blank');
+      const fresh = await context.newPage();
+      times.push(await startMs(fresh, url, selector));
+      await fresh.close();
+    }
+    lines.push(`| ${what} | ${median(times).toFixed(0)} |`);
+  }
+  console.log(lines.join('\n'));
+});
+
+/** Writes the entries as an import would, a thousand in a transaction. Resolves to how long it took. */
+async function fill(page: Page): Promise<number> {
+  const entries = manyEntries(new Date().toISOString().slice(0, 10), entryCount);
+  await page.evaluate(async (accounts) => {
+    const { rockpool } = globalThis as unknown as Console;
+    await rockpool.sync.pause();
+    await rockpool.batch(accounts.map(({ id, name, kind }) => ({ sql: "INSERT INTO accounts (id, name, kind, currency, openingMinor, createdAtMs) VALUES (?, ?, ?, 'EUR', 0, 0)", params: [id, name, kind] })));
+  }, manyAccounts);
+  let tookMs = 0;
+  for (let from = 0; from < entries.length; from += 1_000) {
+    tookMs += await page.evaluate(
+      async ([slice, first]) => {
+        const start = performance.now();
+        await (globalThis as unknown as Console).rockpool.batch(
+          slice.map((entry, index) => ({
+            sql: 'INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+            params: [`many-${first + index}`, entry.accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, first + index],
+          })),
+        );
+        return performance.now() - start;
+      },
+      [entries.slice(from, from + 1_000), from] as const,
+    );
+  }
+  return tookMs;
+}
+
+/** A line of the table: from the write of one amount until the page has shown all that follows from it; beside it how long the page's slowest query takes alone. */
+async function answersAfterChange(page: Page, what: string, sql: string, params: readonly SqlParam[]): Promise<string> {
+  const answers: number[] = [];
+  const queries: number[] = [];
+  for (let count = 0; count < repetitions; count += 1) {
+    const { answerMs, queryMs } = await page.evaluate(async ([text, values]) => {
+      const { rockpool } = globalThis as unknown as Console;
+      const main = document.querySelector('main') as HTMLElement;
+      let lastMs: number | null = null;
+      const observer = new MutationObserver(() => requestAnimationFrame(() => (lastMs = performance.now())));
+      observer.observe(main, { subtree: true, childList: true, characterData: true, attributes: true });
+      const startMs = performance.now();
+      await rockpool.execute("UPDATE entries SET amountMinor = amountMinor - 12345 WHERE id = (SELECT id FROM entries WHERE accountId = 'many-household' AND payee = 'The Drowsy Heron' ORDER BY date DESC LIMIT 1)");
+      // Nothing follows from a change later than half a second after what followed before.
+      while (lastMs === null || performance.now() - lastMs < 500) await new Promise((resolve) => setTimeout(resolve, 50));
+      observer.disconnect();
+      const queriedMs = performance.now();
+      await rockpool.query(text, values);
+      return { answerMs: lastMs - startMs, queryMs: performance.now() - queriedMs };
+    }, [sql, params] as const);
+    answers.push(answerMs);
+    queries.push(queryMs);
+  }
+  return `| ${what} | ${median(answers).toFixed(0)} | ${median(queries).toFixed(0)} |`;
+}
+
+async function searchTimes(page: Page): Promise<string> {
+  const box = page.getByRole('searchbox').first();
+  const times: number[] = [];
+  for (const [text, payee] of [['papercrane', 'Papercrane Books'], ['saltmarsh', 'Saltmarsh Cycles'], ['otter', 'Little Otter Clothing'], ['heron', 'The Drowsy Heron']] as const) {
+    await box.fill('');
+    await expect(page.getByRole('table', { name: /^Entries of/ })).toContainText('Third Rail');
+    await page.evaluate((name) => {
+      const shown = (): boolean => [...document.querySelectorAll('main tbody tr')].every((row) => row.textContent.includes(name));
+      const startMs = performance.now();
+      Object.assign(globalThis, {
+        found: new Promise<number>((resolve) => {
+          const observer = new MutationObserver(() => {
+            if (!shown()) return;
+            observer.disconnect();
+            requestAnimationFrame(() => resolve(performance.now() - startMs));
+          });
+          observer.observe(document.querySelector('main') as HTMLElement, { subtree: true, childList: true, characterData: true });
+        }),
+      });
+    }, payee);
+    await box.fill(text);
+    times.push(await page.evaluate(() => (globalThis as unknown as { found: Promise<number> }).found));
+  }
+  return `| a search, from the key to the entries | ${median(times).toFixed(0)} | |`;
+}
+
+/** From the navigation until an element of the selector is there and painted. */
+async function startMs(page: Page, url: string, selector: string): Promise<number> {
+  await page.addInitScript((wanted) => {
+    Object.assign(globalThis, {
+      there: new Promise<number>((resolve) => {
+        const look = (): void => void (document.querySelector(wanted) === null ? requestAnimationFrame(look) : requestAnimationFrame(() => resolve(performance.now())));
+        requestAnimationFrame(look);
+      }),
+    });
+  }, selector);
+  await page.goto(url);
+  return await page.evaluate(() => (globalThis as unknown as { there: Promise<number> }).there);
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest';
+import { manyAccounts, manyEntries } from './many-entries.ts';
+
+it('the sample household fills as many entries as are asked for, in every account, up to the last day', () => {
+  const entries = manyEntries('2025-06-30', 100_000);
+  expect(entries).toHaveLength(100_000);
+  expect(new Set(entries.map(({ accountId }) => accountId))).toEqual(new Set(manyAccounts.map(({ id }) => id)));
+  const days = entries.map(({ date }) => date).sort();
+  expect([days[0], days.at(-1)]).toEqual(['2015-07-03', '2025-06-30']);
+  expect(manyEntries('2025-06-30', 10)).toEqual(entries.slice(0, 10));
+});

@@ -1,0 +1,59 @@
+import { harbourHabits, harbourStanding } from './harbour-checking.ts';
+import { isoDay, liveThrough } from './household.ts';
+import { createRandom } from './random.ts';
+
+/** An entry as the table has it, without what the app makes up itself. */
+export interface SampleEntry {
+  readonly accountId: string;
+  readonly date: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly categoryId: string | null;
+  readonly amountMinor: number;
+}
+
+export const manyAccounts = [
+  { id: 'many-household', name: 'Household', kind: 'checking' },
+  { id: 'many-card', name: 'Card', kind: 'credit' },
+  { id: 'many-savings', name: 'Savings', kind: 'savings' },
+] as const;
+
+const yearsBack = 10;
+
+/** By the first word of a payee; the others have no category. */
+const categoryByWord: Readonly<Record<string, string>> = {
+  Bramblewood: 'starter-home',
+  Gullwing: 'starter-bills',
+  Tidewater: 'starter-bills',
+  Pennywhistle: 'starter-bills',
+  Marmalade: 'starter-income',
+  Orchard: 'starter-children',
+  Fennel: 'starter-groceries',
+  Third: 'starter-eating-out',
+  Lantern: 'starter-transport',
+  The: 'starter-eating-out',
+  Willow: 'starter-health',
+  Papercrane: 'starter-leisure',
+  Moonlight: 'starter-leisure',
+  Little: 'starter-clothes',
+};
+
+/**
+ * The household of the sample statement for ten years up to `lastDay` (`YYYY-MM-DD`), as often over as it takes for `count` entries. More than half of them are in
+ * the first account, so that one ledger is long too.
+ */
+export function manyEntries(lastDay: string, count: number): SampleEntry[] {
+  const dayCount = yearsBack * 365;
+  const firstDay = isoDay(lastDay, 1 - dayCount);
+  const entries: SampleEntry[] = [];
+  for (let life = 0; entries.length < count; life += 1) {
+    // Ten lives fill three accounts: six, three and one.
+    const account = manyAccounts[life % 10 < 6 ? 0 : life % 10 < 9 ? 1 : 2] ?? manyAccounts[0];
+    const bookings = liveThrough(createRandom(100_000 + life), firstDay, dayCount, harbourHabits, harbourStanding);
+    // From the last day back, so that the present is full whatever the count.
+    for (const { day, payee, text, amountMinor } of bookings.reverse().slice(0, count - entries.length)) {
+      entries.push({ accountId: account.id, date: isoDay(firstDay, day), payee, notes: text, categoryId: categoryByWord[payee.split(' ')[0] ?? ''] ?? null, amountMinor });
+    }
+  }
+  return entries;
+}

@@ -1,0 +1,69 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addAccount } from '../accounts/actions.ts';
+import { addStarterCategories } from '../categories/starter-categories.ts';
+import { addEntry } from '../entries/actions.ts';
+import { readChosenFile } from '../import/chosen-file.ts';
+import { schema } from '../schema.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { exportCsv, type ExportProgress, type Reader } from './export-csv.ts';
+import { exportJson } from './export-json.ts';
+
+let writer: MemoryWriter;
+let reader: Reader;
+
+beforeEach(async () => {
+  writer = memoryWriter();
+  // The client gives some thousand rows at a time; two show as well that nothing is lost between them.
+  const stream = async function* (sql: string): AsyncGenerator<object[]> {
+    const rows = writer.rows<object>(sql);
+    for (let from = 0; from < rows.length; from += 2) yield await Promise.resolve(rows.slice(from, from + 2));
+  };
+  reader = { query: writer.query, stream: stream as Reader['stream'] };
+  await addStarterCategories(writer);
+  const giro = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 1_000 });
+  const yen = await addAccount(writer, { name: 'Yen', kind: 'cash', currency: 'JPY', openingMinor: 0 });
+  await addEntry(writer, giro, { date: '2025-01-02', payee: 'Café "Two", Ltd', notes: 'two\nlines', categoryId: 'starter-eating-out', amountMinor: -350 });
+  await addEntry(writer, yen, { date: '2025-01-01', payee: 'Kiosk', notes: '', categoryId: null, amountMinor: -1_200 });
+  const split = await addEntry(writer, giro, { date: '2025-01-03', payee: 'Store', notes: '', categoryId: null, amountMinor: -1_000 });
+  await writer.execute("INSERT INTO parts (id, entryId, categoryId, amountMinor, notes) VALUES (?, ?, 'starter-home', -700, 'lamp')", [`${split}/1`, split]);
+});
+
+describe('entries as CSV', () => {
+  it('are there line by line, with the parts of split ones and what they leave over, exactly', async () => {
+    const seen: ExportProgress[] = [];
+    const blob = await exportCsv(reader, (progress) => seen.push(progress));
+    expect(new Uint8Array(await blob.arrayBuffer()).slice(0, 3)).toEqual(Uint8Array.of(0xef, 0xbb, 0xbf));
+    const lines = (await blob.text()).split('\r\n');
+    expect(lines.map((line) => line.replace(/,[^,]*$/, ''))).toEqual([
+      'Date,Account,Payee,Notes,Category,Amount,Currency,Status',
+      '2025-01-01,Yen,Kiosk,,,-1200,JPY,open',
+      '2025-01-02,Giro,"Café ""Two"", Ltd","two\nlines",Eating out,-3.50,EUR,open',
+      '2025-01-03,Giro,Store,,,-3.00,EUR,open',
+      '2025-01-03,Giro,Store,lamp,Home,-7.00,EUR,open',
+      '',
+    ]);
+    expect(seen.at(-1)).toEqual({ writtenCount: 4, totalCount: 4 });
+  });
+
+  it('can be imported again', async () => {
+    const file = await readChosenFile('budget.csv', await exportCsv(reader, () => undefined));
+    expect(file).toMatchObject({ ok: true, value: { format: 'csv', table: { delimiter: ',', hasHeader: true, rows: { length: 4 } } } });
+  });
+});
+
+describe('everything as JSON', () => {
+  it('has every table with every row, as it is', async () => {
+    const seen: ExportProgress[] = [];
+    const { tables, ...head } = JSON.parse(await (await exportJson(reader, 17, (progress) => seen.push(progress))).text()) as { tables: Record<string, unknown[]> };
+    expect(head).toEqual({ format: 'rockpool-budget-1', exportedAtMs: 17 });
+    expect(Object.keys(tables).sort()).toEqual(schema.tables.map(({ name }) => name).sort());
+    for (const [name, rows] of Object.entries(tables)) expect(rows, name).toEqual(writer.rows(`SELECT * FROM "${name}" ORDER BY id`));
+    expect(seen.at(-1)).toEqual({ writtenCount: 16, totalCount: 16 });
+  });
+
+  it('is JSON also for an empty budget', async () => {
+    const empty = memoryWriter();
+    const blob = await exportJson({ query: empty.query, stream: async function* () {} as unknown as Reader['stream'] }, 0, () => undefined);
+    expect(JSON.parse(await blob.text())).toMatchObject({ tables: { entries: [] } });
+  });
+});

@@ -1,0 +1,38 @@
+/** A piece of an OFX file in the order of the file: an aggregate that begins or ends, or an element with its value. */
+export type OfxPiece =
+  | { readonly kind: 'begin'; readonly name: string }
+  | { readonly kind: 'end'; readonly name: string }
+  | { readonly kind: 'value'; readonly name: string; readonly value: string };
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
+
+/**
+ * Reads OFX 1.x, which is SGML and does not close elements that have a value, and OFX 2.x, which is XML and does. What both have in common is enough: a tag with
+ * text after it is an element with a value, and its closing tag, where there is one, says nothing new.
+ */
+export function* readElements(text: string): Generator<OfxPiece> {
+  const escaped = text.replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, (_, raw: string) => raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;'));
+  let valued: string | null = null;
+  for (const [, slash, tag = '', following = ''] of escaped.matchAll(/<(\/?)([A-Za-z][\w.]*)\s*>([^<]*)/g)) {
+    const name = tag.toUpperCase();
+    const value = following.trim();
+    if (slash === '/') {
+      if (name !== valued) yield { kind: 'end', name };
+      valued = null;
+    } else if (value === '') {
+      yield { kind: 'begin', name };
+      valued = null;
+    } else {
+      yield { kind: 'value', name, value: withoutEntities(value) };
+      valued = name;
+    }
+  }
+}
+
+function withoutEntities(text: string): string {
+  return text.replace(/&(?:#(\d{1,6})|#x([\da-f]{1,6})|([a-z]+));/gi, (whole, decimal?: string, hexadecimal?: string, name?: string) => {
+    if (name !== undefined) return entities[name.toLowerCase()] ?? whole;
+    const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+  });
+}

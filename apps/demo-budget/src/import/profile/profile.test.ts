@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import { addAccount } from '../../accounts/actions.ts';
+import { importProfileOfAccount, type ImportProfileRow } from '../../queries.ts';
+import { memoryWriter } from '../../testing/memory-writer.ts';
+import type { FormatChoice } from '../chosen-file.ts';
+import { readTable, type Table } from '../file/table.ts';
+import { forgetProfile, saveProfile } from './actions.ts';
+import { formatsOfProfile, profileOf, readProfile, type ImportProfile } from './profile.ts';
+
+function tableOf(text: string): Table {
+  const table = readTable(text);
+  if (!table.ok) throw new Error(table.problem.code);
+  return table.value;
+}
+
+const table = tableOf('When;Who;How much;What for\n04/05/2025;Coffee;3,50;two\n');
+// As nobody could guess: month first, and spending without a minus.
+const formats: FormatChoice = {
+  columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: 3, currency: null, bankId: null },
+  dateOrder: 'month-day-year',
+  dateOrderOpen: false,
+  decimalMark: 'comma',
+  decimalMarkOpen: false,
+  turnSigns: true,
+};
+const profile = profileOf(table, formats) as ImportProfile;
+
+describe('the profile of an account', () => {
+  it('reads the next statement as the last one was read, also when the bank has moved its columns', () => {
+    expect(formatsOfProfile(profile, table)).toEqual(formats);
+    const moved = tableOf('When;Balance;What for;How much;Who\n04/06/2025;1,00;two;3,50;Coffee\n');
+    expect(formatsOfProfile(profile, moved)?.columns).toMatchObject({ date: 0, payee: 4, amount: 3, notes: 2 });
+  });
+
+  it('is of no use for a file of another kind', () => {
+    expect(formatsOfProfile(profile, tableOf('When;Who;Betrag\n04/05/2025;Coffee;3,50\n'))).toBeUndefined();
+    expect(formatsOfProfile(profile, tableOf('When,Who,How much,What for\n04/05/2025,Coffee,3.50,two\n'))).toBeUndefined();
+  });
+
+  it('is kept with the budget, one for each account, and can be forgotten', async () => {
+    const writer = memoryWriter();
+    const accountId = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 0 });
+    const stored = (): ImportProfileRow | undefined => writer.rows<ImportProfileRow>(importProfileOfAccount, [accountId])[0];
+    await saveProfile(writer, accountId, { ...profile, turnSigns: false });
+    await saveProfile(writer, accountId, profile);
+    expect(readProfile(stored() as ImportProfileRow)).toEqual(profile);
+    await forgetProfile(writer, accountId);
+    expect(stored()).toBeUndefined();
+  });
+
+  it('that a newer version has written is passed over', () => {
+    const row = { columns: '{"date":"When"}', delimiter: ';', dateOrder: 'day-month-year', decimalMark: 'comma', turnSigns: 0 } as const;
+    for (const other of [{ columns: '{' }, { columns: '[1]' }, { delimiter: '|' }, { dateOrder: 'era' }, { decimalMark: 'none' }]) expect(readProfile({ ...row, ...other })).toBeUndefined();
+    expect(readProfile(row)).toBeDefined();
+  });
+});

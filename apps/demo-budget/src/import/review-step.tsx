@@ -1,0 +1,206 @@
+import { useClient } from '@rockpool/client/react';
+import { useMemo, useState, type ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import {
+  entriesOfDays,
+  importKeysOfAccount,
+  importProfileOfAccount,
+  type AccountRow,
+  type ImportKeyRow,
+  type ImportProfileRow,
+  type KnownEntryRow,
+} from '../queries.ts';
+import { useAction } from '../shell/failure.tsx';
+import { hashOf } from '../shell/navigation.ts';
+import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
+import { importEntries, type ImportProgress } from './actions.ts';
+import { divideBy, guessFormats, type ChosenFile, type FormatChoice } from './chosen-file.ts';
+import { fileProblemSentence, type Delimiter } from './file/problem.ts';
+import { FormatForm } from './format-form.tsx';
+import { ImportSummary } from './import-summary.tsx';
+import { OfxForm } from './ofx-form.tsx';
+import { PreviewTable } from './preview-table.tsx';
+import { forgetProfile, saveProfile } from './profile/actions.ts';
+import { formatsOfProfile, profileOf, readProfile } from './profile/profile.ts';
+import { isComplete } from './rows/columns.ts';
+import { correctTable, type Corrections } from './rows/corrections.ts';
+import { daysAround } from './rows/days-of-table.ts';
+import { planImport } from './rows/plan.ts';
+import { previewImport, type KnownEntries } from './rows/preview.ts';
+
+export interface ReviewStepProps {
+  readonly budget: Budget;
+  readonly account: AccountRow;
+  readonly file: ChosenFile;
+  readonly onFile: (file: ChosenFile | null) => void;
+}
+
+interface Done {
+  readonly addedCount: number;
+  readonly duplicateCount: number;
+  readonly skippedCount: number;
+}
+
+/** Shows how a file is understood and what would be written, takes corrections, and imports. */
+export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const { formats, fromProfile, setFormats, loading } = useFormats(account.id, file);
+  const [corrections, setCorrections] = useState<Corrections>(new Map());
+  const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set());
+  const [kept, setKept] = useState<ReadonlySet<number>>(new Set());
+  const [problem, setProblem] = useState<string | null>(null);
+  const [progress, setProgress] = useState<ImportProgress | null>(null);
+  const [done, setDone] = useState<Done | null>(null);
+  const table = useMemo(() => correctTable(file.table, corrections), [corrections, file.table]);
+  const known = useKnownEntries(account.id, useMemo(() => daysAround(table, formats.columns.date, formats.dateOrder), [formats, table]));
+  // While the import runs, its own rows would turn up as duplicates of themselves.
+  const frozen = progress !== null || done !== null;
+  const preview = useMemo(
+    () => (frozen || !isComplete(formats.columns) ? null : previewImport(table, { accountId: account.id, currency: account.currency, ...formats }, known.entries)),
+    [account.currency, account.id, formats, frozen, known.entries, table],
+  );
+  const plan = useMemo(() => (preview === null ? null : planImport(preview, skipped, kept)), [kept, preview, skipped]);
+
+  const changeFile = (changed: ChosenFile): void => {
+    onFile(changed);
+    setFormats(null);
+    setCorrections(new Map());
+    setSkipped(new Set());
+    setKept(new Set());
+  };
+  const divide = (delimiter: Delimiter): void => {
+    const divided = divideBy(file, delimiter);
+    setProblem(divided.ok ? null : fileProblemSentence(divided.problem));
+    if (divided.ok) changeFile(divided.value);
+  };
+  const start = (): void => {
+    if (plan === null || !plan.ok) return;
+    const { entries, duplicateCount, skippedCount, alikeCount } = plan.value;
+    setProgress({ writtenCount: 0, totalCount: entries.length });
+    run(async () => {
+      try {
+        const addedCount = await importEntries(client, account.id, entries, setProgress);
+        const profile = profileOf(file.table, formats);
+        if (profile !== undefined) await saveProfile(client, account.id, profile);
+        setDone({ addedCount, duplicateCount: duplicateCount + entries.length - addedCount, skippedCount: skippedCount + alikeCount });
+      } finally {
+        setProgress(null);
+      }
+    });
+  };
+
+  if (done !== null) return <ImportDone budget={budget} account={account} done={done} onAgain={() => onFile(null)} />;
+  if (progress !== null) {
+    return (
+      <section className="card">
+        <label className="progress">
+          {progress.writtenCount} of {progress.totalCount} entries saved
+          <progress value={progress.writtenCount} max={progress.totalCount} />
+        </label>
+      </section>
+    );
+  }
+  if (loading) return null;
+  return (
+    <>
+      {file.format === 'ofx' ? (
+        <OfxForm file={file} formats={formats} onFile={changeFile} onFormats={setFormats} />
+      ) : (
+        <FormatForm file={file} formats={formats} onDelimiter={divide} onFormats={setFormats} />
+      )}
+      {fromProfile && (
+        <p className="offer">
+          <span>Read as the last statement of {account.name} was.</span>
+          <button type="button" className="quiet" onClick={() => run(() => forgetProfile(client, account.id))}>
+            Forget that
+          </button>
+        </p>
+      )}
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <ImportSummary
+        complete={isComplete(formats.columns)}
+        open={formats.dateOrderOpen || formats.decimalMarkOpen || known.loading}
+        plan={plan}
+        onSkipTroubled={(rowNumbers) => setSkipped(new Set([...skipped, ...rowNumbers]))}
+        onImport={start}
+        onCancel={() => onFile(null)}
+      />
+      {preview !== null && (
+        <PreviewTable
+          rows={preview}
+          currency={account.currency}
+          columns={Object.values(formats.columns).flatMap((column) => (column === null ? [] : [{ column, name: file.table.header[column] ?? '' }]))}
+          skipped={skipped}
+          kept={kept}
+          onSkip={(rowNumber) => setSkipped(toggled(skipped, rowNumber))}
+          onKeep={(rowNumber) => setKept(toggled(kept, rowNumber))}
+          onCorrect={(rowNumber, cells) => setCorrections(new Map([...corrections, [rowNumber, cells]]))}
+        />
+      )}
+    </>
+  );
+}
+
+function toggled(rowNumbers: ReadonlySet<number>, rowNumber: number): ReadonlySet<number> {
+  const others = [...rowNumbers].filter((other) => other !== rowNumber);
+  return new Set(others.length === rowNumbers.size ? [...others, rowNumber] : others);
+}
+
+interface Formats {
+  readonly formats: FormatChoice;
+  /** They are those of the account's last statement, and nobody has changed them. */
+  readonly fromProfile: boolean;
+  /** NULL: as the profile or the file itself says. */
+  readonly setFormats: (formats: FormatChoice | null) => void;
+  readonly loading: boolean;
+}
+
+function useFormats(accountId: string, file: ChosenFile): Formats {
+  const { rows, loading } = useQuery<ImportProfileRow>(importProfileOfAccount, [accountId]);
+  const [chosen, setFormats] = useState<FormatChoice | null>(null);
+  const guessed = useMemo(() => guessFormats(file), [file]);
+  const stored = useMemo(() => {
+    const profile = rows[0] === undefined ? undefined : readProfile(rows[0]);
+    return profile === undefined ? undefined : formatsOfProfile(profile, file.table);
+  }, [file.table, rows]);
+  return { formats: chosen ?? stored ?? guessed, fromProfile: chosen === null && stored !== undefined, setFormats, loading };
+}
+
+function useKnownEntries(accountId: string, days: { readonly first: string; readonly last: string }): { readonly entries: KnownEntries; readonly loading: boolean } {
+  const keys = useQuery<ImportKeyRow>(importKeysOfAccount, [accountId]);
+  const around = useSteadyQuery<KnownEntryRow>(entriesOfDays, [accountId, days.first, days.last]);
+  const entries = useMemo(() => ({ importKeys: new Set(keys.rows.map((row) => row.importKey)), entries: around.rows }), [around.rows, keys.rows]);
+  return { entries, loading: keys.loading || around.loading };
+}
+
+interface ImportDoneProps {
+  readonly budget: Budget;
+  readonly account: AccountRow;
+  readonly done: Done;
+  readonly onAgain: () => void;
+}
+
+function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactNode {
+  return (
+    <section className="card form" role="status">
+      <h2>{done.addedCount === 1 ? '1 entry imported' : `${done.addedCount} entries imported`}</h2>
+      <p>
+        {done.duplicateCount === 0 ? 'None of them was there before.' : `${done.duplicateCount} were there already and were left as they are.`}
+        {done.skippedCount > 0 && ` ${done.skippedCount} skipped.`}
+      </p>
+      <div className="buttons">
+        <a className="button primary" href={hashOf(budget, { page: 'entries', accountId: account.id })}>
+          Go to {account.name}
+        </a>
+        <button type="button" onClick={onAgain}>
+          Import another file
+        </button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,20 @@
+import type { Table } from '../file/table.ts';
+import { parseDate, type DateOrder } from './dates.ts';
+import { likenessDays } from './likeness.ts';
+
+/** From the first to the last day of a table, and as many days around them as an entry that is perhaps the same may be away. Empty texts where no date can be read. */
+export function daysAround(table: Table, dateColumn: number | null, order: DateOrder): { readonly first: string; readonly last: string } {
+  let first = '';
+  let last = '';
+  for (const { cells } of table.rows) {
+    const date = parseDate(cells[dateColumn ?? -1] ?? '', order);
+    if (!date.ok) continue;
+    if (first === '' || date.value < first) first = date.value;
+    if (date.value > last) last = date.value;
+  }
+  return first === '' ? { first, last } : { first: dayAfter(first, -likenessDays), last: dayAfter(last, likenessDays) };
+}
+
+function dayAfter(date: string, days: number): string {
+  return new Date(Date.parse(date) + days * 86_400_000).toISOString().slice(0, 10);
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { findAlike, payeesAlike, type KnownEntry } from './likeness.ts';
+
+const draft = (date: string, payee: string, amountMinor = -350): { importKey: string; date: string; payee: string; amountMinor: number; notes: string } => ({ importKey: `${date} ${payee}`, date, payee, amountMinor, notes: '' });
+const known = (id: string, date: string, payee: string, amountMinor = -350, importKey: string | null = null): KnownEntry => ({ id, date, payee, amountMinor, importKey });
+
+describe('an entry that is perhaps the same', () => {
+  it('has the same amount, a payee with a word in common, and a day near by', () => {
+    const bank = draft('2025-02-04', 'THIRD RAIL COFFEE 4410');
+    expect(findAlike([bank], [known('a', '2025-01-31', 'Third Rail')]).get(bank)?.id).toBe('a');
+    for (const other of [known('b', '2025-01-30', 'Third Rail'), known('c', '2025-02-04', 'Third Rail', -351), known('d', '2025-02-04', 'Kiosk')]) {
+      expect(findAlike([bank], [other]).size).toBe(0);
+    }
+  });
+
+  it('is like one row at most, the one that is nearest, so that two equal coffees stay two', () => {
+    const rows = [draft('2025-02-03', 'Coffee'), draft('2025-02-02', 'Coffee')];
+    const alike = findAlike(rows, [known('a', '2025-02-02', 'Coffee')]);
+    expect([...alike].map(([row, entry]) => [row.date, entry.id])).toEqual([['2025-02-02', 'a']]);
+  });
+});
+
+describe('an entry that was imported', () => {
+  it('is of the same day: yesterday’s coffee of the last statement is another one', () => {
+    const coffee = draft('2025-02-02', 'Coffee');
+    expect(findAlike([coffee], [known('a', '2025-02-01', 'Coffee', -350, 'imported-1')]).size).toBe(0);
+    expect(findAlike([coffee], [known('a', '2025-02-02', 'Coffee', -350, 'imported-1')]).size).toBe(1);
+  });
+});
+
+describe('payees', () => {
+  it('are alike by a word, whatever case and accents are written as', () => {
+    expect(payeesAlike('CAFÉ NERO', 'Café nero Ltd')).toBe(true);
+    expect(payeesAlike('', 'Anybody')).toBe(true);
+    expect(payeesAlike('AB 12', 'CD 34')).toBe(true); // neither has a word
+    expect(payeesAlike('Market', 'Supermarket')).toBe(false);
+  });
+});
