@@ -1,13 +1,15 @@
-import { encodeChangesetBody, encodeKey, keyToString, RockpoolError, type CellValue, type ChangeGroup, type ChangeKind } from '@rockpool/shared';
+import { encodeChangesetBody, encodeKey, keyToString, RockpoolError, type CellValue, type ChangeGroup, type ChangeKind, type ColumnSchema } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
 import type { SqlRow } from '../store/sqlite-file.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 import { toCell, type BackendRow, type BackendValue } from './column-value.ts';
+import { toDocumentCell } from './document-value.ts';
+import { ownSite } from './own-site.ts';
 
 /** Writes of the server's own program, collected to be one changeset. What it reads is as it was before them. */
 export interface BackendTransaction {
-  /** All columns that have no value here are NULL or their default's, as the schema says. */
+  /** All columns that have no value here are NULL or their default's, as the schema says. A document is its JSON text, here and in `update`. */
   insert(table: string, row: BackendRow): void;
   /** `key`: the key's columns; `changes`: the others. Throws `row-missing` where there is no such row. */
   update(table: string, key: BackendRow, changes: BackendRow): void;
@@ -35,20 +37,21 @@ export function collectChangeset(file: DatabaseFile, body: (transaction: Backend
   body({
     insert(name, row) {
       const table = tableOf(file, name);
-      const { key, values } = split(table, row);
+      const key = keyOf(table, row);
+      const values = cellsOf(file, table, row, new Map());
       // An insert carries every column, as a client's does.
       add({ table, kind: 'insert', key, values: new Map(table.values.map(({ id }) => [id, values.get(id) ?? null])) });
     },
     update(name, keyRow, columns) {
       const table = tableOf(file, name);
-      const { key } = split(table, keyRow);
+      const key = keyOf(table, keyRow);
       const stored = existing(file, table, key);
-      const { values } = split(table, { ...keyRow, ...columns });
+      const values = cellsOf(file, table, { ...keyRow, ...columns }, stored);
       add({ table, kind: 'update', key, values: asSent(table, stored, values) });
     },
     delete(name, keyRow) {
       const table = tableOf(file, name);
-      const { key } = split(table, keyRow);
+      const key = keyOf(table, keyRow);
       existing(file, table, key);
       add({ table, kind: 'delete', key, values: new Map() });
     },
@@ -63,18 +66,20 @@ function tableOf(file: DatabaseFile, name: string): StoredTable {
   return table;
 }
 
-function split(table: StoredTable, row: BackendRow): { readonly key: CellValue[]; readonly values: Map<number, CellValue> } {
-  const columns = new Map([...table.keys, ...table.values].map((column) => [column.name, column]));
-  for (const name of Object.keys(row)) if (!columns.has(name)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, column: name });
-  const cellOf = (name: string): CellValue => {
-    const column = columns.get(name);
-    return column === undefined ? null : toCell(row[name] as BackendValue, column);
+function keyOf(table: StoredTable, row: BackendRow): CellValue[] {
+  return table.keys.map((column) => (row[column.name] === undefined ? null : toCell(row[column.name] as BackendValue, column)));
+}
+
+/** The columns beside the key that `row` names. `stored`: what is there now; nothing for a new row. */
+function cellsOf(file: DatabaseFile, table: StoredTable, row: BackendRow, stored: ReadonlyMap<number, CellValue>): Map<number, CellValue> {
+  const names = new Set([...table.keys, ...table.values].map(({ name }) => name));
+  for (const name of Object.keys(row)) if (!names.has(name)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, column: name });
+  const cellOf = (column: ColumnSchema): CellValue => {
+    const value = row[column.name] as BackendValue;
+    const rule = table.documents.get(column.id);
+    return rule === undefined ? toCell(value, column) : toDocumentCell(value, stored.get(column.id) ?? null, column, rule, ownSite(file));
   };
-  const given = table.values.filter(({ name }) => row[name] !== undefined);
-  // Their states are made by editors; a program that wants to write one takes a client.
-  const document = given.find(({ id }) => table.documents.has(id));
-  if (document !== undefined) throw new RockpoolError('value-invalid', { table: table.schema.name, column: document.name, problem: 'a document is written by clients' });
-  return { key: table.keys.map(({ name }) => (row[name] === undefined ? null : cellOf(name))), values: new Map(given.map(({ id, name }) => [id, cellOf(name)])) };
+  return new Map(table.values.filter(({ name }) => row[name] !== undefined).map((column) => [column.id, cellOf(column)]));
 }
 
 function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): ReadonlyMap<number, CellValue> {

@@ -24,7 +24,7 @@ export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null)
   if (!whole && after.watermark === watermark) return null;
   // A site that has never written is told of deletes only where it may have the row. A service is told of all since its position.
   const groups = deliveredGroups(file, { siteNumber: null, from: whole ? 0 : after.watermark, ownFrom: 0 }, []);
-  return { epoch, watermark, whole, rows: toRowNews(groups, file.tableById) };
+  return { epoch, watermark, whole, rows: toRowNews(groups, file) };
 }
 
 /** Yields what is new now, then whatever comes, until it is left, the signal aborts or the server closes. */

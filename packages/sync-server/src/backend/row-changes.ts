@@ -1,7 +1,8 @@
 import type { CellValue, ChangeGroup, ChangeKind } from '@rockpool/shared';
 import { toColumnValue } from '../documents/document-store.ts';
 import type { MergedRow } from '../merge/merge-changeset.ts';
-import type { KnownRow } from '../store/row-store.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { readColumnValues, type KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 
 /** A row by the names of its columns; a document is its JSON text. */
@@ -27,16 +28,17 @@ export function toRowChange({ write: { table, key }, before, after }: MergedRow)
   return { table: table.schema.name, key: namedKey(table, key), before: toNamedRow(table, before), after: toNamedRow(table, after) };
 }
 
-export function toRowNews(groups: readonly ChangeGroup[], tableById: ReadonlyMap<number, StoredTable>): RowNews[] {
+export function toRowNews(groups: readonly ChangeGroup[], file: DatabaseFile): RowNews[] {
   return groups.flatMap(({ tableId, kind, rowCount, keys, columnIds, values }) => {
-    const table = tableById.get(tableId);
+    const table = file.tableById.get(tableId);
     if (table === undefined) return [];
-    return Array.from({ length: rowCount }, (_, row) => ({
-      table: table.schema.name,
-      kind,
-      key: namedKey(table, keys.map((part) => part[row] ?? null)),
-      values: Object.fromEntries(columnIds.map((columnId, c) => [nameOf(table, columnId), toColumnValue(table, columnId, values[c]?.[row] ?? null)])),
-    }));
+    return Array.from({ length: rowCount }, (_, row) => {
+      const key = keys.map((part) => part[row] ?? null);
+      // Of a document a delivery may say only what was edited in it: a service has nothing to put that into.
+      const present = kind !== 'delete' && columnIds.some((columnId) => table.documents.has(columnId)) ? readColumnValues(file, table, key) : null;
+      const valueOf = (columnId: number, c: number): CellValue => (present !== null && table.documents.has(columnId) ? present.get(columnId) : values[c]?.[row]) ?? null;
+      return { table: table.schema.name, kind, key: namedKey(table, key), values: Object.fromEntries(columnIds.map((columnId, c) => [nameOf(table, columnId), valueOf(columnId, c)])) };
+    });
   });
 }
 

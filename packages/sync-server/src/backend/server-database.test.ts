@@ -38,6 +38,23 @@ describe('a write of the server’s own program', () => {
     expect(tested.server.query('SELECT name FROM accounts')).toEqual([['Card']]);
   });
 
+  it('edits a document beside an author who does the same, and gets a typed error for what is none', async () => {
+    await backend.transaction((tx) => tx.insert('pages', { id: 'p', content: '{"title":"Plan","body":"ab"}' }));
+    const seen = await backend.changesAfter(null);
+    await backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content: '{"title":"Plan","body":"abc"}' }));
+    const [edit] = (await backend.changesAfter(seen))?.rows ?? [];
+    expect(edit).toMatchObject({ table: 'pages', kind: 'update', key: { id: 'p' }, values: { content: '{"body":"abc","title":"Plan"}' } });
+    await backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content: '{"title":"Next","body":"abc"}' }));
+    const client = await tested.server.open();
+    await client.commit([update('pages', 'p', { title: 'Page' })]);
+    expect(tested.server.query('SELECT title, content FROM pages')).toEqual([['Page', '{"body":"abc","title":"Next"}']]);
+    await backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content: null }));
+    expect(tested.server.query('SELECT content FROM pages')).toEqual([[null]]);
+    const written = (content: string | number): Promise<unknown> => backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content }));
+    await expect(written('{')).rejects.toMatchObject({ code: 'document-invalid' });
+    await expect(written(5)).rejects.toMatchObject({ code: 'value-invalid' });
+  });
+
   it('goes on after a restart, and adds to counters instead of setting them', async () => {
     await backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 10, price: 3, currency: 'EUR' }));
     const client = await tested.server.open();
