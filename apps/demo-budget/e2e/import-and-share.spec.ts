@@ -15,12 +15,12 @@ test('a statement of 2,000 rows imported by one person gives another, who opens 
   await importPreviewed(anna, 2000);
   await anna.getByRole('link', { name: 'Go to Harbour' }).click();
   // The statement itself says so, in its last line.
-  await expectBalance(anna, '$1,032.55', '2000 entries');
+  await expectBalance(anna, '$1,032.55', '2,000 entries');
   await expectUpToDate(anna);
 
   const link = await shareLink(anna);
   const { page: ben } = await newPerson({ link });
-  await expect(ben.getByRole('link', { name: /Harbour/ })).toContainText('2000 entries');
+  await expect(ben.getByRole('link', { name: /Harbour/ })).toContainText('2,000 entries');
   await expect(ben.getByRole('link', { name: /Harbour/ })).toContainText('$1,032.55');
   await openAccount(anna, 'Harbour');
   await openAccount(ben, 'Harbour');

@@ -554,6 +554,9 @@ export interface ConflictRow {
   readonly rowName: string | null;
   readonly rowDate: string | null;
   readonly currency: string | null;
+  /** Of an entry that is one side of a transfer, and the amount of the other side; else NULL. */
+  readonly transferId: string | null;
+  readonly otherMinor: number | null;
   /** What stands in the column now; NULL also for columns that nobody can restore. */
   readonly currentValue: ConflictValue;
 }
@@ -562,30 +565,37 @@ export type ConflictValue = string | number | bigint | Uint8Array | null;
 
 /**
  * The latest writes that lost against a concurrent one, from the conflict ledger that Rockpool keeps. No parameters. Without the moments of entering: two
- * devices that import one statement differ in nothing else, and there is nothing to decide.
+ * devices that import one statement differ in nothing else, and there is nothing to decide. Of a transfer, whose two sides lose together, only one.
  */
 export const latestConflicts = `
   SELECT conflict.id, conflict.table_name AS tableName, conflict.row_key AS rowKey, conflict.column_name AS columnName,
          conflict.lost_value AS lostValue, conflict.won_value AS wonValue, conflict.lost_by AS lostBy, conflict.won_by AS wonBy,
          conflict.lost_at_ms AS lostAtMs, conflict.won_at_ms AS wonAtMs,
-         coalesce(entry.payee, account.name, category.name) AS rowName, entry.date AS rowDate,
-         coalesce(account.currency, owner.currency) AS currency,
+         coalesce('Transfer with ' || other.name, entry.payee, account.name, category.name) AS rowName, entry.date AS rowDate,
+         coalesce(account.currency, owner.currency) AS currency, entry.transferId, twin.amountMinor AS otherMinor,
          CASE conflict.table_name || '.' || conflict.column_name
            WHEN 'entries.date' THEN entry.date
            WHEN 'entries.payee' THEN entry.payee
            WHEN 'entries.notes' THEN entry.notes
            WHEN 'entries.categoryId' THEN entry.categoryId
            WHEN 'entries.amountMinor' THEN entry.amountMinor
+           WHEN 'parts.categoryId' THEN part.categoryId
+           WHEN 'parts.amountMinor' THEN part.amountMinor
+           WHEN 'parts.notes' THEN part.notes
            WHEN 'accounts.name' THEN account.name
            WHEN 'accounts.closed' THEN account.closed
            WHEN 'categories.name' THEN category.name
            WHEN 'categories.hidden' THEN category.hidden
          END AS currentValue
   FROM rockpool_conflict AS conflict
-    LEFT JOIN entries AS entry ON conflict.table_name = 'entries' AND entry.id = json_extract(conflict.row_key, '$[0]')
+    LEFT JOIN parts AS part ON conflict.table_name = 'parts' AND part.id = json_extract(conflict.row_key, '$[0]')
+    LEFT JOIN entries AS entry ON entry.id = CASE conflict.table_name WHEN 'entries' THEN json_extract(conflict.row_key, '$[0]') WHEN 'parts' THEN part.entryId END
     LEFT JOIN accounts AS owner ON owner.id = entry.accountId
+    LEFT JOIN entries AS twin ON twin.transferId = entry.transferId AND twin.id <> entry.id
+    LEFT JOIN accounts AS other ON other.id = twin.accountId
     LEFT JOIN accounts AS account ON conflict.table_name = 'accounts' AND account.id = json_extract(conflict.row_key, '$[0]')
     LEFT JOIN categories AS category ON conflict.table_name = 'categories' AND category.id = json_extract(conflict.row_key, '$[0]')
   WHERE conflict.column_name IS NOT 'enteredAtMs'
+    AND (twin.id IS NULL OR entry.id < twin.id OR conflict.column_name NOT IN ('date', 'notes', 'amountMinor'))
   ORDER BY conflict.id DESC
   LIMIT 100`;

@@ -3,6 +3,7 @@ import type { Budget } from '../budget/budget.ts';
 import { accountsWithBalances, type AccountRow } from '../queries.ts';
 import { DueOffer } from '../schedules/due-offer.tsx';
 import { Amount } from '../shell/amount.tsx';
+import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { AccountForm } from './account-form.tsx';
@@ -38,7 +39,7 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
             <a className="card account-card" href={hashOf(budget, { page: 'entries', accountId: account.id })}>
               <span className="account-name">{account.name}</span>
               <span className="account-facts">
-                {account.closed === 1 ? 'Closed' : accountKindWords[account.kind]} · {account.entryCount === 1 ? '1 entry' : `${account.entryCount} entries`}
+                {account.closed === 1 ? 'Closed' : accountKindWords[account.kind]} · {account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}
               </span>
               <Amount minor={account.balanceMinor} currency={account.currency} />
             </a>

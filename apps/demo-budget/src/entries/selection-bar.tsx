@@ -2,6 +2,7 @@ import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import type { CategoryRow } from '../queries.ts';
 import { useAction } from '../shell/failure.tsx';
+import { locale } from '../shell/locale.ts';
 import { deleteEntries, setCategory, setCleared, setPayee } from './actions.ts';
 
 export interface SelectionBarProps {
@@ -28,10 +29,10 @@ export function SelectionBar({ ids, foundCount, categories, payees, offBudget, o
   };
   return (
     <div className="selection" role="toolbar" aria-label="Selected entries">
-      <strong aria-live="polite">{ids.length.toLocaleString()} selected</strong>
+      <strong aria-live="polite">{ids.length.toLocaleString(locale)} selected</strong>
       {ids.length < foundCount && (
         <button type="button" className="quiet" onClick={onSelectAll}>
-          Select all {foundCount.toLocaleString()}
+          Select all {foundCount.toLocaleString(locale)}
         </button>
       )}
       {!offBudget && (
@@ -88,5 +89,5 @@ export function SelectionBar({ ids, foundCount, categories, payees, offBudget, o
 }
 
 function entriesWord(count: number): string {
-  return count === 1 ? '1 entry' : `${count.toLocaleString()} entries`;
+  return count === 1 ? '1 entry' : `${count.toLocaleString(locale)} entries`;
 }

@@ -14,6 +14,7 @@ const columnWords: Readonly<Record<string, string>> = {
   notes: 'Notes',
   categoryId: 'Category',
   amountMinor: 'Amount',
+  status: 'State',
 };
 
 /** What a column is called in the app. */
@@ -34,17 +35,31 @@ export function valueWord(value: ConflictValue, conflict: ConflictRow, categoryN
 /** The columns that a person can put back. Anything else of the ledger is never made into SQL. */
 const restorableColumns: Readonly<Record<string, readonly string[]>> = {
   entries: ['date', 'payee', 'notes', 'categoryId', 'amountMinor'],
+  parts: ['categoryId', 'amountMinor', 'notes'],
   accounts: ['name', 'closed'],
   categories: ['name', 'hidden'],
 };
 
+export interface Restore {
+  readonly sql: string;
+  readonly params: readonly (string | number | bigint | null)[];
+}
+
 /** The statement that writes the lost value again, as a change of its own; undefined where that makes no sense (the row has gone, say, or has that value). */
-export function restoreStatement(conflict: ConflictRow): { readonly sql: string; readonly params: readonly (string | number | bigint | null)[] } | undefined {
+export function restoreStatement(conflict: ConflictRow): Restore | undefined {
   const { tableName, columnName, lostValue, currentValue, rowName } = conflict;
   if (columnName === null || rowName === null || lostValue instanceof Uint8Array || lostValue === currentValue) return undefined;
   if (restorableColumns[tableName]?.includes(columnName) !== true) return undefined;
   const id = firstKeyPart(conflict.rowKey);
+  if (id !== undefined && conflict.transferId !== null && tableName === 'entries' && columnName !== 'categoryId') return restoreOfTransfer(conflict, id, columnName, lostValue);
   return id === undefined ? undefined : { sql: `UPDATE ${tableName} SET ${columnName} = ? WHERE id = ?`, params: [lostValue, id] };
+}
+
+/** On both sides, as for any change of a transfer. Not for an amount where the currencies differ: what the other side was is in an entry of its own. */
+function restoreOfTransfer({ transferId, currentValue, otherMinor }: ConflictRow, id: string, columnName: string, lostValue: Exclude<ConflictValue, Uint8Array>): Restore | undefined {
+  if (columnName !== 'amountMinor') return { sql: `UPDATE entries SET ${columnName} = ? WHERE transferId = ?`, params: [lostValue, transferId] };
+  if (typeof currentValue !== 'number' || otherMinor !== -currentValue) return undefined;
+  return { sql: 'UPDATE entries SET amountMinor = CASE id WHEN ? THEN ? ELSE -? END WHERE transferId = ?', params: [id, lostValue, lostValue, transferId] };
 }
 
 function firstKeyPart(rowKey: string): string | undefined {

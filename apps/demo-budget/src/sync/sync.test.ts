@@ -63,6 +63,8 @@ const conflict: ConflictRow = {
   rowName: 'Coffee',
   rowDate: '2025-01-31',
   currency: 'EUR',
+  transferId: null,
+  otherMinor: null,
   currentValue: -4210,
 };
 
