@@ -141,6 +141,26 @@ describe('documents edited through SQL, offline and online', () => {
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
   });
 
+  it('are in a copied file what shows there, whatever is withheld, and every edit goes out under the new name', async () => {
+    const [a, b] = [device(1), device(2)];
+    a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide"}', '{"body":"ebb"}']);
+    for (const one of [a, b]) await one.meet();
+    b.write(["INSERT INTO page (id, title) VALUES ('x', 'one'), ('y', 'two')"]);
+    await b.meet();
+    // Both titles are taken, which a hears before it sends anything: these two are withheld, and what they did to documents with them.
+    a.write(["UPDATE page SET title = 'one', content = NULL WHERE id = 'p'"]);
+    a.write(["UPDATE page SET title = 'two', content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'"]);
+    await a.listen();
+    expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
+    a.write(["UPDATE page SET content = json_set(content, '$.body', content ->> 'body' || '!') WHERE id IN ('p', 'q')"]);
+    a.becomeNewSite();
+    for (const one of [a, b, a, b]) await one.meet();
+    expect(a.rows("SELECT content FROM page WHERE id IN ('p', 'q') ORDER BY id")).toEqual([['{"body":"low tide!"}'], ['{"body":"ebb!"}']]);
+    expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
+    expect(a.rows(ROWS)).toEqual(stored());
+    expect(a.database.parked.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'constraint-unique']);
+  });
+
   it('refuse at once what is no JSON', () => {
     const a = device(1);
     const code = (content: string): unknown => {

@@ -16,7 +16,9 @@ export class Device {
 
   constructor(server: LiveDatabase, schema: Schema, siteId: Uint8Array) {
     this.server = server;
-    this.database = openInMemory({ schema, randomBytes: () => siteId });
+    let sites = 0;
+    // One byte after the other, so that the same device has another site id each time.
+    this.database = openInMemory({ schema, randomBytes: () => siteId.with(0, (siteId[0] ?? 0) + 100 * sites++) });
     this.sync = toSyncDatabase({ database: this.database, elapsedMs: () => 0, onApplied: () => undefined });
   }
 
@@ -29,8 +31,22 @@ export class Device {
     return this.database.connection.rows(sql);
   }
 
+  /** What a device does that finds out that its file was copied, before anything of what is pending was sent. */
+  becomeNewSite(): void {
+    this.sync.becomeNewSite(this.database.outbox.decidedUpTo() + 1);
+  }
+
   /** Connects, sends everything, takes everything, and leaves. */
-  async meet(): Promise<void> {
+  meet(): Promise<void> {
+    return this.connect({ sends: true });
+  }
+
+  /** Connects, takes everything, and leaves before it has sent anything. */
+  listen(): Promise<void> {
+    return this.connect({ sends: false });
+  }
+
+  private async connect({ sends }: { readonly sends: boolean }): Promise<void> {
     const inbox: ServerMessage[] = [];
     let failure: RockpoolError | null = null;
     const { server, sync } = this;
@@ -46,7 +62,7 @@ export class Device {
       { canWrite: true, view: null, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
     );
     this.takeAll(inbox);
-    for (let sent = position.decidedUpTo, batch = sync.nextPush(sent, 256 * 1024); batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
+    for (let sent = position.decidedUpTo, batch = sends ? sync.nextPush(sent, 256 * 1024) : null; batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
       sent = batch.changesets.at(-1)?.sequence ?? sent;
       server.push(subscriber, { type: 'push', ...batch }, { principal: subscriber.site, receivedMs: NOW_MS }, (refusal) => (failure = refusal));
     }

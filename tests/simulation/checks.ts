@@ -48,6 +48,8 @@ export function rowsFault(ask: AskForText): string | null {
   if (miscounted !== null) return `a counter that is not the sum of what was added: ${miscounted}`;
   const apart = ask('SELECT slot FROM goal WHERE high - low <> width LIMIT 1');
   if (apart !== null) return 'one column of a group without the other';
+  const halfEdited = ask("SELECT id FROM page WHERE content ->> 'left' IS NOT content ->> 'right' LIMIT 1");
+  if (halfEdited !== null) return `half an edit of page ${halfEdited}`;
   return null;
 }
 

@@ -1,7 +1,10 @@
-import { buildSchema, DEFAULT_MERGE_RULES, type Schema } from '../../packages/shared/src/index.ts';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type DocumentRule, type Schema } from '../../packages/shared/src/index.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sample-schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
+
+/** Of the documents: texts by character in two places, and elements told apart by `id`. */
+export const PAGE_RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', 'items.*.note'] };
 
 /** Everything that can stand in the way of a merge, and tables whose rows say of themselves whether something went wrong (checks.ts). */
 export const householdSchema: Schema = buildSchema([
@@ -42,6 +45,8 @@ export const householdSchema: Schema = buildSchema([
     { primaryKey: ['month', 'slot'], merge: { ...DEFAULT_MERGE_RULES, groups: [['low', 'high', 'width']] } },
   ),
   sampleTable('plan', [id, sampleColumn('title', 'text'), sampleColumn('detail', 'text')], { merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' } }),
+  // A document, which many edit at the same time (page-writes.ts).
+  sampleTable('page', [id, sampleColumn('content', 'text')], { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...PAGE_RULE, column: 'content' }] } }),
   // Two rows that always carry the same token.
   sampleTable('half', [sampleColumn('pair', 'integer', { notNull: true }), sampleColumn('side', 'text', { notNull: true }), sampleColumn('token', 'text')], {
     primaryKey: ['pair', 'side'],

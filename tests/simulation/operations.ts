@@ -4,6 +4,7 @@ import { Random } from './random.ts';
 const WEIGHTS = {
   write: 60,
   burst: 4,
+  'edit page': 4,
   pause: 8,
   'long pause': 2,
   cut: 5,

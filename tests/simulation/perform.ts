@@ -1,17 +1,18 @@
 import type { RockpoolError } from '../../packages/shared/src/index.ts';
 import type { Device } from './device.ts';
 import type { Operation } from './operations.ts';
+import { pageChange } from './page-writes.ts';
 import { Random } from './random.ts';
 import { TOMBSTONES_MS } from './server-host.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
-import { randomTransaction, type Subject } from './writes.ts';
+import { pagesSeen, randomTransaction, type Subject } from './writes.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const MOST_TABS = 3;
 
 /** What devices that write at the same time are likely to meet in. */
-const COMMON_SUBJECTS: readonly Subject[] = ['pair', 'pair', 'note', 'low', 'title', 'entry note', 'rename'];
+const COMMON_SUBJECTS: readonly Subject[] = ['pair', 'pair', 'note', 'low', 'title', 'entry note', 'rename', 'page ends', 'page item', 'page text'];
 
 /** Failures of a write that its author is told of and can do something about. Anything else is a fault. */
 const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
@@ -36,6 +37,9 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return;
     case 'burst':
       for (let part = 0; part < 4; part++) if (tab?.isUsable === true) write(world, tab, random, `${device.name}-${number}.${part}`);
+      return;
+    case 'edit page':
+      if (tab !== undefined) editPage(world, tab, random, `${device.name}-${number}`);
       return;
     case 'pause':
       return time.advance(random.below(5_000));
@@ -279,4 +283,16 @@ function write(world: World, tab: Tab, random: Random, mark: string, subject?: S
       else if (world.model.commits.has(mark) && thrown.code !== 'client-closed') world.fault(`${mark} failed with ${thrown.code} and took effect all the same`);
     },
   );
+}
+
+/** Somebody types into an editor that is bound to a page. Another write may have replaced the page meanwhile. */
+function editPage(world: World, tab: Tab, random: Random, token: string): void {
+  const change = pageChange(pagesSeen(tab), random, token);
+  if (change === null) return;
+  world.tally.add('edit of a document by its Y.Doc');
+  tab.run(() => tab.membership.write([], change)).catch((thrown: RockpoolError) => {
+    if (!tab.owner.isAlive) return;
+    world.note(`${token} failed: ${thrown.code}`);
+    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'document-gone') world.fault(`${token} failed with ${thrown.message}`);
+  });
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { encodeKey } from '../../packages/shared/src/index.ts';
+import { encodeKey, type CellValue } from '../../packages/shared/src/index.ts';
+import { documentStates, type AskForValue } from './document-states.ts';
 import { contentOf, difference, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
 import { brokenAtomic, FOLLOWED_COLUMNS, MARK, vanishedValue, wrongWinner } from './model.ts';
 import type { Plan } from './operations.ts';
+import { vanishedItem } from './page-items.ts';
 import { perform, wake } from './perform.ts';
 import { HistoryFailed, loadRuntimes, World } from './world.ts';
 import { firstTransaction } from './writes.ts';
@@ -83,6 +85,9 @@ async function heal(world: World): Promise<void> {
 function checkEnding(world: World): void {
   const { devices, model, server, tally } = world;
   const expected = world.serverContent();
+  const askServer: AskForValue = (sql, ...params) => (server.live?.file.sql.get(sql, ...params)?.[0] ?? null) as CellValue;
+  const pageIds = (server.live?.file.sql.all('SELECT id FROM page ORDER BY id') ?? []).map(([id]) => String(id));
+  const expectedStates = documentStates(askServer, pageIds);
   for (const device of devices) {
     const tab = device.leader;
     if (tab === undefined || tab.opened === null) throw new HistoryFailed(`${device.name} has no leader in the end`);
@@ -94,6 +99,8 @@ function checkEnding(world: World): void {
     const found = difference(contentOf((sql) => readText(database, sql)), expected);
     if (found !== null) throw new HistoryFailed(`${where} differs from the server: ${found}`);
     if (database.connection.value('SELECT count(*) FROM rockpool_base') !== 0) throw new HistoryFailed(`${where}: hidden values without anything pending`);
+    const states = documentStates((sql, ...params) => database.connection.value(sql, ...params) as CellValue, pageIds);
+    if (states !== expectedStates) throw new HistoryFailed(`${where} has other documents than the server:\n${states}\ninstead of\n${expectedStates}`);
     const orphan = database.connection.rows('PRAGMA foreign_key_check')[0];
     if (orphan !== undefined) throw new HistoryFailed(`${where}: foreign_key_check: ${orphan.join(', ')}`);
     const fault = lostWrites(model, name, database) ?? firstOpening(database);
@@ -120,6 +127,13 @@ function checkEnding(world: World): void {
     wasRestored: world.wasRestored,
   });
   if (vanished !== null) throw new HistoryFailed(vanished);
+  const lostPages = "FROM rockpool_conflict WHERE table_name = 'page' AND column_name = 'content'";
+  const vanishedFromPage = vanishedItem(model, {
+    admitted: new Set(ask('SELECT id FROM mark')),
+    texts: ask(`SELECT content FROM page WHERE content IS NOT NULL UNION ALL SELECT lost_value ${lostPages} AND lost_value IS NOT NULL`),
+    lostWithDocument: new Set(ask(`SELECT row_key ->> 0 ${lostPages} AND lost_value IS NULL`)),
+  });
+  if (vanishedFromPage !== null) throw new HistoryFailed(vanishedFromPage);
   const { live } = server;
   const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id'").map((row) => row.map(String)) ?? [];
   // Nobody writes a mark twice: it has the version of its transaction.

@@ -214,4 +214,22 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     find: 'return continues ? result(scan(segments, newer), first) : result(first);',
     replace: 'return result(first);',
   },
+  {
+    name: 'edits of documents keep their client id in a copied file',
+    file: client('sync/new-site.ts'),
+    find: 'if (documents.size > 0) {',
+    replace: 'if (documents.size < 0) {',
+  },
+  {
+    name: 'a client id of documents goes on after a rejected edit',
+    file: client('documents/generation.ts'),
+    find: "meta.set('document_generation', meta.documentGeneration + 1);",
+    replace: "meta.set('document_generation', meta.documentGeneration);",
+  },
+  {
+    name: 'what others added is taken for seen by whoever added last',
+    file: shared('merge/row.ts'),
+    find: 'return otherSite === undefined ? { value, version } : { value, version, otherSite };',
+    replace: 'void otherSite; return { value, version };',
+  },
 ];

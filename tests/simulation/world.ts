@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Push } from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { loadDocumentSupport } from '../../packages/client/src/worker/documents/load-document-support.ts';
 import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
 import { contentOf, difference, readText, rowsFault } from './checks.ts';
 import { Device } from './device.ts';
@@ -35,8 +36,9 @@ let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
 // A database that was killed in the middle leaves something behind in SQLite's memory now and then.
 const HISTORIES_PER_RUNTIME = 200;
 
-/** SQLite, loaded once for many histories. */
+/** SQLite, loaded once for many histories, and the code of documents. */
 export async function loadRuntimes(): Promise<Runtimes> {
+  await loadDocumentSupport();
   if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME) runtimes = { loaded: { writers: await loadSqlite(), readers: await loadSqlite() }, uses: 0 };
   runtimes.uses++;
   return runtimes.loaded;

@@ -1,11 +1,12 @@
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import { TALLIES } from './household-schema.ts';
+import { PAGE_SUBJECTS, pageStatements, type SeenPage } from './page-writes.ts';
 import type { Random } from './random.ts';
 import type { Tab } from './tab.ts';
 
 /** What a transaction may be about, as often as it stands here. */
-const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'low', 'high', 'plan', 'title', 'title', 'detail', 'drop plan', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft'] as const;
+const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'low', 'high', 'plan', 'title', 'title', 'detail', 'drop plan', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft', ...PAGE_SUBJECTS] as const;
 
 export type Subject = (typeof SUBJECTS)[number];
 
@@ -83,6 +84,8 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
       return random.chance(0.5) ? [statement('DELETE FROM half WHERE pair = ?', random.below(PAIRS))] : [];
     case 'draft':
       return [statement('INSERT INTO draft (id, content) VALUES (?, ?)', draftId(token), token)];
+    default:
+      return pageStatements(pagesSeen(tab), random, token, subject);
   }
 }
 
@@ -97,6 +100,11 @@ function swapNames(tab: Tab, random: Random): SqlStatement[] {
     statement('UPDATE account SET name = ? WHERE id = ?', a[1], b[0]),
     statement('UPDATE account SET name = ? WHERE id = ?', b[1], a[0]),
   ];
+}
+
+/** As the tab sees them. */
+export function pagesSeen(tab: Tab): SeenPage[] {
+  return rowsOf(tab, 'SELECT id, content FROM page ORDER BY id').map(([pageId, content]) => ({ id: String(pageId), content: content === null ? null : String(content) }));
 }
 
 function pickId(tab: Tab, random: Random, table: string): string | null {

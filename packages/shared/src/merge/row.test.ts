@@ -175,6 +175,14 @@ describe('mergeRow with a counter', () => {
     expect(oneFirst.corrected).toEqual([AMOUNT]);
   });
 
+  it('loses to a delete whose author had added too and not seen what others did, and is returned as a loss', () => {
+    const plus = (site: string, watermark: number): RowChange => change('update', site, 20, watermark, 1, { [AMOUNT]: 1n });
+    const both = merge(merge(merge(stored, plus('b', 2), COUNTING).row, plus('c', 3), COUNTING).row, plus('c', 4), COUNTING);
+    expect(both.corrected).toEqual([AMOUNT]);
+    expect(merge(both.row, change('delete', 'c', 30, 5, 1), COUNTING).losses).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 103n } }]);
+    expect(merge(both.row, change('delete', 'c', 30, 5, 2), COUNTING).losses).toEqual([]);
+  });
+
   it('refuses a change that is not an integer, and a sum beyond 64 bits', () => {
     expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 'x' }), COUNTING)).toThrow(expect.objectContaining({ code: 'value-invalid' }));
     expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n ** 63n - 1n }), COUNTING)).toThrow(expect.objectContaining({ code: 'value-invalid' }));

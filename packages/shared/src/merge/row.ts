@@ -8,6 +8,8 @@ import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts
 export interface Cell {
   readonly value: CellValue;
   readonly version: Version;
+  /** Of a cell whose writes add up: the last that is of another site than `version` is. Who wrote the last one has not seen them all thereby. */
+  readonly otherSite?: Version;
 }
 
 /**
@@ -105,7 +107,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange): RowMerge
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   if (hasSeen(base, change.version.site, stored.inserted)) {
     // What others wrote meanwhile to the incarnation that this insert replaces goes with it.
-    const unseen = stored.deleted === null ? wholeRowLosses(stored, incoming).filter(({ columnId, lost }) => !hasSeen(change.baseOf(columnId), change.version.site, lost.version)) : [];
+    const unseen = stored.deleted === null ? wholeRowLosses(stored, incoming).filter(({ columnId }) => !hasSeenCell(change, columnId, stored.cells.get(columnId))) : [];
     return { row: incoming, losses: unseen, corrected: [] };
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
@@ -128,7 +130,7 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   const unseen = deleteRule === 'delete-wins' ? [] : [...stored.updated.values()].filter((version) => !hasSeen(base, site, version));
   const [latest] = unseen.sort((a, b) => compareVersions(b, a));
   if (latest === undefined) {
-    const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeen(change.baseOf(columnId), site, cell.version));
+    const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeenCell(change, columnId, cell));
     const losses = unseenCells.map(([columnId, cell]): Loss => ({ columnId, rule: 'delete-wins', lost: cell, won }));
     return { row: { ...stored, deleted: change.version }, losses, corrected: [] };
   }
@@ -161,9 +163,9 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
   const corrected: number[] = [];
   for (const [columnId, value] of change.values) {
     const before = stored.cells.get(columnId);
-    const seen = before === undefined || hasSeen(change.baseOf(columnId), version.site, before.version);
+    const seen = hasSeenCell(change, columnId, before);
     if (counters.has(columnId)) {
-      cells.set(columnId, { value: addToCounter(before?.value ?? 0n, value), version });
+      cells.set(columnId, added(before, addToCounter(before?.value ?? 0n, value), version));
       if (!seen) corrected.push(columnId);
       continue;
     }
@@ -171,12 +173,12 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     if (document?.isEdit(value) === true) {
       const merged = document.merge(before?.value ?? null, value, version.site);
       if (merged === null) losses.push({ columnId, rule: 'lww', lost: { value: null, version }, won: before ?? { value: null, version: stored.inserted } });
-      else cells.set(columnId, { value: merged, version });
+      else cells.set(columnId, added(before, merged, version));
       if (!seen || merged === null || !document.isEditOf(merged, value)) corrected.push(columnId);
       continue;
     }
     const incoming: Cell = { value, version };
-    if (seen) {
+    if (seen || before === undefined) {
       cells.set(columnId, incoming);
       continue;
     }
@@ -187,6 +189,19 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     losses.push({ columnId, rule: 'lww', lost: incomingWins ? before : incoming, won: incomingWins ? incoming : before });
   }
   return { row: { ...stored, updated, cells }, losses, corrected };
+}
+
+/** Whether the author of a change had seen everything that is in a cell. */
+function hasSeenCell({ baseOf, version: { site } }: RowChange, columnId: number, cell: Cell | undefined): boolean {
+  if (cell === undefined) return true;
+  const base = baseOf(columnId);
+  return hasSeen(base, site, cell.version) && (cell.otherSite === undefined || hasSeen(base, site, cell.otherSite));
+}
+
+/** A cell with one more write in it, which leaves in it what was there. */
+function added(before: Cell | undefined, value: CellValue, version: Version): Cell {
+  const otherSite = before === undefined || before.version.site === version.site ? before?.otherSite : before.version;
+  return otherSite === undefined ? { value, version } : { value, version, otherSite };
 }
 
 function freshRow({ values, version }: RowChange): StoredRow {

@@ -36,14 +36,15 @@ const NO_CELLS: ReadonlyMap<number, CellValue> = new Map();
 
 /** `stored`: versions, image, what it waits for. */
 function toKnownRow(file: DatabaseFile, stored: SqlRow, readLiving: () => ReadonlyMap<number, CellValue>): KnownRow {
-  const { bornAt, inserted, revived, updated, deleted, cells } = decodeRowVersions(stored[0] as Uint8Array);
+  const { bornAt, inserted, revived, updated, deleted, cells, otherSites } = decodeRowVersions(stored[0] as Uint8Array);
   const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({ watermark, stampUs, site: file.sites.siteOf(siteNumber) });
   const insertedVersion = toVersion(inserted);
   const values = deleted === null ? readLiving() : readImage(stored[1] as Uint8Array);
   const rowCells = new Map<number, Cell>();
   for (const [columnId, value] of values) {
     const version = cells.get(columnId);
-    rowCells.set(columnId, { value, version: version === undefined ? insertedVersion : toVersion(version) });
+    const otherSite = otherSites.get(columnId);
+    rowCells.set(columnId, { value, version: version === undefined ? insertedVersion : toVersion(version), ...(otherSite === undefined ? {} : { otherSite: toVersion(otherSite) }) });
   }
   const row: StoredRow = {
     inserted: insertedVersion,
@@ -76,7 +77,9 @@ export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: 
   const inserted = toStored(row.inserted);
   let highest = Math.max(inserted.watermark, row.revived?.watermark ?? 0, row.deleted?.watermark ?? 0);
   const cells = new Map<number, StoredVersion>();
-  for (const [columnId, { version }] of row.cells) {
+  const otherSites = new Map<number, StoredVersion>();
+  for (const [columnId, { version, otherSite }] of row.cells) {
+    if (otherSite !== undefined) otherSites.set(columnId, toStored(otherSite));
     if (version.watermark === inserted.watermark) continue;
     cells.set(columnId, toStored(version));
     highest = Math.max(highest, version.watermark);
@@ -94,6 +97,7 @@ export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: 
       updated: [...row.updated.values()].map(toStored),
       deleted: row.deleted === null ? null : toStored(row.deleted),
       cells,
+      otherSites,
     }),
     row.deleted === null ? null : encodeImage(row.cells),
     row.deleted === null ? null : waitsFor,

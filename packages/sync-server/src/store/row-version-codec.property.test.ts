@@ -5,6 +5,7 @@ import { decodeRowVersions, encodeRowVersions, type RowVersions, type StoredVers
 // A watermark is of one changeset, so it has one stamp and one site.
 const version: fc.Arbitrary<StoredVersion> = fc.nat({ max: 8 }).map((watermark) => ({ watermark, stampUs: 2 ** 50 + watermark, siteNumber: watermark % 3 }));
 const columnId = fc.integer({ min: 1, max: 0xffff_ffff });
+const byColumn = fc.uniqueArray(fc.tuple(columnId, version), { selector: ([id]) => id }).map((cells) => new Map(cells));
 const rowVersions: fc.Arbitrary<RowVersions> = fc.record(
   {
     bornAt: fc.maxSafeNat(),
@@ -12,7 +13,8 @@ const rowVersions: fc.Arbitrary<RowVersions> = fc.record(
     revived: fc.option(version),
     updated: fc.array(version, { maxLength: 3 }),
     deleted: fc.option(version),
-    cells: fc.uniqueArray(fc.tuple(columnId, version), { selector: ([id]) => id }).map((cells) => new Map(cells)),
+    cells: byColumn,
+    otherSites: byColumn,
   },
   { noNullPrototype: true },
 );
@@ -23,7 +25,7 @@ describe('packed versions', () => {
   });
 
   it('of a row that was never changed take less than 20 bytes', () => {
-    const bytes = encodeRowVersions({ bornAt: 100_000, inserted: { watermark: 100_000, stampUs: 1_800_000_000_000_000, siteNumber: 7 }, revived: null, updated: [], deleted: null, cells: new Map() });
+    const bytes = encodeRowVersions({ bornAt: 100_000, inserted: { watermark: 100_000, stampUs: 1_800_000_000_000_000, siteNumber: 7 }, revived: null, updated: [], deleted: null, cells: new Map(), otherSites: new Map() });
     expect(bytes.length).toBeLessThan(20);
   });
 

@@ -1,62 +1,122 @@
-import { decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, type CellValue, type ChangeGroup, type DocumentRule } from '@rockpool/shared';
+import { decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, keyColumns, quoteName, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
 import { documentText, editDocument, expandContent, isDocumentEdit, mergeEdit, parseJson, type Author } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
+import { DocumentTable } from './document-table.ts';
 import type { DocumentTables } from './load-document-support.ts';
 
-/** One document under pending edits: as this site made them so far, and as the new site makes them. */
+/** A document as this site made it so far, and as the new site makes it. */
 interface Rewritten {
   readonly old: CellValue;
   readonly now: CellValue;
+}
+
+/** One document under pending edits: as it shows, and with the edits that are withheld. Those show nowhere, and nothing that shows may count on from them. */
+interface Chains {
+  shown: Rewritten;
+  all: Rewritten;
+}
+
+/** Whose names edits are made under: their clocks must not count on from each other. */
+export interface NewAuthors {
+  readonly shown: Author;
+  readonly withheld: Author;
 }
 
 /**
  * Makes the pending edits of documents once more, under the name of a new site: under the old one another copy of this file may have made
  * others. Changesets from `firstOwn` on get new bodies (their hashes follow, see renumber.ts). Call it in the transaction that changes the site.
  */
-export function rewriteEdits(connection: Connection, tables: DocumentTables, author: Author, firstOwn: number): void {
-  const rewritten = new Map<string, Rewritten>();
+export function rewriteEdits(connection: Connection, tables: DocumentTables, authors: NewAuthors, firstOwn: number, withheld: ReadonlySet<number>): void {
+  const documents = new PendingDocuments(connection, authors);
   for (const [sequence, body] of connection.rows('SELECT sequence, body FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence', firstOwn)) {
     const changeset = decodeChangesetBody(body as Uint8Array);
+    const isShown = !withheld.has(sequence as number);
     const groups = changeset.groups.map((group) => {
       const table = tables.get(group.tableId);
-      return table === undefined ? group : rewriteGroup(connection, group, documentColumns(table), author, rewritten);
+      return table === undefined ? group : documents.rewriteGroup(group, table, isShown);
     });
     connection.run('UPDATE rockpool_changelog SET body = ? WHERE sequence = ?', encodeChangesetBody({ ...changeset, groups }), sequence as number);
   }
-  for (const [place, { now }] of rewritten) {
-    const [tableId, columnId, key] = JSON.parse(place) as [number, number, string];
-    connection.run('UPDATE rockpool_document SET state = ? WHERE table_id = ? AND column_id = ? AND hex(key) = ?', now as Uint8Array, tableId, columnId, key);
+  documents.storeShown();
+}
+
+class PendingDocuments {
+  private readonly connection: Connection;
+  private readonly authors: NewAuthors;
+  private readonly chains = new Map<string, Chains>();
+
+  constructor(connection: Connection, authors: NewAuthors) {
+    this.connection = connection;
+    this.authors = authors;
+  }
+
+  rewriteGroup(group: ChangeGroup, table: TableSchema, isShown: boolean): ChangeGroup {
+    const rules = documentColumns(table);
+    const values = group.values.map((column, index) => {
+      const columnId = group.columnIds[index] as number;
+      const rule = rules.get(columnId);
+      if (rule === undefined) return column;
+      return column.map((value, row) => {
+        const key = group.keys.map((part) => part[row] as CellValue);
+        const chains = this.chainsOf(table, key, columnId);
+        return isDocumentEdit(value) ? this.edit(chains, value, rule, isShown) : replace(chains, value, rule, isShown);
+      });
+    });
+    return { ...group, values };
+  }
+
+  storeShown(): void {
+    for (const [place, { shown }] of this.chains) {
+      // NULL has no line, nor has a row that went.
+      if (shown.now === null) continue;
+      const [tableId, columnId, key] = JSON.parse(place) as [number, number, string];
+      this.connection.run('UPDATE rockpool_document SET state = ? WHERE table_id = ? AND column_id = ? AND hex(key) = ?', shown.now as Uint8Array, tableId, columnId, key);
+    }
+  }
+
+  private edit(chains: Chains, value: CellValue, rule: DocumentRule, isShown: boolean): CellValue {
+    const chain = isShown ? chains.shown : chains.all;
+    if (chain.old === null) return value;
+    const old = mergeEdit(chain.old, value);
+    const { edit, state } = editDocument(chain.now, parseJson(documentText(old), rule), rule, isShown ? this.authors.shown : this.authors.withheld);
+    if (isShown) {
+      chains.shown = { old, now: state };
+      chains.all = { old: mergeEdit(chains.all.old, value), now: mergeEdit(chains.all.now, edit) };
+    } else chains.all = { old, now: state };
+    return edit;
+  }
+
+  private chainsOf(table: TableSchema, key: readonly CellValue[], columnId: number): Chains {
+    const place = JSON.stringify([table.id, columnId, hexOf(encodeKey(key))]);
+    const state = this.chains.has(place) ? null : this.firstState(table, key, columnId);
+    const chains = this.chains.get(place) ?? { shown: { old: state, now: state }, all: { old: state, now: state } };
+    this.chains.set(place, chains);
+    return chains;
+  }
+
+  /** The server's state: that under the first edit that shows; what shows where none does. */
+  private firstState(table: TableSchema, key: readonly CellValue[], columnId: number): CellValue {
+    const { connection } = this;
+    const base = connection.value('SELECT value FROM rockpool_base WHERE table_id = ? AND key = ? AND column_id = ?', table.id, encodeKey(key), columnId);
+    if (base !== undefined) return base instanceof Uint8Array ? base : null;
+    const column = table.columns.find(({ id }) => id === columnId)?.name ?? '';
+    const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
+    const statement = connection.prepare(`SELECT ${quoteName(column)} FROM main.${quoteName(table.name)} WHERE ${match}`);
+    try {
+      key.forEach((part, index) => statement.bindCell(index + 1, part));
+      const text = statement.step() ? statement.readCell(0) : null;
+      return new DocumentTable(connection, table.id, documentColumns(table)).read(key, columnId, () => text);
+    } finally {
+      statement.release();
+    }
   }
 }
 
-function rewriteGroup(connection: Connection, group: ChangeGroup, documents: ReadonlyMap<number, DocumentRule>, author: Author, rewritten: Map<string, Rewritten>): ChangeGroup {
-  const values = group.values.map((column, index) => {
-    const columnId = group.columnIds[index] as number;
-    const rule = documents.get(columnId);
-    if (rule === undefined) return column;
-    return column.map((value, row) => {
-      const key = group.keys.map((part) => part[row] as CellValue);
-      const place = JSON.stringify([group.tableId, columnId, hexOf(encodeKey(key))]);
-      if (!isDocumentEdit(value)) {
-        const state = expandContent(value, rule);
-        rewritten.set(place, { old: state, now: state });
-        return value;
-      }
-      const known = rewritten.get(place) ?? baseOf(connection, group.tableId, key, columnId);
-      if (known === null || known.old === null) return value;
-      const old = mergeEdit(known.old, value);
-      const { edit, state } = editDocument(known.now, parseJson(documentText(old), rule), rule, author);
-      rewritten.set(place, { old, now: state });
-      return edit;
-    });
-  });
-  return { ...group, values };
-}
-
-/** The server's state under the first pending edit. */
-function baseOf(connection: Connection, tableId: number, key: readonly CellValue[], columnId: number): Rewritten | null {
-  const state = connection.value('SELECT value FROM rockpool_base WHERE table_id = ? AND key = ? AND column_id = ?', tableId, encodeKey(key), columnId);
-  return state instanceof Uint8Array ? { old: state, now: state } : null;
+function replace(chains: Chains, value: CellValue, rule: DocumentRule, isShown: boolean): CellValue {
+  const state = expandContent(value, rule);
+  chains.all = { old: state, now: state };
+  if (isShown) chains.shown = chains.all;
+  return value;
 }
 
 function hexOf(bytes: Uint8Array): string {

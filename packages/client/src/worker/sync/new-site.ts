@@ -4,7 +4,7 @@ import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { quietTransaction } from '../apply/quiet-transaction.ts';
 import { renumber } from '../changelog/renumber.ts';
-import { documentAuthor } from '../documents/generation.ts';
+import { beginGeneration, documentAuthor } from '../documents/generation.ts';
 import { documentSupport, documentTables } from '../documents/load-document-support.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
@@ -27,7 +27,11 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
       const documents = documentTables(tablesById.values());
-      if (documents.size > 0) documentSupport().rewriteEdits(connection, documents, documentAuthor(meta), firstOwn);
+      if (documents.size > 0) {
+        const withheldAuthor = documentAuthor(meta);
+        beginGeneration(meta);
+        documentSupport().rewriteEdits(connection, documents, { shown: documentAuthor(meta), withheld: withheldAuthor }, firstOwn, new Set(withheld.keys()));
+      }
       meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
       return touched;
     });

@@ -1,0 +1,88 @@
+import { columnIdOf, tableIdOf, type CellValue } from '../../packages/shared/src/index.ts';
+import { decodeDocumentCell, documentText, type JsonChange, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import { isJsonArray, isJsonObject } from '../../packages/shared/src/document/json.ts';
+import type { MemberChange } from '../../packages/shared/src/document/json-change.ts';
+import type { Model, WrittenCell } from './model.ts';
+
+const PAGE = tableIdOf('page');
+const CONTENT = columnIdOf('content');
+
+/** What one write of a document added to it, and took out of it: the ids of items. */
+interface ItemChange {
+  readonly added: ReadonlySet<string>;
+  readonly removed: ReadonlySet<string>;
+}
+
+export interface PagesEnding {
+  /** Marks that the server holds. */
+  readonly admitted: ReadonlySet<string>;
+  /** Every document that the server holds, and every one that the ledger holds as having lost. */
+  readonly texts: readonly string[];
+  /** The keys of rows of which the ledger says that an edit was lost with the document it was made in. */
+  readonly lostWithDocument: ReadonlySet<string>;
+}
+
+/**
+ * Every item that was admitted into a page is in it, or was taken out by somebody who saw it, or stands in the ledger. Returns one that is not.
+ */
+export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }: PagesEnding): string | null {
+  const present = new Set(texts.flatMap((text) => idsIn(JSON.parse(text) as JsonValue)));
+  const removed = new Set<string>();
+  const changes = model.inOrder.map((commit) => ({ commit, ...itemChange(commit.cells) }));
+  for (const change of changes) for (const id of change.removed) removed.add(id);
+  for (const { commit, added } of changes) {
+    if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
+    for (const id of added) {
+      if (present.has(id) || removed.has(id) || pagesOf(commit.cells).some((row) => lostWithDocument.has(row))) continue;
+      return `the item ${id}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
+    }
+  }
+  return null;
+}
+
+function pagesOf(cells: readonly WrittenCell[]): string[] {
+  return cells.flatMap(({ row, columnId }) => (isContent(row, columnId) ? [row.slice(`${PAGE}:t`.length)] : []));
+}
+
+function isContent(row: string, columnId: number): boolean {
+  return columnId === CONTENT && row.startsWith(`${PAGE}:`);
+}
+
+function itemChange(cells: readonly WrittenCell[]): ItemChange {
+  const [olds, news] = [new Set<string>(), new Set<string>()];
+  for (const { row, columnId, before, after } of cells) {
+    if (!isContent(row, columnId)) continue;
+    const [old, next] = sidesOf(before, after);
+    for (const value of old) for (const id of idsIn(value)) olds.add(id);
+    for (const value of next) for (const id of idsIn(value)) news.add(id);
+  }
+  return { added: new Set([...news].filter((id) => !olds.has(id))), removed: new Set([...olds].filter((id) => !news.has(id))) };
+}
+
+/** A cell of the changelog (capture-documents.ts), as what it replaced and what it wrote. */
+function sidesOf(before: CellValue, after: CellValue): [old: JsonValue[], next: JsonValue[]] {
+  const cell = after instanceof Uint8Array ? decodeDocumentCell(after) : null;
+  if (cell?.kind === 'edit') return changeSides(JSON.parse(String(before)) as JsonChange | null);
+  const old = before instanceof Uint8Array ? documentText(before) : before;
+  return [old === null ? [] : [JSON.parse(String(old)) as JsonValue], cell?.kind === 'content' ? [JSON.parse(cell.json) as JsonValue] : []];
+}
+
+function changeSides(change: JsonChange | null): [old: JsonValue[], next: JsonValue[]] {
+  const [old, next]: [JsonValue[], JsonValue[]] = [[], []];
+  const visit = (part: MemberChange): void => {
+    if ('set' in part) return void (old.push(part.set[0]), next.push(part.set[1]));
+    if ('swap' in part) return void (old.push(...part.swap[0]), next.push(...part.swap[1]));
+    if ('members' in part) return Object.values(part.members).forEach(visit);
+    if ('elements' in part) return Object.values(part.elements).forEach(visit);
+    if ('list' in part) for (const [, removed, inserted] of part.list) old.push(...removed), next.push(...inserted);
+  };
+  if (change !== null) visit(change);
+  return [old, next];
+}
+
+function idsIn(value: JsonValue): string[] {
+  if (isJsonArray(value)) return value.flatMap(idsIn);
+  if (!isJsonObject(value)) return [];
+  const { id } = value;
+  return [...(typeof id === 'string' ? [id] : []), ...Object.values(value).flatMap(idsIn)];
+}

@@ -1,0 +1,82 @@
+import { diffJson, parseJson, PathRule, type JsonObject, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
+import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
+import type { WriteAction } from '../../packages/client/src/rpc/write-action.ts';
+import { PAGE_RULE } from './household-schema.ts';
+import type { Random } from './random.ts';
+
+/** What a transaction may do to pages, which are documents, as often as it stands here. */
+export const PAGE_SUBJECTS = ['page', 'page', 'page item', 'page item', 'page ends', 'page ends', 'page text', 'page patch', 'page order', 'page item note', 'empty page', 'drop page'] as const;
+
+export type PageSubject = (typeof PAGE_SUBJECTS)[number];
+
+/** A page as a tab sees it. */
+export interface SeenPage {
+  readonly id: string;
+  /** Null for a page whose document was taken away. */
+  readonly content: string | null;
+}
+
+/** Few pages, so that devices meet in them. */
+const PAGES = ['p1', 'p2', 'p3'] as const;
+
+/** Every second page begins the same wherever it is made: then it is one document. */
+const START: JsonObject = { body: 'low tide', counts: {}, items: [] };
+
+/**
+ * A change of a page by SQL. Items are named by the token, so that each can be followed; `left` and `right` are always written together.
+ */
+export function pageStatements(pages: readonly SeenPage[], random: Random, token: string, subject: PageSubject): SqlStatement[] {
+  const set = (expression: string, ...params: SqlParam[]): SqlStatement[] => [{ sql: `UPDATE page SET content = ${expression} WHERE id = ?`, params: [...params, random.pick(PAGES)] }];
+  switch (subject) {
+    case 'page': {
+      const start = random.chance(0.5) ? START : { ...START, items: [{ id: token, note: 'first' }] };
+      return [{ sql: 'INSERT INTO page (id, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = coalesce(content, excluded.content)', params: [random.pick(PAGES), JSON.stringify(start)] }];
+    }
+    case 'page item':
+      return set(`json_insert(content, '$.items[#]', json_object('note', 'new', 'id', ?))`, token);
+    case 'page ends':
+      return set(`json_set(content, '$.left', ?1, '$.right', ?1)`.replaceAll('?1', '?'), token, token);
+    case 'page text':
+      return set(`json_set(content, '$.body', ${random.pick(["? || (content ->> 'body')", "substr(content ->> 'body', 5) || ?", '?'])})`, token);
+    case 'page patch':
+      return set('json_patch(content, ?)', JSON.stringify({ counts: { [random.pick(['a', 'b'])]: random.below(9), all: random.below(99) }, flag: random.pick([true, false, null]) }));
+    case 'page item note':
+      return set(`CASE WHEN content ->> '$.items[0].id' IS NULL THEN content ELSE json_set(content, '$.items[0].note', (content ->> '$.items[0].note') || ?) END`, token);
+    case 'page order': {
+      const page = pages.length === 0 ? null : random.pick(pages);
+      const reordered = page === null ? null : reorder(page, random);
+      return reordered === null ? [] : [{ sql: 'UPDATE page SET content = ? WHERE id = ?', params: [JSON.stringify(reordered), (page as SeenPage).id] }];
+    }
+    case 'empty page':
+      return random.chance(0.3) ? set('NULL') : [];
+    case 'drop page':
+      return random.chance(0.3) ? [{ sql: 'DELETE FROM page WHERE id = ?', params: [random.pick(PAGES)] }] : [];
+  }
+}
+
+/** A change of a page as the tab's Y.Doc would send it. Null when there is no page. */
+export function pageChange(pages: readonly SeenPage[], random: Random, token: string): Extract<WriteAction, { kind: 'change-document' }> | null {
+  const seen = pages.filter(({ content }) => content !== null);
+  if (seen.length === 0) return null;
+  const page = random.pick(seen);
+  const before = contentOf(page);
+  const after = random.chance(0.5) ? { ...before, left: token, right: token } : { ...before, body: `${String(before['body'])} ${token}` };
+  const change = diffJson(before, after, PathRule.root(PAGE_RULE));
+  return change === null ? null : { kind: 'change-document', table: 'page', key: [page.id], column: 'content', changeJson: JSON.stringify(change) };
+}
+
+/** Items in another order, sometimes one less: the whole document is written. */
+function reorder(page: SeenPage, random: Random): JsonObject | null {
+  if (page.content === null) return null;
+  const content = contentOf(page);
+  const items = [...((content['items'] ?? []) as readonly JsonValue[])];
+  if (items.length === 0) return null;
+  const [moved] = items.splice(random.below(items.length), 1) as [JsonValue];
+  if (random.chance(0.7)) items.splice(random.below(items.length + 1), 0, moved);
+  return { ...content, items };
+}
+
+function contentOf({ content }: SeenPage): JsonObject {
+  return parseJson(content as string, PAGE_RULE) as JsonObject;
+}
