@@ -141,6 +141,22 @@ describe('documents edited through SQL, offline and online', () => {
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
   });
 
+  it('are made anew after a rejection, but write over nobody meanwhile: then they wait for their author', async () => {
+    const [a, b] = [device(1), device(2)];
+    a.write(["INSERT INTO page (id, title, content) VALUES ('p', 'mine', ?), ('q', 'draft', ?)", '{"body":"low tide"}', '{"body":"ebb"}']);
+    for (const one of [a, b]) await one.meet();
+    b.write(["INSERT INTO page (id, title) VALUES ('x', 'one')"], ["UPDATE page SET title = 'final' WHERE id = 'q'"]);
+    await b.meet();
+    // The first is refused, and with it what builds on it: of those the second writes a title that somebody has changed.
+    a.write(["UPDATE page SET title = 'one', content = json_set(content, '$.body', 'high tide') WHERE id = 'p'"], ["UPDATE page SET content = json_set(content, '$.n', 1) WHERE id = 'q'"]);
+    a.write(["UPDATE page SET content = json_set(content, '$.body', 'high tide!') WHERE id = 'p'"]);
+    a.write(["UPDATE page SET title = 'copy', content = json_set(content, '$.n', 2) WHERE id = 'q'"]);
+    for (const one of [a, a, b]) await one.meet();
+    expect(a.rows(ROWS)).toEqual([['p', 'mine', expect.stringContaining('low tide!')], ['q', 'final', '{"body":"ebb"}'], ['x', 'one', null]]);
+    expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
+    expect(a.database.parked.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'document-gap']);
+  });
+
   it('are in a copied file what shows there, whatever is withheld, and every edit goes out under the new name', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide"}', '{"body":"ebb"}']);

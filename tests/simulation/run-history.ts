@@ -94,6 +94,8 @@ function checkEnding(world: World): void {
     const { database } = tab.opened;
     const { name } = device;
     const where = `${name} after healing`;
+    // Also what was made anew after a rejection, without being asked for.
+    model.record(name, database);
     const pending = database.outbox.pendingCount();
     if (pending > 0) throw new HistoryFailed(`${where}: ${pending} changesets wait, ${tab.status.state}, ${tab.status.reason?.message ?? 'no reason'}`);
     const found = difference(contentOf((sql) => readText(database, sql)), expected);

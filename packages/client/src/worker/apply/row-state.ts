@@ -1,4 +1,4 @@
-import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, type CellValue, type ChangeKind, type DocumentRule } from '@rockpool/shared';
+import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, RockpoolError, type CellValue, type ChangeKind, type DocumentRule } from '@rockpool/shared';
 import { documentSupport } from '../documents/load-document-support.ts';
 
 /** One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that is not there has none. */
@@ -67,10 +67,20 @@ function withWrittenDocument(rule: DocumentRule | undefined, before: CellValue, 
  */
 export function withAdmitted(row: RowState, change: RowEdit, { counters, documents }: ColumnRules): RowState {
   return withEdit(row, change, (columnId, before, value) => {
-    if (!counters.has(columnId)) return withWrittenDocument(documents.get(columnId), before, value);
+    if (!counters.has(columnId)) return withAdmittedDocument(documents.get(columnId), before, value);
     if (change.kind === 'insert' || typeof before !== 'bigint' || typeof value !== 'bigint') return value;
     return BigInt.asIntN(64, before + value);
   });
+}
+
+/** What an edit builds on may be in the delivery that says that it was admitted: then so is the edit. */
+function withAdmittedDocument(rule: DocumentRule | undefined, before: CellValue, value: CellValue): CellValue {
+  try {
+    return withWrittenDocument(rule, before, value);
+  } catch (thrown) {
+    if (thrown instanceof RockpoolError && thrown.code === 'document-gap') return before;
+    throw thrown;
+  }
 }
 
 function withEdit(row: RowState, { kind, values: written }: RowEdit, valueOf: (columnId: number, before: CellValue, value: CellValue) => CellValue): RowState {

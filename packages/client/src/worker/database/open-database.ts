@@ -21,7 +21,7 @@ import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
-import { dropParked, replaceParked, retryParked, type ParkedParts } from '../write/retry-parked.ts';
+import { dropParked, replaceParked, retryParked, retryUntouched, type ParkedParts } from '../write/retry-parked.ts';
 import { queryDependencies } from '../live/query-dependencies.ts';
 import { undoRequest } from '../write/undo-request.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
@@ -85,8 +85,8 @@ export interface OpenDatabase extends LocalDatabase {
   /** Throws `schema-unknown-table`, and `key-invalid` for a key of another number of parts. */
   whereIs(tableName: string, key: readonly SqlValue[]): RowWhereabouts;
   writeFates(requestIds: readonly string[]): WriteFate[];
-  /** Makes a parked changeset a new one. See write/retry-parked.ts. */
-  retryParked(sequence: number): WriteOutcome;
+  /** Makes a parked changeset a new one where nobody is asked. See write/retry-parked.ts. */
+  retryUntouched(sequence: number): WriteOutcome;
 }
 
 /**
@@ -240,7 +240,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     },
     writeFates: (requestIds: readonly string[]) => atOneMoment(() => writeFates(connection, requestIds)),
     flush: options.flush ?? ((): void => undefined),
-    retryParked: (sequence: number): WriteOutcome => retryParked(parkedParts(), sequence),
+    retryUntouched: (sequence: number): WriteOutcome => retryUntouched(parkedParts(), sequence),
     close(): void {
       if (closed) return;
       closed = true;

@@ -3,16 +3,17 @@ import type { OpenDatabase } from '../database/open-database.ts';
 
 /**
  * Edits of a document count on from each other, so when one was rejected, those made after it are too, though nothing is wrong with them. They
- * are made once more in the document as it is now; what does not fit stays parked with its reason. Returns the names of the tables touched.
+ * are made once more in the document as it is now; what does not fit, or would write over newer values,
+ * stays parked with its reason. Returns the names of the tables touched.
  */
-export function makeDependentEditsAnew({ parked, outbox, retryParked }: Pick<OpenDatabase, 'parked' | 'outbox' | 'retryParked'>): ReadonlySet<string> {
+export function makeDependentEditsAnew({ parked, outbox, retryUntouched }: Pick<OpenDatabase, 'parked' | 'outbox' | 'retryUntouched'>): ReadonlySet<string> {
   const touched = new Set<string>();
   if (parked.count() === 0) return touched;
   const decidedUpTo = outbox.decidedUpTo();
   for (const { changeset, error } of parked.list()) {
     if (error.code !== 'document-gap' || changeset.sequence > decidedUpTo) continue;
     try {
-      for (const table of retryParked(changeset.sequence).touchedTables) touched.add(table);
+      for (const table of retryUntouched(changeset.sequence).touchedTables) touched.add(table);
     } catch (thrown) {
       if (!(thrown instanceof RockpoolError)) throw thrown;
     }

@@ -1,5 +1,5 @@
-import { decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, keyColumns, quoteName, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { documentText, editDocument, expandContent, isDocumentEdit, mergeEdit, parseJson, type Author } from '@rockpool/shared/document';
+import { decodeBefore, decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, keyColumns, quoteName, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { applyChange, documentText, editDocument, expandContent, isDocumentEdit, mergeEdit, parseJson, PathRule, type Author, type JsonChange, type JsonValue } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 import { DocumentTable } from './document-table.ts';
 import type { DocumentTables } from './load-document-support.ts';
@@ -16,6 +16,12 @@ interface Chains {
   all: Rewritten;
 }
 
+/** An edit as it stands in the changelog, with the change of the JSON that it made. */
+interface PendingEdit {
+  readonly value: CellValue;
+  readonly changeJson: CellValue;
+}
+
 /** Whose names edits are made under: their clocks must not count on from each other. */
 export interface NewAuthors {
   readonly shown: Author;
@@ -28,12 +34,13 @@ export interface NewAuthors {
  */
 export function rewriteEdits(connection: Connection, tables: DocumentTables, authors: NewAuthors, firstOwn: number, withheld: ReadonlySet<number>): void {
   const documents = new PendingDocuments(connection, authors);
-  for (const [sequence, body] of connection.rows('SELECT sequence, body FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence', firstOwn)) {
+  for (const [sequence, body, before] of connection.rows('SELECT sequence, body, before FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence', firstOwn)) {
     const changeset = decodeChangesetBody(body as Uint8Array);
+    const olds = decodeBefore(before as Uint8Array, changeset.groups);
     const isShown = !withheld.has(sequence as number);
-    const groups = changeset.groups.map((group) => {
+    const groups = changeset.groups.map((group, index) => {
       const table = tables.get(group.tableId);
-      return table === undefined ? group : documents.rewriteGroup(group, table, isShown);
+      return table === undefined ? group : documents.rewriteGroup({ group, before: olds[index] as BeforeGroup }, table, isShown);
     });
     connection.run('UPDATE rockpool_changelog SET body = ? WHERE sequence = ?', encodeChangesetBody({ ...changeset, groups }), sequence as number);
   }
@@ -50,7 +57,7 @@ class PendingDocuments {
     this.authors = authors;
   }
 
-  rewriteGroup(group: ChangeGroup, table: TableSchema, isShown: boolean): ChangeGroup {
+  rewriteGroup({ group, before }: { readonly group: ChangeGroup; readonly before: BeforeGroup }, table: TableSchema, isShown: boolean): ChangeGroup {
     const rules = documentColumns(table);
     const values = group.values.map((column, index) => {
       const columnId = group.columnIds[index] as number;
@@ -59,7 +66,8 @@ class PendingDocuments {
       return column.map((value, row) => {
         const key = group.keys.map((part) => part[row] as CellValue);
         const chains = this.chainsOf(table, key, columnId);
-        return isDocumentEdit(value) ? this.edit(chains, value, rule, isShown) : replace(chains, value, rule, isShown);
+        const changeJson = before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
+        return isDocumentEdit(value) ? this.edit(chains, { value, changeJson }, rule, isShown) : replace(chains, value, rule, isShown);
       });
     });
     return { ...group, values };
@@ -74,15 +82,17 @@ class PendingDocuments {
     }
   }
 
-  private edit(chains: Chains, value: CellValue, rule: DocumentRule, isShown: boolean): CellValue {
+  private edit(chains: Chains, pending: PendingEdit, rule: DocumentRule, isShown: boolean): CellValue {
     const chain = isShown ? chains.shown : chains.all;
-    if (chain.old === null) return value;
-    const old = mergeEdit(chain.old, value);
-    const { edit, state } = editDocument(chain.now, parseJson(documentText(old), rule), rule, isShown ? this.authors.shown : this.authors.withheld);
+    if (chain.old === null || chain.now === null) return pending.value;
+    const old = mergeUnlessGap(chain.old, pending.value);
+    const content = old === null ? changed(chain.now, pending.changeJson, rule) : parseJson(documentText(old), rule);
+    const { edit, state } = editDocument(chain.now, content, rule, isShown ? this.authors.shown : this.authors.withheld);
+    const made: Rewritten = { old: old ?? chain.old, now: state };
     if (isShown) {
-      chains.shown = { old, now: state };
-      chains.all = { old: mergeEdit(chains.all.old, value), now: mergeEdit(chains.all.now, edit) };
-    } else chains.all = { old, now: state };
+      chains.shown = made;
+      chains.all = { old: mergeUnlessGap(chains.all.old, pending.value) ?? chains.all.old, now: mergeEdit(chains.all.now, edit) };
+    } else chains.all = made;
     return edit;
   }
 
@@ -110,6 +120,22 @@ class PendingDocuments {
       statement.release();
     }
   }
+}
+
+/** Null where the edit builds on one that is not there: one that has gone to the server under the old name, and comes back from there. */
+function mergeUnlessGap(state: CellValue, edit: CellValue): CellValue {
+  try {
+    return mergeEdit(state, edit);
+  } catch (thrown) {
+    if (thrown instanceof RockpoolError && thrown.code === 'document-gap') return null;
+    throw thrown;
+  }
+}
+
+function changed(state: CellValue, changeJson: CellValue, rule: DocumentRule): JsonValue {
+  const content = parseJson(documentText(state), rule);
+  const change = typeof changeJson === 'string' ? (JSON.parse(changeJson) as JsonChange | null) : null;
+  return change === null ? content : applyChange(content, change, PathRule.root(rule)).value;
 }
 
 function replace(chains: Chains, value: CellValue, rule: DocumentRule, isShown: boolean): CellValue {

@@ -1,5 +1,5 @@
-import { RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
-import { withChange } from '../apply/row-state.ts';
+import { cellValuesEqual, counterColumnIds, documentColumns, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { withChange, type PendingRowChange, type RowState } from '../apply/row-state.ts';
 import { RowWriters } from '../apply/row-writers.ts';
 import { writeAfterRemovingAll, writeInPlace, type RowWrite } from '../apply/write-rows.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
@@ -26,27 +26,50 @@ export interface ParkedParts {
  * Throws `changeset-not-parked`, and `changeset-undecided` for one that the server may yet admit: it would take effect twice.
  */
 export function retryParked(parts: ParkedParts, sequence: number, requestId: string | null = null): WriteOutcome {
+  return retryOn(parts, sequence, requestId, () => undefined);
+}
+
+/**
+ * The same where nobody is asked: only if what it replaces stands there as it did, edits of documents and additions apart, which go into whatever is there.
+ * Else newer values would give way to it, and nobody would have meant it. Throws `document-gap` then, and leaves it parked.
+ */
+export function retryUntouched(parts: ParkedParts, sequence: number): WriteOutcome {
+  return retryOn(parts, sequence, null, requireUntouched);
+}
+
+/** What a row is now, and what the parked changeset found there and did. */
+type CheckRow = (now: RowState, change: PendingRow, table: TableSchema) => void;
+
+type PendingRow = Pick<PendingRowChange, 'kind' | 'before'>;
+
+function requireUntouched(now: RowState, { kind, before }: PendingRow, table: TableSchema): void {
+  const merged = new Set([...counterColumnIds(table), ...documentColumns(table).keys()]);
+  const isAsItWas = [...before].every(([columnId, value]) => merged.has(columnId) || cellValuesEqual(now.values.get(columnId) ?? null, value));
+  if (now.exists !== (kind !== 'insert') || !isAsItWas) throw new RockpoolError('document-gap');
+}
+
+function retryOn(parts: ParkedParts, sequence: number, requestId: string | null, check: CheckRow): WriteOutcome {
   const { connection } = parts;
   connection.setTriggers(false); // SQLite ignores this switch inside a transaction.
   try {
-    return retry(parts, sequence, requestId, writeInPlace);
+    return retry(parts, sequence, requestId, check, writeInPlace);
   } catch (thrown) {
     if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-unique') throw thrown;
     // Perhaps rows of it exchange unique values, and each is in the way of the other.
     connection.setForeignKeys(false);
-    return retry(parts, sequence, requestId, (writes) => writeAllAnew(connection, writes));
+    return retry(parts, sequence, requestId, check, (writes) => writeAllAnew(connection, writes));
   } finally {
     connection.setForeignKeys(true);
     connection.setTriggers(true);
   }
 }
 
-function retry({ connection, parked, outbox, transaction, tablesById }: ParkedParts, sequence: number, requestId: string | null, write: (writes: readonly RowWrite[]) => void): WriteOutcome {
+function retry({ connection, parked, outbox, transaction, tablesById }: ParkedParts, sequence: number, requestId: string | null, check: CheckRow, write: (writes: readonly RowWrite[]) => void): WriteOutcome {
   return transaction.runInternal(() => {
     const { groups, before, atomic } = requireDecided(parked, outbox, sequence);
     const writers = new RowWriters(connection, withoutDocuments(tablesById));
     try {
-      write(groups.flatMap((group, index) => writesOf(writers, group, before[index] ?? { columnIds: [], values: [] }, tablesById)));
+      write(groups.flatMap((group, index) => writesOf(writers, group, before[index] ?? { columnIds: [], values: [] }, tablesById, check)));
     } finally {
       writers.release();
     }
@@ -71,7 +94,7 @@ function withoutDocuments(tablesById: ReadonlyMap<number, TableSchema>): Readonl
   return new Map([...tablesById].map(([id, table]) => [id, { ...table, merge: { ...table.merge, documents: [] } }]));
 }
 
-function writesOf(writers: RowWriters, captured: ChangeGroup, old: BeforeGroup, tablesById: ReadonlyMap<number, TableSchema>): RowWrite[] {
+function writesOf(writers: RowWriters, captured: ChangeGroup, old: BeforeGroup, tablesById: ReadonlyMap<number, TableSchema>, check: CheckRow): RowWrite[] {
   const writer = writers.ofGroup(captured);
   const textOf = (key: readonly CellValue[], columnId: number): CellValue => writer.read(key).values.get(columnId) ?? null;
   const table = tablesById.get(captured.tableId) ?? writer.table;
@@ -80,6 +103,7 @@ function writesOf(writers: RowWriters, captured: ChangeGroup, old: BeforeGroup, 
     const key = group.keys.map((part) => part[row] as CellValue);
     const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
     const before = writer.read(key);
+    check(before, { kind: group.kind, before: new Map(old.columnIds.map((columnId, index) => [columnId, old.values[index]?.[row] ?? null])) }, table);
     return { writer, key, before, after: withChange(before, { kind: group.kind, values }, writer.columns) };
   });
 }
