@@ -85,7 +85,9 @@ export interface OpenDatabase extends LocalDatabase {
   /** Throws `schema-unknown-table`, and `key-invalid` for a key of another number of parts. */
   whereIs(tableName: string, key: readonly SqlValue[]): RowWhereabouts;
   writeFates(requestIds: readonly string[]): WriteFate[];
-  /** Makes a parked changeset a new one where nobody is asked. See write/retry-parked.ts. */
+  /** Makes a parked changeset a new one. See write/retry-parked.ts. */
+  retryParked(sequence: number): WriteOutcome;
+  /** The same where nobody is asked. */
   retryUntouched(sequence: number): WriteOutcome;
 }
 
@@ -240,6 +242,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     },
     writeFates: (requestIds: readonly string[]) => atOneMoment(() => writeFates(connection, requestIds)),
     flush: options.flush ?? ((): void => undefined),
+    retryParked: (sequence: number): WriteOutcome => retryParked(parkedParts(), sequence),
     retryUntouched: (sequence: number): WriteOutcome => retryUntouched(parkedParts(), sequence),
     close(): void {
       if (closed) return;
