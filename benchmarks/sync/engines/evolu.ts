@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Engine, SyncClient } from '../engine.ts';
 import type { LedgerRow } from '../rows.ts';
 import { openEvoluDriver } from './evolu-sqlite.ts';
-import { SocketGate } from './socket-gate.ts';
+import { gatedSocketClass, SocketGate } from './socket-gate.ts';
 
 const OWNER_SECRET = new Uint8Array(32).fill(7);
 const NEWEST = 30;
@@ -41,7 +41,7 @@ class EvoluLedger implements SyncClient {
       this.#database = database;
       return driver;
     };
-    const WebSocketConstructor = this.#gate.socketClass();
+    const WebSocketConstructor = gatedSocketClass(this.#gate);
     const createWebSocket = (url: string, options: object): unknown =>
       evolu.createWebSocket(url, { ...options, WebSocketConstructor, retryOptions: { retries: evolu.maxPositiveInt, initialDelay: '200ms', maxDelay: '500ms' } });
     const createDbWorker = (): unknown => localFirst.createDbWorkerForPlatform({ console, createSqliteDriver, createWebSocket, random: evolu.createRandom(), randomBytes, time });

@@ -4,7 +4,7 @@ import { startWorker, type JazzGroup, type JazzMap, type JazzNode, type JazzWork
 import type { Engine, SyncClient } from '../engine.ts';
 import type { LedgerRow } from '../rows.ts';
 import type { JazzCredentials } from './jazz-schema.ts';
-import { SocketGate } from './socket-gate.ts';
+import { gatedSocketClass, SocketGate } from './socket-gate.ts';
 
 const SCAN_MS = 2;
 
@@ -47,7 +47,7 @@ class JazzLedger implements SyncClient {
       accountID: accountId,
       accountSecret: secret,
       syncServer: `ws://${origin}`,
-      WebSocket: this.#gate.socketClass(),
+      WebSocket: gatedSocketClass(this.#gate),
       skipInboxLoad: true,
       asActiveAccount: false,
       crypto: await NapiCrypto.create(),

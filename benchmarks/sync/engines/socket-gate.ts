@@ -25,16 +25,6 @@ export class SocketGate {
     this.#dialled.delete(socket);
   }
 
-  /** The class to give to the library. */
-  socketClass(): new (url: string) => GatedSocket {
-    const gate = this;
-    return class extends GatedSocket {
-      constructor(url: string) {
-        super(gate, url);
-      }
-    };
-  }
-
   #dial(socket: GatedSocket): void {
     this.#dialled.add(socket);
     socket.dial();
@@ -105,4 +95,13 @@ class GatedSocket extends EventTarget {
     this.#gate.leave(this);
     this.dispatchEvent(new CloseEvent('close', { code: 1000 }));
   }
+}
+
+/** The class to give to the library. */
+export function gatedSocketClass(gate: SocketGate): new (url: string) => GatedSocket {
+  return class extends GatedSocket {
+    constructor(url: string) {
+      super(gate, url);
+    }
+  };
 }
