@@ -37,8 +37,8 @@ export const optimizeDeps: NonNullable<ViteUserConfig['optimizeDeps']> = {
 export const commands: Record<string, BrowserCommand<string[]>> = {
   opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
   // Loaded when a test asks for it: most need no server.
-  accessToSyncServer: async (_context, schemaJson = '', databaseId = '', origin = '') =>
-    (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin),
+  accessToSyncServer: async (_context, schemaJson = '', databaseId = '', origin = '', principal = 'ann') =>
+    (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin, principal),
 };
 
 /** The tests that need a browser. */

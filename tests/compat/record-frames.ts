@@ -43,6 +43,7 @@ const fromClient: ClientMessage[] = [
   { type: 'renew-token', token: 'd.e.f' },
   { type: 'ping' },
   { type: 'audit', cursor: 14, tables: [{ tableId: tableIdOf('entry'), sums: [1, 2 ** 32 - 1] }, { tableId: tableIdOf('rate'), sums: [1, 2, 3, 4] }] },
+  { type: 'presence', states: [{ tabId: id, topic: '', stateJson: '{"page":"budget"}' }, { tabId: id, topic: '["notes",["n1"],"body"]', stateJson: null }] },
 ];
 const fromServer: ServerMessage[] = [
   { type: 'welcome', protocolVersion: 1, epoch: id, watermark: 12, decidedUpTo: 129, decidedHash: id, reload: false, serverNowMs: 1_763_683_200_000, canWrite: true },
@@ -63,6 +64,7 @@ const fromServer: ServerMessage[] = [
   { type: 'pong', serverNowMs: 1_763_683_200_000 },
   { type: 'audit-answer', cursor: 14, compared: true, differing: [{ tableId: tableIdOf('entry'), ranges: [] }, { tableId: tableIdOf('rate'), ranges: [1] }], groups: groups.slice(0, 1) },
   { type: 'delivery-part', groups },
+  { type: 'presence-news', whole: true, seen: [{ siteId: id, principal: 'ann', name: 'Ann Åkesson', sinceMs: 1_763_683_200_000, tabId: id, topic: '', stateJson: '{}' }] },
 ];
 
 function record(side: RecordedFrame['side'], message: ClientMessage | ServerMessage): RecordedFrame {

@@ -13,7 +13,7 @@ describe('recorded frames', () => {
 
   it.each(versions.filter((version) => version >= PROTOCOL_FLOOR))('of protocol version %i still say what they said', (version) => {
     const recorded = JSON.parse(readFileSync(new URL(`protocol-${version}.json`, folder), 'utf8')) as RecordedFrame[];
-    expect(new Set(recorded.map(({ frame }) => frame.slice(2, 4))).size).toBe(12);
+    expect(new Set(recorded.map(({ frame }) => frame.slice(2, 4))).size).toBe(14);
     for (const { side, frame, message } of recorded) {
       const whole = new FrameAssembler(MAX_MESSAGE_BYTES).add(fromHex(frame));
       expect(whole).not.toBeNull();

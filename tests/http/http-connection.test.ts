@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
 import type { ServerMessage } from '../../packages/shared/src/index.ts';
+import { systemClock } from '../../packages/client/src/leader/clock.ts';
+import { newId } from '../../packages/client/src/new-id.ts';
 import { connectHttp } from '../../packages/client/src/worker/sync/http-connection.ts';
 import { createSyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
+import { SitePresence } from '../../packages/client/src/worker/presence/site-presence.ts';
 import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
 import { insert } from '../../packages/sync-server/src/testing/changeset.ts';
 import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
@@ -12,11 +15,13 @@ import { DATABASE } from '../../packages/sync-server/src/testing/test-server.ts'
 
 const tested = serverUnderTest();
 
-it('syncs both ways over plain HTTP, with the engine and the database of a real client', async () => {
+it('syncs both ways over plain HTTP, and shows who is here, with the engine and the database of a real client', async () => {
   const database = openInMemory({ schema: TEST_SCHEMA, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
   let report: SyncReport | null = null;
   const types: ServerMessage['type'][] = [];
+  const presence = new SitePresence({ clock: systemClock, onNews: () => undefined, onProblem: (error) => expect.unreachable(String(error)) });
   const engine = createSyncEngine({
+    presence,
     url: `ws://${tested.server.host}`,
     databaseId: DATABASE,
     token: () => tested.server.token(),
@@ -37,6 +42,10 @@ it('syncs both ways over plain HTTP, with the engine and the database of a real 
   const other = await tested.server.open();
   await other.commit([insert('accounts', 'theirs', { name: 'Bank' })]);
   await until(() => database.connection.value(`SELECT count(*) FROM accounts`) === 2);
+  presence.show(newId(), [{ topic: '', stateJson: '"over HTTP"' }]);
+  other.send({ type: 'presence', states: [{ tabId: new Uint8Array(16), topic: '', stateJson: '"over a socket"' }] });
+  await until(() => presence.everybody.seen.length === 2);
+  expect(new Set(presence.everybody.seen.map(({ stateJson }) => stateJson))).toEqual(new Set(['"over HTTP"', '"over a socket"']));
   engine.stop();
   await tested.server.logged('session-ended');
   expect(types[0]).toBe('welcome');

@@ -23,12 +23,12 @@ const runningByUse = new Map<string, Promise<Running>>();
  * A real server in this process with real files, for pages of that origin which a test drives: one for each schema and origin, for as long as the
  * process lives. Gives a token for one database.
  */
-export async function accessToSyncServer(schemaJson: string, databaseId: string, origin: string): Promise<SyncAccess> {
+export async function accessToSyncServer(schemaJson: string, databaseId: string, origin: string, principal: string = 'ann'): Promise<SyncAccess> {
   const use = `${origin} ${schemaJson}`;
   const starting = runningByUse.get(use) ?? start(schemaJson, origin);
   runningByUse.set(use, starting);
   const { sync, url } = await starting;
-  const token = await sync.issueToken({ principal: 'ann', databases: [databaseId], ttlMs: 600_000 });
+  const token = await sync.issueToken({ principal, name: `${principal} of the tests`, databases: [databaseId], ttlMs: 600_000 });
   return { url, token };
 }
 

@@ -163,6 +163,9 @@ export interface Client {
    */
   document<Value = unknown>(table: string, key: readonly SqlParam[], column: string): Promise<LiveDocument<Value>>;
 
+  /** Who else has this database open now, and what they show of themselves. */
+  readonly presence: Presence;
+
   /**
    * A query that stays current. It runs while somebody is subscribed. Asking again for the same statement with the same parameters gives the same
    * object for as long as somebody holds it, so it may be asked for wherever it is needed.
@@ -192,6 +195,45 @@ export interface Client {
 
   /** Lets accepted writes end, then leaves nothing behind: no lock, channel or worker. Later calls fail with `client-closed`. */
   close(): Promise<void>;
+}
+
+/** One tab of somebody, on this device or another. */
+export interface Person<State = unknown> {
+  readonly tabId: string;
+  /** Names the device's database; 32 hex digits. Tabs of one browser have the same. */
+  readonly siteId: string;
+  /** As whom they are signed in: what the server found in their token, not what they say. */
+  readonly principal: string;
+  /** The `name` of that token; null where it has none. */
+  readonly name: string | null;
+  /** A CSS colour for them, the same in every page; white text can be read on it. */
+  readonly color: string;
+  /** When this tab first showed something, by the server's clock; ms since 1970. */
+  readonly sinceMs: number;
+  /** What that tab shows of itself, as JSON. It comes from another device as it is: look before you trust. */
+  readonly state: State;
+}
+
+/** A value that changes by itself. */
+export interface Subscribable<T> {
+  /** The same object until something changed. */
+  readonly current: T;
+  /** Calls the listener at once and after every change, until the returned function is called. */
+  subscribe(listener: (value: T) => void): () => void;
+}
+
+/**
+ * Who is here: for as long as they are connected and show themselves. Nothing of it is stored, and without a connection nobody is known to be here.
+ * A tab that neither shows itself nor subscribes costs nothing, and is told nothing.
+ */
+export interface Presence {
+  /**
+   * Shows this to the others, in the place of what was shown before; null: this tab is seen no longer. Told at most ten times a second, then the newest.
+   * Throws `presence-invalid` for what is not JSON or takes more than 2 KB.
+   */
+  set(state: unknown): void;
+  /** All other tabs that are seen, those of this device too, the longest here first. */
+  readonly others: Subscribable<readonly Person[]>;
 }
 
 /** The promise of a write, which is settled as soon as it is committed on this device, with a second one beside it. */

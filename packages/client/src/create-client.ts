@@ -4,6 +4,7 @@ import type { Client, ClientOptions } from './client.ts';
 import { deleteDatabase } from './databases.ts';
 import { newId } from './new-id.ts';
 import { checkOptions } from './tab/check-options.ts';
+import { createTabPresence, type TabPresence } from './tab/tab-presence.ts';
 import { createLiveQueries } from './tab/live-queries.ts';
 import { followPageLifecycle } from './tab/page-lifecycle.ts';
 import { requireAllSent } from './tab/require-all-sent.ts';
@@ -65,6 +66,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
     reopen: async (worker) => {
       await open(worker);
       live.watchAgain();
+      presence.showAgain();
     },
     onProblem: onError,
     onStuck: (stuck) => {
@@ -75,6 +77,11 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   const live = createLiveQueries({
     watch: (queryId, statement) => connection.call((worker) => worker.watch(queryId, statement)),
     unwatch: (queryId) => connection.call((worker) => worker.unwatch(queryId)),
+  });
+  const presence: TabPresence = createTabPresence({
+    tabId: newId(),
+    show: (tabId, states) => connection.call((worker) => worker.showPresence(tabId, states)),
+    onProblem: onError,
   });
   const status = createStatusStore({
     ...INITIAL_STATUS,
@@ -88,6 +95,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       if (event.kind === 'status') status.hear(event.news);
       else if (event.kind === 'problem') onProblem(RockpoolError.fromData(event.error));
       else if (event.kind === 'first-sync') sync?.firstSync?.onProgress?.({ receivedBytes: event.receivedBytes, totalBytes: event.totalBytes });
+      else if (event.kind === 'presence') presence.hear(event.news);
       else live.onEvent(event);
     },
     token: async () => {
@@ -158,6 +166,7 @@ export async function createClient(options: ClientOptions): Promise<Client> {
   async function close(): Promise<void> {
     stopFollowing();
     live.end(closed);
+    presence.end();
     synced.end(closed);
     let deadline: ReturnType<typeof setTimeout> | undefined;
     const overdue = new Promise<void>((resolve) => {
@@ -229,8 +238,10 @@ export async function createClient(options: ClientOptions): Promise<Client> {
       };
       const statement = documentQuery(table, key, column);
       const read = async (): Promise<unknown> => decodeRows(await call((worker) => worker.query(statement)))[0]?.['text'] ?? null;
-      return openDocument<Value>({ read, change, follow: (listener) => live.live(statement).subscribe(listener) }, { table, column });
+      const topic = `${tableName}/${column}/${key.map(String).join('\u0000')}`;
+      return openDocument<Value>({ read, change, follow: (listener) => live.live(statement).subscribe(listener), presence: presence.about(topic) }, { table, column });
     },
+    presence: presence.about(''),
     liveQueries: () => live.list(),
     get status() {
       return status.current;

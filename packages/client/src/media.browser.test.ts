@@ -17,7 +17,7 @@ declare module 'vitest' {
 
 declare module 'vitest/browser' {
   interface BrowserCommands {
-    accessToSyncServer: (schemaJson: string, databaseId: string, origin: string) => Promise<{ readonly url: string; readonly token: string }>;
+    accessToSyncServer: (schemaJson: string, databaseId: string, origin: string, principal?: string) => Promise<{ readonly url: string; readonly token: string }>;
   }
 }
 

@@ -2,13 +2,15 @@ import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { eq } from 'drizzle-orm';
 import { StrictMode, Suspense, type ReactElement } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
+import { encodeSchema } from '@rockpool/shared';
 import { afterEach, expect, it } from 'vitest';
+import { commands } from 'vitest/browser';
 import type { Client } from './client.ts';
-import { createClient, sql } from './index.ts';
+import { createClient, newId, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from './testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
-import { RockpoolProvider, useClient, useLiveQuery, useSuspenseLiveQuery, useSyncStatus, useWhereabouts } from './react/index.ts';
+import { RockpoolProvider, useClient, useLiveQuery, usePresence, useSuspenseLiveQuery, useSyncStatus, useWhereabouts } from './react/index.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull() });
 const schema = defineSchema({ note });
@@ -165,4 +167,33 @@ it('tells where the changes of a row are, and again when sync has news', async (
     </RockpoolProvider>,
   );
   await expect.poll(() => container.textContent).toBe('pending 1');
+});
+
+function Present({ page }: { readonly page?: string }): ReactElement {
+  const others = usePresence<{ page: string }>(page === undefined ? undefined : { page });
+  return <u>{others.map(({ principal, state }) => `${principal} on ${state.page}`).join(', ')}</u>;
+}
+
+it('draws who else is here, shows this tab for as long as the component is there, and looks on without a state', async () => {
+  const databaseId = newId();
+  const openAs = async (principal: string): Promise<Client> => {
+    const { url, token } = await commands.accessToSyncServer(encodeSchema(schema), databaseId, location.origin, principal);
+    return createClient({ name: freshName(), schema, sync: { url, databaseId, token: () => token } });
+  };
+  client = await openAs('ann');
+  const ben = await openAs('ben');
+  try {
+    ben.presence.set({ page: 'notes' });
+    const seen = (): unknown => ben.presence.others.current.map(({ state }) => state);
+    ben.presence.others.subscribe(() => undefined);
+    const page = draw(<RockpoolProvider client={client}><Present page="budget" /></RockpoolProvider>);
+    await expect.poll(() => page.querySelector('u')?.textContent, { timeout: 10_000 }).toBe('ben on notes');
+    await expect.poll(seen, { timeout: 10_000 }).toEqual([{ page: 'budget' }]);
+    root?.render(<RockpoolProvider client={client}><Present /></RockpoolProvider>);
+    await expect.poll(seen, { timeout: 10_000 }).toEqual([]);
+    ben.presence.set({ page: 'accounts' });
+    await expect.poll(() => page.querySelector('u')?.textContent, { timeout: 10_000 }).toBe('ben on accounts');
+  } finally {
+    await ben.close();
+  }
 });

@@ -46,9 +46,13 @@ export {
   MAX_FRAME_BYTES,
   MAX_HELLO_BYTES,
   MAX_MESSAGE_BYTES,
+  MAX_PRESENCE_STATE_BYTES,
+  MAX_PRESENCE_STATES,
+  MAX_PRESENCE_TOPIC_BYTES,
   MAX_PUSH_CHANGESETS,
   MAX_VALUE_BYTES,
   PING_INTERVAL_MS,
+  PRESENCE_INTERVAL_MS,
   PUSH_BYTES,
   SILENCE_LIMIT_MS,
 } from './protocol/limits.ts';
@@ -64,6 +68,7 @@ export {
   type ServerMessage,
 } from './protocol/message-codec.ts';
 export type { Outcome } from './protocol/outcome.ts';
+export type { Presence, PresenceNews, PresenceState, SeenPresence } from './protocol/presence.ts';
 export { PROTOCOL_FLOOR, PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 export type { Push, PushedChangeset } from './protocol/push.ts';
 export type { RenewToken } from './protocol/renew-token.ts';

@@ -1,3 +1,4 @@
+import type { Awareness } from 'y-protocols/awareness';
 import type { Doc, UndoManager } from 'yjs';
 
 /** A document that is open in this page: its JSON, and the Y.Doc that editors bind to. Get it from `client.document`. */
@@ -5,7 +6,7 @@ export interface LiveDocument<Value = unknown> {
   /**
    * What editors bind to. Changes made in it are written to the database by and by, each as a change of the JSON that merges with what others
    * change; changes made elsewhere, in this tab or any other or on another device, appear in it. It is this page's own: only the JSON leaves it, so
-   * formats of a Y.Text and its positions mean nothing elsewhere.
+   * formats of a Y.Text and its positions mean nothing elsewhere. (`awareness` translates the positions of cursors.)
    */
   readonly doc: Doc;
   /** The JSON as it is in this page; null when the document has gone. */
@@ -18,6 +19,12 @@ export interface LiveDocument<Value = unknown> {
   change(next: (value: Value) => Value): void;
   /** Takes back and makes again what was changed in this page through `doc` or `change`. */
   readonly undoManager: UndoManager;
+  /**
+   * Who has this document open, and where their cursors are, for bindings of editors (y-codemirror, y-quill): the Awareness of y-protocols. From the
+   * first time that it is asked for, this tab is seen by the others too. Of `user` nothing is sent: in the states of others it is their name, or
+   * principal, as the server knows them, with a colour.
+   */
+  readonly awareness: Awareness;
   /** Called after every change of `value`, `state` or `error`, until the returned function is called. */
   onChange(listener: () => void): () => void;
   /** Resolves when everything that was changed here is committed. Rejects with what keeps it from being so. */

@@ -1,6 +1,9 @@
 import { documentColumns, RockpoolError, toRockpoolError, type DocumentRule, type TableSchema } from '@rockpool/shared';
 import { applyChange, diffJson, parseJson, PathRule, readNode, rootValue, rootOf, writeJson, type JsonChange, type JsonValue } from '@rockpool/shared/document';
 import { Doc, UndoManager } from 'yjs';
+import type { Awareness } from 'y-protocols/awareness';
+import type { Presence } from '../client.ts';
+import { createAwareness } from './awareness.ts';
 import type { LiveDocument } from './live-document.ts';
 
 /** What an open document needs of its client. */
@@ -11,6 +14,8 @@ export interface DocumentSource {
   readonly follow: (listener: () => void) => () => void;
   /** Makes a change in the document as it is in the database, and gives the JSON text that it then holds. Rejects with `document-gone`. */
   readonly change: (changeJson: string) => Promise<string>;
+  /** Of those who have it open. */
+  readonly presence: Presence;
 }
 
 export interface DocumentPlace {
@@ -49,6 +54,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   let error: RockpoolError | null = null;
   let isDirty = false;
   let work: Promise<void> | null = null;
+  let awareness: Awareness | null = null;
 
   const read = (): JsonValue => readNode(rootValue(doc), rule.maxDepth);
   const tell = (): void => {
@@ -124,6 +130,9 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   return {
     doc,
     undoManager,
+    get awareness() {
+      return (awareness ??= createAwareness(doc, { presence: source.presence, whenSaved: saved }));
+    },
     get value() {
       return state === 'gone' ? null : (read() as Value);
     },
@@ -144,6 +153,8 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     saved,
     async close() {
       unfollow();
+      // At once: who opens the document again must not be hidden by what ends late.
+      awareness?.destroy();
       try {
         await saved();
       } finally {

@@ -11,11 +11,11 @@ import { createCommitFollower } from './commit-notice.ts';
 import { compareSchemas } from './compare-schemas.ts';
 import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
+import { createLifeLocks } from './life-locks.ts';
 import { createLink, REQUEST_DEADLINE_MS, type Link } from './link.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import { ReadInterrupted } from './read-interrupted.ts';
 import { remoteReads } from './remote-reads.ts';
-import { createTransactionLocks } from './transaction-locks.ts';
 import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
 
 /*
@@ -82,7 +82,7 @@ export class Membership<Database extends WritableDatabase> {
   private readonly tabId: string;
   private readonly election: ReturnType<typeof createElection>;
   private readonly link: Link;
-  private readonly transactionLocks: ReturnType<typeof createTransactionLocks>;
+  private readonly transactionLocks: ReturnType<typeof createLifeLocks>;
   private readonly commits = createCommitFollower();
   private readonly remoteReads: Reads;
   private readonly writing = new Set<Promise<unknown>>();
@@ -108,7 +108,7 @@ export class Membership<Database extends WritableDatabase> {
     this.tabId = options.newId();
     this.election = createElection(options.locks, `rockpool:${options.scope}:leader`);
     this.link = createLink({ clock: options.clock, newRequestId: options.newId, send: (to, message) => this.channel?.send(to, { ...message, tabId: this.tabId }) });
-    this.transactionLocks = createTransactionLocks(options.locks, options.scope, options.onProblem);
+    this.transactionLocks = createLifeLocks(options.locks, `rockpool:${options.scope}:transaction`, options.onProblem);
     this.remoteReads = remoteReads(this.link);
   }
 

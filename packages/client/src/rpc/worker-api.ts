@@ -2,6 +2,7 @@ import type { ErrorData } from '@rockpool/shared';
 import type { RowsDiff } from './rows-diff.ts';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { Migration } from './migration.ts';
+import type { OwnState, SeenNews } from './presence.ts';
 import type { ParkedChangeset } from './parked-changeset.ts';
 import type { Persistence, PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
@@ -83,6 +84,8 @@ export interface WorkerApi extends DatabasesApi {
   writeFates(requestIds: readonly string[]): Promise<readonly WriteFate[]>;
   /** Sync tries at once, in whatever tab it runs. */
   syncNow(): Promise<void>;
+  /** From now on this is shown of the tab to others, and news of them arrive as events. The page makes the tab's id. */
+  showPresence(tabId: string, states: readonly OwnState[]): Promise<void>;
   /** From now on results of this query arrive as events under `queryId`, the first one at once. */
   watch(queryId: number, statement: SqlStatement): Promise<void>;
   unwatch(queryId: number): Promise<void>;
@@ -119,5 +122,6 @@ export type WorkerEvent =
   | { readonly kind: 'status'; readonly news: StatusNews }
   /** The first sync comes as a file, before anything is open. */
   | { readonly kind: 'first-sync'; readonly receivedBytes: number; readonly totalBytes: number }
+  | { readonly kind: 'presence'; readonly news: SeenNews }
   /** Something failed that no call is waiting for. */
   | { readonly kind: 'problem'; readonly error: ErrorData };

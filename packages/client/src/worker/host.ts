@@ -14,6 +14,7 @@ import type { OpenDatabase } from './database/open-database.ts';
 import type { FirstSyncProgress } from './first-sync/download-snapshot.ts';
 import { firstSync } from './first-sync/first-sync.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
+import { createTabPresence, type TabPresence } from './presence/tab-presence.ts';
 import { chooseMedium } from './storage/choose-medium.ts';
 import { databases } from './storage/databases.ts';
 import { createLocalOpener } from './storage/open-local.ts';
@@ -26,11 +27,12 @@ export function createHost(): WorkerApi {
   let membership: Membership<OpenDatabase> | null = null;
   let live: LiveRunner | null = null;
   let streams: Streams | null = null;
+  let presence: TabPresence | null = null;
   let news: StatusNews | null = null;
 
-  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams; readonly news: StatusNews } {
-    if (membership === null || live === null || streams === null || news === null) throw new RockpoolError('internal', { called: 'before open' });
-    return { membership, live, streams, news };
+  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams; readonly presence: TabPresence; readonly news: StatusNews } {
+    if (membership === null || live === null || streams === null || presence === null || news === null) throw new RockpoolError('internal', { called: 'before open' });
+    return { membership, live, streams, presence, news };
   }
 
   return {
@@ -70,20 +72,24 @@ export function createHost(): WorkerApi {
           });
         },
       });
+      const scope = scopeOf(name, persistence);
+      const openPort = (channelName: string): BroadcastChannel => new BroadcastChannel(channelName);
+      const shown = createTabPresence({ scope, openPort, locks: navigator.locks, clock: systemClock, onNews: (seen) => send({ kind: 'presence', news: seen }), onProblem: problem });
+      presence = shown;
       const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
-        scope: scopeOf(options.name, persistence),
+        scope,
         schema: options.schema,
         migrationCount: options.migrations?.length ?? 0,
         initialStatus,
         locks: navigator.locks,
-        openPort: (name) => new BroadcastChannel(name),
+        openPort,
         clock: systemClock,
         newId,
         sharesFiles: medium.allowsReaders,
         openDatabase: openLocal,
         // Sync starts here and lives as long as this tab leads.
         startWork: (tools) =>
-          options.sync === null ? NO_WORK : startSync({ target: options.sync, token: async () => tab.token(), tools, persistence }),
+          options.sync === null ? NO_WORK : startSync({ target: options.sync, token: async () => tab.token(), tools, persistence, presence: shown }),
         onTouched: (touched) => live?.touch(touched),
         onStatus: (leaderStatus, role) => setStatus({ ...leaderStatus, role }),
         onProblem: problem,
@@ -128,17 +134,23 @@ export function createHost(): WorkerApi {
     whereIs: async (table, key) => opened().membership.reads.whereIs(table, key),
     writeFates: async (requestIds) => opened().membership.reads.writeFates(requestIds),
     syncNow: async () => opened().membership.syncNow(),
+    showPresence: async (tabId, states) => opened().presence.show(tabId, states),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),
     unwatch: async (queryId) => opened().live.unwatch(queryId),
     suspend: async () => {
+      opened().presence.suspend();
       await opened().streams.closeAll();
       await opened().membership.suspend();
     },
-    resume: async () => opened().membership.resume(),
+    resume: async () => {
+      opened().presence.resume();
+      await opened().membership.resume();
+    },
     // As if this worker had been told itself, which it is in Firefox: sync listens there, if it runs here.
     online: async () => void globalThis.dispatchEvent(new Event('online')),
     ping: () => Promise.resolve(),
     close: async () => {
+      presence?.close();
       await streams?.closeAll();
       await membership?.close();
     },

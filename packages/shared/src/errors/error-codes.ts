@@ -58,6 +58,7 @@ const ERROR_KINDS = {
   'migration-refused': ['ask-user', 'A migration of the app would lose changes that were not sent yet; the database is as it was.'],
   'network-unreachable': ['retry', 'The server cannot be reached.'],
   'other-principal': ['reauthenticate', 'The database holds unsent changes of another person, or a tab has it open as another person.'],
+  'presence-invalid': ['bug', 'What a tab shows of itself to others is not JSON, is too large, or there is too much of it.'],
   'protocol-version': ['upgrade', 'Client and server speak different protocol versions.'],
   'query-invalid': ['ask-user', 'SQLite does not accept this statement.'],
   'rate-limited': ['retry', 'Too many requests in a short time.'],

@@ -43,3 +43,15 @@ export const SILENCE_LIMIT_MS = 40_000;
 
 /** A new connection has this long to say hello. */
 export const HELLO_DEADLINE_MS = 10_000;
+
+/** The states of one site, over all its tabs and topics: some tabs, each with a document or two open. */
+export const MAX_PRESENCE_STATES = 32;
+
+/** One state of presence, as JSON: a cursor takes some 100 bytes, a name and a page a few more. */
+export const MAX_PRESENCE_STATE_BYTES: number = 2 * 1024;
+
+/** What a state is about: a table, a key and a column. */
+export const MAX_PRESENCE_TOPIC_BYTES: number = 1024;
+
+/** A side tells what has changed in presence at most this often, and then the newest of each: a cursor that moves still looks as if it did. */
+export const PRESENCE_INTERVAL_MS = 100;

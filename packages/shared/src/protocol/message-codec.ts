@@ -10,12 +10,13 @@ import { readDeliveryPart, type DeliveryPart } from './delivery-part.ts';
 import { readFailure, writeFailure, type Failure } from './failure.ts';
 import { readHello, writeHello, type Hello } from './hello.ts';
 import { readPong, writePong, type Ping, type Pong } from './ping.ts';
+import { readPresence, readPresenceNews, writePresence, writePresenceNews, type Presence, type PresenceNews } from './presence.ts';
 import { readPush, writePush, type Push } from './push.ts';
 import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.ts';
 import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
 
-export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping | Audit;
-export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer | DeliveryPart;
+export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping | Audit | Presence;
+export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer | DeliveryPart | PresenceNews;
 
 /** First byte of every message. A number is never given to another message. */
 export const MESSAGE_CODES = {
@@ -25,12 +26,14 @@ export const MESSAGE_CODES = {
   'renew-token': 4,
   ping: 5,
   audit: 6,
+  presence: 7,
   welcome: 65,
   delivery: 66,
   failure: 67,
   pong: 68,
   'audit-answer': 69,
   'delivery-part': 70,
+  'presence-news': 71,
 } as const;
 
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array<ArrayBuffer> {
@@ -69,6 +72,12 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
       break;
     case 'delivery-part':
       writeGroups(writer, message.groups);
+      break;
+    case 'presence':
+      writePresence(writer, message);
+      break;
+    case 'presence-news':
+      writePresenceNews(writer, message);
       break;
     case 'ping':
       break;
@@ -116,6 +125,8 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
         return { type: 'ping' };
       case MESSAGE_CODES.audit:
         return readAudit(reader);
+      case MESSAGE_CODES.presence:
+        return readPresence(reader);
       default:
         return reader.fail('unknown message');
     }
@@ -138,6 +149,8 @@ export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
         return readAuditAnswer(reader);
       case MESSAGE_CODES['delivery-part']:
         return readDeliveryPart(reader);
+      case MESSAGE_CODES['presence-news']:
+        return readPresenceNews(reader);
       default:
         return reader.fail('unknown message');
     }

@@ -84,6 +84,12 @@ const auditedTable: fc.Arbitrary<AuditedTable> = fc
   .constantFrom(1, 2, 16)
   .chain((ranges) => plain({ tableId: columnId, sums: fc.array(u32, { minLength: ranges * 2, maxLength: ranges * 2 }) }));
 
+const presenceState = {
+  tabId: id,
+  topic: fc.string({ maxLength: 20 }),
+  stateJson: fc.option(fc.json({ maxDepth: 2 }), { nil: null }),
+};
+
 export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
   plain({
     type: fc.constant('hello' as const),
@@ -107,6 +113,7 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
   plain({ type: fc.constant('renew-token' as const), token: fc.string() }),
   plain({ type: fc.constant('ping' as const) }),
   plain({ type: fc.constant('audit' as const), cursor: safe, tables: fc.array(auditedTable, { maxLength: 3 }) }),
+  plain({ type: fc.constant('presence' as const), states: fc.array(plain(presenceState), { maxLength: 3 }) }),
 );
 
 export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
@@ -138,6 +145,11 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
   plain({ type: fc.constant('failure' as const), code: fc.constant('auth-token-expired' as const), fields: fc.constant({ seconds: 3 }) }),
   plain({ type: fc.constant('pong' as const), serverNowMs: safe }),
   plain({ type: fc.constant('delivery-part' as const), groups: fc.array(changeGroup, { maxLength: 3 }) }),
+  plain({
+    type: fc.constant('presence-news' as const),
+    whole: fc.boolean(),
+    seen: fc.array(plain({ siteId: id, principal: fc.string(), name: fc.string(), sinceMs: safe, ...presenceState }), { maxLength: 3 }),
+  }),
   plain({
     type: fc.constant('audit-answer' as const),
     cursor: safe,

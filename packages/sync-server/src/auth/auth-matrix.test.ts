@@ -89,6 +89,7 @@ const MESSAGE_ROWS: Readonly<Record<Exclude<ClientMessage['type'], 'hello'>, () 
   confirm: () => ({ type: 'confirm', cursor: 0, decidedUpTo: 0 }),
   audit: () => ({ type: 'audit', cursor: 0, tables: [] }),
   'renew-token': async () => ({ type: 'renew-token', token: await sign(claims()) }),
+  presence: () => ({ type: 'presence', states: [] }),
   ping: () => ({ type: 'ping' }),
 };
 

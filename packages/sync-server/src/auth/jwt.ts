@@ -33,16 +33,18 @@ export interface TokenRequest {
   readonly databases: readonly string[];
   /** Default `editor`. */
   readonly role?: Role;
+  /** What others see of them in presence. */
+  readonly name?: string;
   /** Ids that the same person had before; see Principal. */
   readonly formerly?: readonly string[];
   readonly ttlMs: number;
 }
 
-/** A signed JWT: `sub` the principal, `databases`, `role`, and `iss`, `aud`, `nbf`, `exp`. */
+/** A signed JWT: `sub` the principal, `name`, `databases`, `role`, and `iss`, `aud`, `nbf`, `exp`. */
 export async function issueToken(secret: Uint8Array, request: TokenRequest, nowMs: number, { issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: Pick<TokenRules, 'issuer' | 'audience'> = {}): Promise<string> {
-  const { principal, databases, role = 'editor', formerly = [], ttlMs } = request;
+  const { principal, name, databases, role = 'editor', formerly = [], ttlMs } = request;
   const nowS = Math.floor(nowMs / 1000);
-  return new SignJWT({ databases: [...databases], role, ...(formerly.length > 0 && { formerly: [...formerly] }) })
+  return new SignJWT({ databases: [...databases], role, ...(name !== undefined && { name }), ...(formerly.length > 0 && { formerly: [...formerly] }) })
     .setProtectedHeader({ alg: SECRET_ALGORITHM })
     .setSubject(principal)
     .setIssuer(issuer)
@@ -91,14 +93,21 @@ function tokenError(error: unknown): RockpoolError {
 }
 
 function readPrincipal(payload: Readonly<Record<string, unknown>>): Principal {
-  const { sub, exp, databases = [], role = 'viewer', formerly = [] } = payload;
+  const { sub, exp, name, databases = [], role = 'viewer', formerly = [] } = payload;
   const valid = typeof sub === 'string' && sub.length > 0 && sub.length <= MAX_PRINCIPAL_LENGTH && typeof exp === 'number' && isTextList(databases) && isTextList(formerly) && isRole(role);
   if (!valid) throw new RockpoolError('auth-token-invalid');
-  return { id: sub, formerly, databases, role, expiresAtMs: exp * 1000 };
+  return { id: sub, ...(typeof name === 'string' && { name: shortName(name) }), formerly, databases, role, expiresAtMs: exp * 1000 };
 }
 
 /** It is stored with every changeset; no identity provider's ids are longer (OpenID allows 255). */
 export const MAX_PRINCIPAL_LENGTH = 255;
+
+/** Goes out with every state of presence; a longer one is cut, not refused: identity providers let people write what they like. */
+const MAX_NAME_LENGTH = 100;
+
+function shortName(name: string): string {
+  return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
+}
 
 function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');

@@ -4,6 +4,8 @@ import type { Operation, Role } from './role.ts';
 export interface Principal {
   /** Kept in the log, and named in the conflict ledger. */
   readonly id: string;
+  /** What others see of them in presence. Default: nothing but the id. */
+  readonly name?: string;
   /**
    * Ids that the same person had before, such as that of an anonymous start: after a sign-in a device goes on as the site that it was.
    * Default: none.

@@ -1,4 +1,4 @@
-import { DELIVERY_PART_BYTES, encodeDelivery, encodeDeliveryPart, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type ChangeGroup, type Hello, type Push, type Welcome } from '@rockpool/shared';
+import { DELIVERY_PART_BYTES, encodeDelivery, encodeDeliveryPart, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type ChangeGroup, type Hello, type Presence, type Push, type Welcome } from '@rockpool/shared';
 import { TableAudits } from '../audit/table-audits.ts';
 import type { Principal } from '../auth/principal.ts';
 import { ownPush, ownSite } from '../backend/own-site.ts';
@@ -7,6 +7,7 @@ import { outcomesAfter } from '../log/outcomes.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import type { SiteState } from '../log/sites.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
+import { PresenceRoom, type Speaker } from '../presence/presence-room.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import { encodeParts } from '../pull/encode-parts.ts';
 import type { Sender } from '../push/admit-changeset.ts';
@@ -76,6 +77,7 @@ export class LiveDatabase {
   private publishedUpTo: number;
   private readonly queue: PushQueue;
   private readonly audits: TableAudits;
+  private readonly presence = new PresenceRoom();
   private readonly auditing = new Set<Subscriber>();
   // Services that follow the changes.
   private readonly waiting = new Set<(goesOn: boolean) => void>();
@@ -143,6 +145,7 @@ export class LiveDatabase {
   leave(subscriber: Subscriber): void {
     this.subscriptions.delete(subscriber);
     this.foreigners.delete(subscriber);
+    this.presence.leave(subscriber);
     if (this.subscriberBySite.get(subscriber.site) === subscriber) this.subscriberBySite.delete(subscriber.site);
   }
 
@@ -251,8 +254,14 @@ export class LiveDatabase {
     });
   }
 
+  /** What a session's tabs show of themselves; to be told who else is here comes with it. Throws `presence-invalid`. */
+  show(subscriber: Subscriber, { states }: Presence, speaker: Speaker): void {
+    if (this.subscriptions.has(subscriber)) this.presence.show(subscriber, speaker, states);
+  }
+
   /** Settles what waits, and closes the file. */
   close(): Promise<void> | void {
+    this.presence.close();
     this.audits.close();
     const draining = this.queue.drainAll();
     if (draining !== null) return draining.then(() => this.close());

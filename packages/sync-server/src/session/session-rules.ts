@@ -22,6 +22,8 @@ export const OPERATION_OF_MESSAGE: Readonly<Record<ClientMessage['type'], Operat
   push: 'write',
   confirm: 'read',
   audit: 'read',
+  // Who may only look on is seen, too.
+  presence: 'read',
   'renew-token': 'read',
   ping: 'read',
 };

@@ -202,6 +202,9 @@ export class Session implements Subscriber {
         return this.database?.confirm(this, message.cursor, message.decidedUpTo);
       case 'audit':
         return this.database?.audit(this, message, (tableIds) => this.context.log('audit-differs', { database: this.databaseId, site: this.site, tables: tableIds.length }));
+      case 'presence':
+        if (this.principal !== null) this.database?.show(this, message, { principal: this.principal, nowMs: receivedMs });
+        return;
       case 'renew-token':
         return this.renew(message.token);
       case 'ping':

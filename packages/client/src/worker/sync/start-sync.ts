@@ -1,6 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
 import type { Persistence } from '../../rpc/persistence.ts';
+import type { TabPresence } from '../presence/tab-presence.ts';
 import type { SyncTarget } from '../../rpc/worker-api.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { webSocketOrHttp } from './choose-connection.ts';
@@ -15,18 +16,22 @@ export interface StartSyncOptions {
   readonly token: () => Promise<string>;
   readonly tools: LeaderTools<OpenDatabase>;
   readonly persistence: Persistence;
+  /** Default: nobody takes part in presence. */
+  readonly presence?: TabPresence;
 }
 
 /** Syncs for as long as this tab leads. */
-export function startSync({ target, token, tools, persistence }: StartSyncOptions): LeaderWork {
+export function startSync({ target, token, tools, persistence, presence }: StartSyncOptions): LeaderWork {
   const { database, committed } = tools;
   const connect = webSocketOrHttp(connectWebSocket, connectHttp);
   const nowMs = (): number => Date.now();
+  const line = presence?.lead();
   const engine = createSyncEngine({
     ...target,
     token,
     database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: (touched) => tools.publishCommit(touched) }),
     connect: committed === undefined ? connect : sendWhenStored(connect, committed),
+    ...(line === undefined ? {} : { presence: line }),
     inTurn: (job) => tools.inTurn(job),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
     onProblem: (error) => tools.publishProblem(error),
@@ -43,6 +48,7 @@ export function startSync({ target, token, tools, persistence }: StartSyncOption
     stop: async () => {
       globalThis.removeEventListener('online', tryNow);
       engine.stop();
+      line?.stop();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
 import { createSteadyClock, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type ChangeGroup, type Delivery, type PushedChangeset, type Welcome } from '@rockpool/shared';
+import type { PresenceLine } from '../presence/site-presence.ts';
 import type { WelcomeVerdict } from './judge-welcome.ts';
 import { asksReload, INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
@@ -59,6 +60,8 @@ export interface SyncEngineOptions {
   readonly token: () => Promise<string>;
   readonly database: SyncDatabase;
   readonly connect: Connect;
+  /** Default: nobody takes part. */
+  readonly presence?: PresenceLine;
   readonly onReport: (report: SyncReport) => void;
   /** Something to tell the user that ends no connection. */
   readonly onProblem: (error: RockpoolError) => void;
@@ -93,7 +96,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs sync-machine.ts: timers, token, socket, outbox and apply. One per leader. */
 export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
-  const { database, connect, url, databaseId, token } = options;
+  const { database, connect, presence, url, databaseId, token } = options;
   const nowMs = options.nowMs ?? Date.now;
   const inTurn = options.inTurn ?? ((job) => job());
   const steadyMs = createSteadyClock(nowMs, () => performance.now());
@@ -151,6 +154,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         clearTimeout(confirmTimer);
         confirmTimer = undefined;
         audit.stop();
+        presence?.disconnected();
         break;
       case 'ping':
         connection?.send({ type: 'ping' });
@@ -167,6 +171,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         break;
       case 'audit-answer':
         guarded(() => audit.answered(effect.answer));
+        break;
+      case 'presence':
+        presence?.heard(effect.news);
         break;
       case 'apply':
         apply(effect.delivery);
@@ -228,7 +235,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     else if (verdict.kind === 'copied') {
       dispatch({ type: 'copied' });
       askWhatDiffers(verdict.pushAfter, welcome);
-    }
+    } else presence?.connected((states) => connection?.send({ type: 'presence', states }));
   }
 
   function changeSite(firstOwn: number): void {

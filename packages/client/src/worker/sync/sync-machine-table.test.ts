@@ -54,6 +54,7 @@ const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
   failure: message({ type: 'failure', code: 'auth-token-expired', fields: {} }),
   pong: message({ type: 'pong', serverNowMs: NOW_MS }),
   'audit-answer': message({ type: 'audit-answer', cursor: 1, compared: true, differing: [], groups: [] }),
+  'presence-news': message({ type: 'presence-news', whole: true, seen: [] }),
 };
 
 /** The next phase and the effects, in order; `-`: the phase stays and nothing is done. `wake` comes when every deadline is over. */
@@ -79,6 +80,7 @@ const TABLE: Readonly<Record<EventName, Readonly<Record<keyof typeof STATES, str
   failure: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect' },
   pong: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'live note-server-time', live: 'live note-server-time', reloading: 'live note-server-time', copied: 'live note-server-time', 'read only': 'live note-server-time' },
   'audit-answer': { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'live audit-answer', live: 'live audit-answer', reloading: 'live audit-answer', copied: 'live audit-answer', 'read only': 'live audit-answer' },
+  'presence-news': { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', 'catching up': 'live presence', live: 'live presence', reloading: 'live presence', copied: 'live presence', 'read only': 'live presence' },
 };
 
 describe('the sync machine, every event in every state', () => {

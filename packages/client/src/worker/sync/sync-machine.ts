@@ -1,4 +1,4 @@
-import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type DeliveryPart, type ErrorData, type ServerMessage, type Welcome } from '@rockpool/shared';
+import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type DeliveryPart, type ErrorData, type PresenceNews, type ServerMessage, type Welcome } from '@rockpool/shared';
 import type { SyncStage } from '../../rpc/sync-status.ts';
 import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
 
@@ -102,6 +102,7 @@ export type Effect =
   /** The server has told its clock's time. */
   | { readonly type: 'note-server-time'; readonly serverNowMs: number }
   | { readonly type: 'audit-answer'; readonly answer: AuditAnswer }
+  | { readonly type: 'presence'; readonly news: PresenceNews }
   /** Keep these rows for the delivery that follows. */
   | { readonly type: 'stage'; readonly part: DeliveryPart }
   | { readonly type: 'apply'; readonly delivery: Delivery }
@@ -234,6 +235,7 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }
   if (state.phase === 'live' && message.type === 'audit-answer') return { state: scheduled(heard), effects: [{ type: 'audit-answer', answer: message }] };
+  if (state.phase === 'live' && message.type === 'presence-news') return { state: scheduled(heard), effects: [{ type: 'presence', news: message }] };
   if (state.phase === 'live' && message.type === 'pong') {
     const told = { ...heard, clockOffsetMs: moment.wallMs - message.serverNowMs };
     return { state: scheduled(told), effects: [{ type: 'note-server-time', serverNowMs: message.serverNowMs }] };

@@ -1,0 +1,122 @@
+import { PathRule, writeJson, type JsonValue } from '@rockpool/shared/document';
+import { DEFAULT_DOCUMENT_RULE } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import * as Y from 'yjs';
+import type { Person, Presence } from '../client.ts';
+import { createAwareness } from './awareness.ts';
+
+const path = PathRule.root({ ...DEFAULT_DOCUMENT_RULE, text: ['body'] });
+
+/** A page with the document open; what it shows lies in `shown`. */
+function openPage(value: JsonValue): { doc: Y.Doc; text: Y.Text; awareness: ReturnType<typeof createAwareness>; shown: () => unknown; hear: (...people: Person[]) => void; settled: () => Promise<void>; write: (next: JsonValue) => void } {
+  const doc = new Y.Doc();
+  const write = (next: JsonValue): void => doc.transact(() => writeJson(doc, next, path), 'database');
+  write(value);
+  let shown: unknown = null;
+  let tell: (people: readonly Person[]) => void = () => undefined;
+  const presence: Presence = {
+    set: (state) => (shown = JSON.parse(JSON.stringify(state))),
+    others: { current: [], subscribe: (listener) => ((tell = listener), () => undefined) },
+  };
+  const awareness = createAwareness(doc, { presence, whenSaved: () => Promise.resolve() });
+  const text = (doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text;
+  return { doc, text, awareness, shown: () => shown, hear: (...people) => tell(people), settled: () => new Promise((resolve) => setTimeout(resolve)), write };
+}
+
+function select(page: ReturnType<typeof openPage>, anchor: number, head: number): void {
+  page.awareness.setLocalStateField('cursor', { anchor: Y.createRelativePositionFromTypeIndex(page.text, anchor), head: Y.createRelativePositionFromTypeIndex(page.text, head) });
+}
+
+/** Where the cursor of the only other one stands in this page. */
+function seenCursor(page: ReturnType<typeof openPage>): readonly (number | undefined)[] | null {
+  const [, state] = [...page.awareness.getStates()].find(([id]) => id !== page.awareness.clientID) ?? [];
+  const cursor = state?.['cursor'] as { anchor: Y.RelativePosition; head: Y.RelativePosition } | null | undefined;
+  if (cursor == null) return null;
+  return [cursor.anchor, cursor.head].map((position) => Y.createAbsolutePositionFromRelativePosition(position, page.doc)?.index);
+}
+
+const person = (state: unknown, changes: Partial<Person> = {}): Person => ({ tabId: 'theirs', siteId: 's', principal: 'ben', name: 'Ben', color: 'green', sinceMs: 1, state, ...changes });
+
+describe('the awareness of a document', () => {
+  it('brings a cursor from one page’s Y.Doc to another’s, and it moves with the text', async () => {
+    const [mine, theirs] = [openPage({ body: 'low tide' }), openPage({ body: 'low tide' })];
+    select(theirs, 4, 8);
+    await theirs.settled();
+    mine.hear(person(theirs.shown()));
+    expect(seenCursor(mine)).toEqual([4, 8]);
+    mine.text.insert(0, 'very ');
+    expect(seenCursor(mine)).toEqual([9, 13]);
+  });
+
+  it('places a cursor that came before its text anew when the text is there', async () => {
+    const [mine, theirs] = [openPage({ body: 'low tide' }), openPage({ body: 'low tide' })];
+    theirs.text.insert(4, 'spring ');
+    select(theirs, 11, 11);
+    await theirs.settled();
+    mine.hear(person(theirs.shown()));
+    mine.write({ body: 'low spring tide' });
+    await mine.settled();
+    expect(seenCursor(mine)).toEqual([11, 11]);
+    mine.write({ body: 'a low spring tide' });
+    await mine.settled();
+    expect(seenCursor(mine)).toEqual([13, 13]);
+  });
+
+  it('tells the cursor again when others have moved it', async () => {
+    const page = openPage({ body: 'low tide' });
+    select(page, 4, 4);
+    page.write({ body: 'very low tide' });
+    await page.settled();
+    expect(page.shown()).toMatchObject({ cursor: { path: ['value', 'body'], anchor: 9, head: 9, length: 13 } });
+  });
+
+  it('says of others what the server says, not what they say', async () => {
+    const page = openPage({ body: '' });
+    page.awareness.setLocalStateField('user', { name: 'anybody' });
+    page.awareness.setLocalStateField('busy', true);
+    await page.settled();
+    expect(page.shown()).toEqual({ busy: true, cursor: null });
+    page.hear(person({ user: { name: 'Ann', color: 'url(//evil.test)' }, busy: true }));
+    const [, state] = [...page.awareness.getStates()].find(([id]) => id !== page.awareness.clientID) ?? [];
+    expect(state).toEqual({ busy: true, cursor: null, user: { name: 'Ben', principal: 'ben', color: 'green', colorLight: expect.stringMatching(/^oklch\(/) } });
+  });
+
+  it.each([null, 'x', { cursor: 'x' }, { cursor: { path: ['value', 'body'], anchor: -1, head: 0, length: 0 } }, { cursor: { path: ['value', 'nothing'], anchor: 0, head: 0, length: 0 } }, { cursor: { path: 'value', anchor: 0, head: 0, length: 0 } }])('shows no cursor for %j', (state) => {
+    const page = openPage({ body: '' });
+    page.hear(person(state));
+    expect(seenCursor(page)).toBeNull();
+  });
+
+  it('tells bindings who came, changed and went', () => {
+    const page = openPage({ body: '' });
+    const changes: unknown[] = [];
+    page.awareness.on('change', (change: unknown) => changes.push(change));
+    page.hear(person({}));
+    page.hear(person({ busy: true }));
+    page.hear();
+    const [id] = (changes[0] as { added: number[] }).added;
+    expect(changes).toEqual([{ added: [id], updated: [], removed: [] }, { added: [], updated: [id], removed: [] }, { added: [], updated: [], removed: [id] }]);
+    expect(page.awareness.getStates().size).toBe(1);
+  });
+
+  it('tells bindings of a text that changes when its change is over', async () => {
+    const page = openPage({ body: 'low tide' });
+    page.hear(person({ cursor: { path: ['value', 'body'], anchor: 8, head: 8, length: 9 } }));
+    let isChanging = false;
+    const during: boolean[] = [];
+    page.awareness.on('change', () => during.push(isChanging));
+    isChanging = true;
+    page.text.insert(0, 'a');
+    isChanging = false;
+    await page.settled();
+    expect(during).toEqual([false]);
+  });
+
+  it('ends with the document', async () => {
+    const page = openPage({ body: '' });
+    select(page, 0, 0);
+    page.doc.destroy();
+    await page.settled();
+    expect(page.shown()).toBeNull();
+  });
+});

@@ -1,0 +1,64 @@
+import { rootOf } from '@rockpool/shared/document';
+import { createAbsolutePositionFromRelativePosition, createRelativePositionFromJSON, createRelativePositionFromTypeIndex, Map as YMap, Text, type AbstractType, type Doc, type RelativePosition } from 'yjs';
+
+/** A cursor as bindings of editors keep it under `cursor` in a state of Awareness. */
+export interface EditorCursor {
+  readonly anchor: RelativePosition;
+  readonly head: RelativePosition;
+}
+
+/**
+ * A cursor as it is told to others. Positions of a Y.Doc mean nothing outside of its page, so it says where in the JSON: which text, which character,
+ * and how long that text is there, for the others to see whether theirs is the same yet.
+ */
+export interface SharedCursor {
+  readonly path: readonly string[];
+  readonly anchor: number;
+  readonly head: number;
+  readonly length: number;
+}
+
+/** Null for what is no cursor in a text of this document, and in a text in an array whose elements have no key: it has no name there. */
+export function toSharedCursor(doc: Doc, cursor: unknown): SharedCursor | null {
+  if (!isEditorCursor(cursor)) return null;
+  const [anchor, head] = [cursor.anchor, cursor.head].map((position) => createAbsolutePositionFromRelativePosition(createRelativePositionFromJSON(position), doc));
+  if (anchor == null || head == null || anchor.type !== head.type || !(anchor.type instanceof Text)) return null;
+  const path = pathOf(anchor.type);
+  return path === null ? null : { path, anchor: anchor.index, head: head.index, length: anchor.type.length };
+}
+
+/** The cursor in this page's document, and whether its text is as long as the one that was meant. Null where that text is not. */
+export function toEditorCursor(doc: Doc, shared: SharedCursor): { readonly cursor: EditorCursor; readonly isSettled: boolean } | null {
+  let node: unknown = rootOf(doc);
+  for (const key of shared.path) node = node instanceof YMap ? node.get(key) : undefined;
+  if (!(node instanceof Text)) return null;
+  const text = node;
+  const at = (index: number): RelativePosition => createRelativePositionFromTypeIndex(text, Math.min(index, text.length));
+  return { cursor: { anchor: at(shared.anchor), head: at(shared.head) }, isSettled: text.length === shared.length };
+}
+
+/** What comes from another device is looked at before it is used. */
+export function isSharedCursor(value: unknown): value is SharedCursor {
+  if (typeof value !== 'object' || value === null) return false;
+  const { path, anchor, head, length } = value as Partial<Record<keyof SharedCursor, unknown>>;
+  return Array.isArray(path) && path.every((key) => typeof key === 'string') && [anchor, head, length].every((index) => Number.isSafeInteger(index) && (index as number) >= 0);
+}
+
+function isEditorCursor(value: unknown): value is EditorCursor {
+  return typeof value === 'object' && value !== null && 'anchor' in value && 'head' in value && isObject(value.anchor) && isObject(value.head);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+function pathOf(text: Text): string[] | null {
+  const path: string[] = [];
+  let { _item: item } = text;
+  while (item !== null) {
+    if (item.parentSub === null) return null;
+    path.unshift(item.parentSub);
+    item = (item.parent as AbstractType<unknown>)._item;
+  }
+  return path;
+}

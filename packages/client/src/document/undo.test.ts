@@ -1,0 +1,94 @@
+import { applyChange, diffJson, parseJson, PathRule, type JsonChange, type JsonValue } from '@rockpool/shared/document';
+import type { TableSchema } from '@rockpool/shared';
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { describe, expect, it } from 'vitest';
+import type * as Y from 'yjs';
+import { defineSchema } from '../schema/define-schema.ts';
+import type { LiveDocument } from './live-document.ts';
+import { openDocument, ruleOfDocument } from './open-document.ts';
+
+interface Content {
+  readonly body: string;
+  readonly n: number;
+}
+
+const page = sqliteTable('page', { id: text().primaryKey(), content: text() });
+const table = defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] }).tables.find(({ name }) => name === 'page') as TableSchema;
+const rule = ruleOfDocument(table, 'content');
+const path = PathRule.root(rule);
+
+/** A page with the document open on a database that others write to as well. */
+async function openPage(initial: Content): Promise<{ document: LiveDocument<Content>; body: () => Y.Text; stored: () => JsonValue; writeElsewhere: (next: Content) => Promise<void> }> {
+  let stored: JsonValue = { ...initial };
+  let tell = (): void => undefined;
+  const take = (change: JsonChange | null): void => {
+    if (change !== null) stored = applyChange(stored, change, path).value;
+  };
+  const document = await openDocument<Content>(
+    {
+      read: () => Promise.resolve(JSON.stringify(stored)),
+      follow: (listener) => ((tell = listener), () => undefined),
+      change: (changeJson) => {
+        take(JSON.parse(changeJson) as JsonChange);
+        return Promise.resolve(JSON.stringify(stored));
+      },
+      presence: { set: () => undefined, others: { current: [], subscribe: () => () => undefined } },
+    },
+    { table, column: 'content' },
+  );
+  return {
+    document,
+    body: () => (document.doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text,
+    stored: () => stored,
+    writeElsewhere: async (next) => {
+      await document.saved();
+      take(diffJson(stored, parseJson(JSON.stringify(next), rule), path));
+      tell();
+      await document.saved();
+    },
+  };
+}
+
+describe('undo of an open document', () => {
+  it('takes back what was typed here and leaves what others typed into it', async () => {
+    const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 });
+    body().insert(0, 'low spring ');
+    await writeElsewhere({ body: 'low (very) spring tides', n: 1 });
+    document.undoManager.stopCapturing();
+    body().insert(0, 'a ');
+    const seen: JsonValue[] = [];
+    const { undoManager } = document;
+    for (const step of [() => undoManager.undo(), () => undoManager.undo(), () => undoManager.redo(), () => undoManager.redo()]) {
+      step();
+      await document.saved();
+      seen.push(stored());
+    }
+    expect(seen).toEqual(['low (very) spring tides', '(very) tides', 'low (very) spring tides', 'a low (very) spring tides'].map((text) => ({ body: text, n: 1 })));
+  });
+
+  it('does not bring back what others have deleted', async () => {
+    const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 });
+    body().insert(0, 'low ');
+    await writeElsewhere({ body: 'tide', n: 1 });
+    document.undoManager.undo();
+    await document.saved();
+    expect(stored()).toEqual({ body: 'tide', n: 1 });
+  });
+
+  it('leaves a value that others have written since', async () => {
+    const { document, stored, writeElsewhere } = await openPage({ body: '', n: 1 });
+    document.change((value) => ({ ...value, n: 2 }));
+    await writeElsewhere({ body: '', n: 3 });
+    document.undoManager.undo();
+    await document.saved();
+    expect(stored()).toEqual({ body: '', n: 3 });
+  });
+
+  it('has nothing to take back of what others did', async () => {
+    const { document, stored, writeElsewhere } = await openPage({ body: '', n: 1 });
+    await writeElsewhere({ body: 'theirs', n: 2 });
+    expect(document.undoManager.undo()).toBeNull();
+    await document.saved();
+    expect(stored()).toEqual({ body: 'theirs', n: 2 });
+  });
+});

@@ -1,0 +1,27 @@
+import { useCallback, useEffect, useSyncExternalStore } from 'react';
+import type { Person } from '../client.ts';
+import { useMaybeClient } from './client-context.ts';
+
+const NOBODY: readonly never[] = Object.freeze([]);
+
+/**
+ * The others who are here; the component draws again when that changes. `state`: what this tab shows of itself while the component is there, which
+ * may be written in place; without one it only looks. A tab shows one state: give it in one place of the app.
+ */
+export function usePresence<State = unknown>(state?: State): readonly Person<State>[] {
+  const client = useMaybeClient();
+  const stateJson = JSON.stringify(state) as string | undefined;
+  useEffect(() => {
+    if (client === null || stateJson === undefined) return undefined;
+    client.presence.set(JSON.parse(stateJson));
+    return undefined;
+  }, [client, stateJson]);
+  const isShown = stateJson !== undefined;
+  useEffect(() => (client === null || !isShown ? undefined : () => client.presence.set(null)), [client, isShown]);
+  const subscribe = useCallback((listener: () => void) => client?.presence.others.subscribe(listener) ?? (() => undefined), [client]);
+  return useSyncExternalStore(
+    subscribe,
+    () => (client?.presence.others.current ?? NOBODY) as readonly Person<State>[],
+    () => NOBODY,
+  );
+}

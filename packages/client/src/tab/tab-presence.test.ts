@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import type { Person } from '../client.ts';
+import type { OwnState, SeenState } from '../rpc/presence.ts';
+import { createTabPresence, type TabPresence } from './tab-presence.ts';
+
+function createWorld(): { presence: TabPresence; told: (readonly OwnState[])[]; answer: () => Promise<void> } {
+  const told: (readonly OwnState[])[] = [];
+  let answers: (() => void)[] = [];
+  const presence = createTabPresence({
+    tabId: 'mine',
+    show: (_tabId, states) => {
+      told.push(states);
+      return new Promise((resolve) => answers.push(resolve));
+    },
+    onProblem: (error) => expect.unreachable(String(error)),
+  });
+  const answer = async (): Promise<void> => {
+    for (const settle of answers) settle();
+    answers = [];
+    await new Promise((resolve) => setTimeout(resolve));
+  };
+  return { presence, told, answer };
+}
+
+const seen = (changes: Partial<SeenState>): SeenState => ({ tabId: 'theirs', siteId: 's', principal: 'ann', name: null, sinceMs: 1, topic: '', stateJson: '{}', ...changes });
+
+describe('the presence of a tab', () => {
+  it('costs nothing until it is used', () => {
+    const { presence, told } = createWorld();
+    presence.about('');
+    presence.about('a note').set(null);
+    expect(told).toEqual([]);
+  });
+
+  it('tells the newest once the worker has answered', async () => {
+    const { presence, told, answer } = createWorld();
+    const mine = presence.about('');
+    mine.others.subscribe(() => undefined);
+    mine.set({ page: 1 });
+    mine.set({ page: 2 });
+    presence.about('a note').set({ n: 1 });
+    await answer();
+    await answer();
+    expect(told).toEqual([[], [{ topic: '', stateJson: '{"page":2}' }, { topic: 'a note', stateJson: '{"n":1}' }]]);
+    mine.set({ page: 2 });
+    expect(told).toHaveLength(2);
+    presence.showAgain();
+    expect(told[2]).toEqual(told[1]);
+  });
+
+  it('shows the others by topic, the longest here first, and neither itself nor what is no JSON', () => {
+    const { presence } = createWorld();
+    const heard: (readonly Person[])[] = [];
+    presence.about('').others.subscribe((others) => heard.push(others));
+    presence.hear({ whole: false, seen: [seen({ tabId: 'late', sinceMs: 5 }), seen({}), seen({ tabId: 'mine' }), seen({ tabId: 'odd', stateJson: '{' }), seen({ topic: 'a note' })] });
+    expect(heard.map((others) => others.map(({ tabId }) => tabId))).toEqual([[], ['theirs', 'late']]);
+    expect(presence.about('a note').others.current).toEqual([{ tabId: 'theirs', siteId: 's', principal: 'ann', name: null, color: expect.stringMatching(/^oklch\(50% 0.13 \d+\)$/), sinceMs: 1, state: {} }]);
+    presence.hear({ whole: false, seen: [seen({ topic: 'a note', stateJson: null })] });
+    expect(heard).toHaveLength(2);
+    presence.hear({ whole: true, seen: [] });
+    expect(presence.about('').others.current).toEqual([]);
+  });
+
+  it.each([
+    ['no JSON', () => undefined, 'presence-invalid'],
+    ['too large', 'x'.repeat(3000), 'presence-invalid'],
+  ])('refuses what is %s', (_, state, code) => {
+    const { presence, told } = createWorld();
+    expect(() => presence.about('').set(state)).toThrow(expect.objectContaining({ code }));
+    expect(told).toEqual([]);
+  });
+});

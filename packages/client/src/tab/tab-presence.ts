@@ -1,0 +1,156 @@
+import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_TOPIC_BYTES, RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { Person, Presence } from '../client.ts';
+import type { OwnState, SeenNews, SeenState } from '../rpc/presence.ts';
+import { callListener, createListeners } from './listeners.ts';
+import { personColor } from './person-color.ts';
+
+export interface TabPresenceOptions {
+  readonly tabId: string;
+  /** Tells the worker what this tab shows. */
+  readonly show: (tabId: string, states: readonly OwnState[]) => Promise<void>;
+  readonly onProblem: (error: RockpoolError) => void;
+}
+
+/** What the page shows of itself by topic, and who else is seen there. */
+export interface TabPresence {
+  /** Empty: the database. Throws `presence-invalid` for a topic that is too long. */
+  about(topic: string): Presence;
+  hear(news: SeenNews): void;
+  /** Another worker has taken the place of the one that knew. */
+  showAgain(): void;
+  end(): void;
+}
+
+const NOBODY: readonly Person[] = Object.freeze([]);
+
+export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions): TabPresence {
+  const mine = new Map<string, string>();
+  /** By topic, by tab. */
+  const seen = new Map<string, Map<string, Person>>();
+  /** The same, for the app. */
+  const others = new Map<string, readonly Person[]>();
+  const listeners = createListeners<ReadonlySet<string>>();
+  /** What the worker has yet to be told, the newest of each topic; null while this tab takes no part. */
+  let news: Map<string, string | null> | null = null;
+  let isTelling = false;
+  let isEnded = false;
+
+  function takePart(): Map<string, string | null> {
+    if (news === null) {
+      news = new Map();
+      void tell([]);
+    }
+    return news;
+  }
+
+  /** One call at a time: of what changes meanwhile only the newest is told. */
+  async function tell(states: readonly OwnState[]): Promise<void> {
+    isTelling = true;
+    try {
+      await show(tabId, states);
+    } catch (thrown) {
+      const error = toRockpoolError(thrown);
+      if (!isEnded && error.code !== 'client-closed') onProblem(error);
+    }
+    isTelling = false;
+    tellNews();
+  }
+
+  function tellNews(): void {
+    if (isTelling || isEnded || news === null || news.size === 0) return;
+    const states = [...news].map(([topic, stateJson]) => ({ topic, stateJson }));
+    news = new Map();
+    void tell(states);
+  }
+
+  function set(topic: string, state: unknown): void {
+    const stateJson = state === null || state === undefined ? null : toJson(state);
+    if (stateJson === (mine.get(topic) ?? null)) return;
+    if (stateJson === null) mine.delete(topic);
+    else mine.set(topic, stateJson);
+    takePart().set(topic, stateJson);
+    tellNews();
+  }
+
+  function take(state: SeenState): void {
+    if (state.tabId === tabId) return;
+    const people = seen.get(state.topic) ?? new Map<string, Person>();
+    const key = `${state.siteId} ${state.tabId}`;
+    const person = toPerson(state);
+    if (person === null) people.delete(key);
+    else people.set(key, person);
+    if (people.size === 0) seen.delete(state.topic);
+    else seen.set(state.topic, people);
+  }
+
+  function refresh(touched: ReadonlySet<string>): void {
+    for (const topic of touched) {
+      const people = [...(seen.get(topic)?.values() ?? [])].sort((a, b) => a.sinceMs - b.sinceMs || (a.tabId < b.tabId ? -1 : 1));
+      if (people.length === 0) others.delete(topic);
+      else others.set(topic, Object.freeze(people));
+    }
+    listeners.emit(touched);
+  }
+
+  return {
+    about(topic) {
+      if (new TextEncoder().encode(topic).length > MAX_PRESENCE_TOPIC_BYTES) throw new RockpoolError('presence-invalid', { problem: 'the key is too long', limitBytes: MAX_PRESENCE_TOPIC_BYTES });
+      const current = (): readonly Person[] => others.get(topic) ?? NOBODY;
+      return {
+        set: (state) => set(topic, state),
+        others: {
+          get current() {
+            return current();
+          },
+          subscribe(listener) {
+            takePart();
+            const remove = listeners.add((touched) => {
+              if (touched.has(topic)) listener(current());
+            });
+            callListener(listener, current());
+            return remove;
+          },
+        },
+      };
+    },
+    hear({ whole, seen: states }) {
+      const touched = new Set([...states.map(({ topic }) => topic), ...(whole ? seen.keys() : [])]);
+      if (whole) seen.clear();
+      for (const state of states) take(state);
+      refresh(touched);
+    },
+    showAgain() {
+      if (news === null) return;
+      for (const [topic, stateJson] of mine) news.set(topic, stateJson);
+      if (isTelling) return;
+      if (news.size > 0) tellNews();
+      else void tell([]);
+    },
+    end() {
+      isEnded = true;
+    },
+  };
+}
+
+function toJson(state: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(state);
+  } catch (thrown) {
+    throw new RockpoolError('presence-invalid', { problem: 'not JSON' }, { cause: thrown });
+  }
+  if (text === undefined) throw new RockpoolError('presence-invalid', { problem: 'not JSON' });
+  const sizeBytes = new TextEncoder().encode(text).length;
+  if (sizeBytes > MAX_PRESENCE_STATE_BYTES) throw new RockpoolError('presence-invalid', { sizeBytes, limitBytes: MAX_PRESENCE_STATE_BYTES });
+  return text;
+}
+
+/** Null where nothing is shown any more, and where it is not JSON: whoever sends that is not seen. */
+function toPerson({ tabId, siteId, principal, name, sinceMs, stateJson }: SeenState): Person | null {
+  if (stateJson === null) return null;
+  try {
+    return { tabId, siteId, principal, name, color: personColor(principal), sinceMs, state: JSON.parse(stateJson) as unknown };
+  } catch {
+    return null;
+  }
+}

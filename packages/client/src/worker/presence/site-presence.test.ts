@@ -1,0 +1,113 @@
+import { MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, type PresenceState, type RockpoolError } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import type { SeenNews } from '../../rpc/presence.ts';
+import { newId } from '../../new-id.ts';
+import { bytesToUuid, uuidToBytes } from './ids.ts';
+import { SitePresence } from './site-presence.ts';
+
+const [TAB, OTHER] = [newId(), newId()];
+
+interface World {
+  readonly presence: SitePresence;
+  /** What the server was told, a list for each message. */
+  readonly told: (readonly [topic: string, stateJson: string | null])[][];
+  readonly news: SeenNews[];
+  readonly problems: RockpoolError[];
+  connect(): void;
+  passInterval(): void;
+}
+
+function createWorld(): World {
+  const told: World['told'] = [];
+  const news: SeenNews[] = [];
+  const problems: RockpoolError[] = [];
+  let timer: (() => void) | null = null;
+  const clock = {
+    nowMs: () => 0,
+    elapsedMs: () => 0,
+    after: (delayMs: number, callback: () => void) => {
+      expect(delayMs).toBe(PRESENCE_INTERVAL_MS);
+      timer = callback;
+      return () => (timer = null);
+    },
+  };
+  const presence = new SitePresence({ clock, onNews: (said) => news.push(said), onProblem: (error) => problems.push(error) });
+  return {
+    presence,
+    told,
+    news,
+    problems,
+    connect: () => presence.connected((states: readonly PresenceState[]) => void told.push(states.map(({ topic, stateJson }) => [topic, stateJson]))),
+    passInterval: () => {
+      const due = timer;
+      timer = null;
+      due?.();
+    },
+  };
+}
+
+describe('the presence of a site', () => {
+  it('is not spoken of before a tab takes part', () => {
+    const world = createWorld();
+    world.connect();
+    expect(world.told).toEqual([]);
+    world.presence.show(TAB, []);
+    expect(world.told).toEqual([[]]);
+  });
+
+  it('is told at once, then once in an interval and the newest of each', () => {
+    const world = createWorld();
+    world.connect();
+    for (let n = 0; n < 5; n++) world.presence.show(TAB, [{ topic: 'a', stateJson: String(n) }]);
+    world.presence.show(TAB, [{ topic: 'b', stateJson: '9' }]);
+    expect(world.told).toEqual([[['a', '0']]]);
+    world.passInterval();
+    world.passInterval();
+    expect(world.told).toEqual([[['a', '0']], [['a', '4'], ['b', '9']]]);
+  });
+
+  it('is told anew with every connection, and what was told while there was none', () => {
+    const world = createWorld();
+    world.connect();
+    world.presence.show(TAB, [{ topic: 'a', stateJson: '1' }]);
+    world.presence.disconnected();
+    world.presence.show(OTHER, [{ topic: 'a', stateJson: '2' }]);
+    world.presence.show(TAB, [{ topic: 'a', stateJson: '3' }]);
+    world.connect();
+    expect(world.told.at(-1)).toEqual([['a', '3'], ['a', '2']]);
+  });
+
+  it('ends with a tab', () => {
+    const world = createWorld();
+    world.presence.show(TAB, [{ topic: 'a', stateJson: '1' }]);
+    world.presence.show(OTHER, [{ topic: 'b', stateJson: '2' }]);
+    world.connect();
+    world.presence.forget(TAB);
+    world.passInterval();
+    expect(world.told.at(-1)).toEqual([['a', null]]);
+  });
+
+  it('knows nobody without a connection', () => {
+    const world = createWorld();
+    const state = { siteId: new Uint8Array(16), tabId: uuidToBytes(TAB), principal: 'ann', name: '', sinceMs: 1, topic: '', stateJson: '{}' };
+    world.presence.heard({ type: 'presence-news', whole: true, seen: [state] });
+    expect(world.presence.everybody).toEqual({ whole: true, seen: [{ siteId: '0'.repeat(32), tabId: TAB, principal: 'ann', name: null, sinceMs: 1, topic: '', stateJson: '{}' }] });
+    world.presence.disconnected();
+    expect(world.news.at(-1)).toEqual({ whole: true, seen: [] });
+  });
+
+  it('takes no more than the server does, and says so', () => {
+    const world = createWorld();
+    world.connect();
+    world.presence.show(TAB, Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n), stateJson: '1' })));
+    expect(world.problems.map(({ code }) => code)).toEqual(['presence-invalid']);
+    expect(world.told.flat()).toHaveLength(MAX_PRESENCE_STATES);
+    world.presence.show(TAB, [{ topic: '0', stateJson: null }, { topic: 'new', stateJson: '1' }]);
+    world.passInterval();
+    expect(world.told.at(-1)).toEqual([['0', null], ['new', '1']]);
+  });
+});
+
+describe('ids', () => {
+  it('are the same as bytes and as text', () => expect(bytesToUuid(uuidToBytes(TAB))).toBe(TAB));
+});

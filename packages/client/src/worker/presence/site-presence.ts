@@ -1,0 +1,122 @@
+import { MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, RockpoolError, type PresenceNews, type PresenceState } from '@rockpool/shared';
+import type { Clock } from '../../leader/clock.ts';
+import type { OwnState, SeenNews, SeenState } from '../../rpc/presence.ts';
+import { bytesToHex, bytesToUuid, uuidToBytes } from './ids.ts';
+
+/** The connection, as far as presence goes by it. */
+export interface PresenceLine {
+  /** The server has welcomed this site. */
+  connected(send: (states: readonly PresenceState[]) => void): void;
+  heard(news: PresenceNews): void;
+  disconnected(): void;
+}
+
+export interface SitePresenceOptions {
+  readonly clock: Clock;
+  /** Something has changed in who is here. */
+  readonly onNews: (news: SeenNews) => void;
+  readonly onProblem: (error: RockpoolError) => void;
+}
+
+/**
+ * Presence in the tab that leads: what all tabs of this site show, told to the server over the one connection, and what the server tells of everybody.
+ * Without a connection nobody is known to be here.
+ */
+export class SitePresence implements PresenceLine {
+  private readonly options: SitePresenceOptions;
+  /** By tab, by topic. */
+  private readonly shown = new Map<string, Map<string, string>>();
+  private readonly seen = new Map<string, SeenState>();
+  // What the server has yet to be told, the newest of each; by tab and topic.
+  private news = new Map<string, PresenceState>();
+  private send: ((states: readonly PresenceState[]) => void) | null = null;
+  private cancelTimer: (() => void) | null = null;
+  /** Some tab takes part: the server is asked about others, and not before. */
+  private isUsed = false;
+
+  constructor(options: SitePresenceOptions) {
+    this.options = options;
+  }
+
+  /** All who are here, of this site too. */
+  get everybody(): SeenNews {
+    return { whole: true, seen: [...this.seen.values()] };
+  }
+
+  /** The server takes so many of a site; more are not shown, and that is reported. */
+  show(tabId: string, states: readonly OwnState[]): void {
+    for (const { topic, stateJson } of states) this.put(tabId, topic, stateJson);
+    const asks = !this.isUsed;
+    this.isUsed = true;
+    if (asks || this.news.size > 0) this.tellSoon();
+  }
+
+  /** The tab has gone, or has let go. */
+  forget(tabId: string): void {
+    for (const topic of this.shown.get(tabId)?.keys() ?? []) this.put(tabId, topic, null);
+    if (this.news.size > 0) this.tellSoon();
+  }
+
+  connected(send: (states: readonly PresenceState[]) => void): void {
+    this.send = send;
+    this.news = new Map();
+    for (const [tabId, topics] of this.shown) for (const [topic, stateJson] of topics) this.note(tabId, topic, stateJson);
+    if (this.isUsed) this.tellSoon();
+  }
+
+  heard({ whole, seen }: PresenceNews): void {
+    if (whole) this.seen.clear();
+    const states = seen.map(({ tabId, siteId, principal, name, sinceMs, topic, stateJson }) => ({ tabId: bytesToUuid(tabId), siteId: bytesToHex(siteId), principal, name: name === '' ? null : name, sinceMs, topic, stateJson }));
+    for (const state of states) {
+      const key = `${state.siteId} ${state.tabId} ${state.topic}`;
+      if (state.stateJson === null) this.seen.delete(key);
+      else this.seen.set(key, state);
+    }
+    this.options.onNews({ whole, seen: states });
+  }
+
+  disconnected(): void {
+    this.send = null;
+    this.cancelTimer?.();
+    this.cancelTimer = null;
+    if (this.seen.size === 0) return;
+    this.seen.clear();
+    this.options.onNews(this.everybody);
+  }
+
+  private put(tabId: string, topic: string, stateJson: string | null): void {
+    const topics = this.shown.get(tabId) ?? new Map<string, string>();
+    if (stateJson === (topics.get(topic) ?? null)) return;
+    if (stateJson === null) topics.delete(topic);
+    else if (topics.has(topic) || this.count() < MAX_PRESENCE_STATES) topics.set(topic, stateJson);
+    else return this.options.onProblem(new RockpoolError('presence-invalid', { problem: 'too many states of one device', limit: MAX_PRESENCE_STATES }));
+    if (topics.size === 0) this.shown.delete(tabId);
+    else this.shown.set(tabId, topics);
+    this.note(tabId, topic, stateJson);
+  }
+
+  private count(): number {
+    return [...this.shown.values()].reduce((sum, topics) => sum + topics.size, 0);
+  }
+
+  private note(tabId: string, topic: string, stateJson: string | null): void {
+    this.news.set(`${tabId} ${topic}`, { tabId: uuidToBytes(tabId), topic, stateJson });
+  }
+
+  /** At once after a pause; else when the interval of the last telling is over. What is said without a connection is told with the next. */
+  private tellSoon(): void {
+    if (this.send === null || this.cancelTimer !== null) return;
+    this.tell(this.send);
+    this.cancelTimer = this.options.clock.after(PRESENCE_INTERVAL_MS, () => {
+      this.cancelTimer = null;
+      if (this.news.size > 0) this.tellSoon();
+    });
+  }
+
+  /** Removals first: what takes their place must fit. */
+  private tell(send: (states: readonly PresenceState[]) => void): void {
+    const states = [...this.news.values()].sort((a, b) => Number(a.stateJson !== null) - Number(b.stateJson !== null));
+    this.news = new Map();
+    for (let from = 0; from === 0 || from < states.length; from += MAX_PRESENCE_STATES) send(states.slice(from, from + MAX_PRESENCE_STATES));
+  }
+}

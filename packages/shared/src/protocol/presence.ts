@@ -1,0 +1,98 @@
+import type { ByteReader } from '../bytes/byte-reader.ts';
+import type { ByteWriter } from '../bytes/byte-writer.ts';
+import { ID_BYTES } from './hello.ts';
+import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_STATES, MAX_PRESENCE_TOPIC_BYTES } from './limits.ts';
+
+/** What one tab shows others about one topic. It is never stored: it ends with the connection. */
+export interface PresenceState {
+  readonly tabId: Uint8Array;
+  /** What it is about: empty for the database, else whatever clients mean by it, such as a document. */
+  readonly topic: string;
+  /** Null: it is shown no longer. */
+  readonly stateJson: string | null;
+}
+
+/**
+ * Client to server: what the tabs of this site show of themselves, as far as it has changed. With the first one, which may be empty, the
+ * connection begins to be told about others.
+ */
+export interface Presence {
+  readonly type: 'presence';
+  readonly states: readonly PresenceState[];
+}
+
+/** A state as the server passes it on. Who it is, since when and from which device is the server's own word. */
+export interface SeenPresence extends PresenceState {
+  readonly siteId: Uint8Array;
+  readonly principal: string;
+  /** Empty where the token has none. */
+  readonly name: string;
+  /** The server's clock when this tab first showed something, ms since 1970. */
+  readonly sinceMs: number;
+}
+
+/** Server to client: who is here, of this site too. */
+export interface PresenceNews {
+  readonly type: 'presence-news';
+  /** All there are, in the place of what was told before; else what has changed. */
+  readonly whole: boolean;
+  readonly seen: readonly SeenPresence[];
+}
+
+/** Tab, topic and state, with nothing in them. */
+const MIN_STATE_BYTES = ID_BYTES + 2;
+/** And site, principal, name and time. */
+const MIN_SEEN_BYTES = MIN_STATE_BYTES + ID_BYTES + 3;
+
+export function writePresence(writer: ByteWriter, { states }: Presence): void {
+  writer.varint(states.length);
+  for (const state of states) writeState(writer, state);
+}
+
+export function readPresence(reader: ByteReader): Presence {
+  const count = reader.count(MIN_STATE_BYTES);
+  if (count > MAX_PRESENCE_STATES) reader.fail('number of states');
+  return { type: 'presence', states: Array.from({ length: count }, () => readState(reader)) };
+}
+
+export function writePresenceNews(writer: ByteWriter, { whole, seen }: PresenceNews): void {
+  writer.u8(whole ? 1 : 0);
+  writer.varint(seen.length);
+  for (const state of seen) {
+    writer.bytes(state.siteId);
+    writer.text(state.principal);
+    writer.text(state.name);
+    writer.varint(state.sinceMs);
+    writeState(writer, state);
+  }
+}
+
+export function readPresenceNews(reader: ByteReader): PresenceNews {
+  const whole = reader.flag();
+  const count = reader.count(MIN_SEEN_BYTES);
+  return {
+    type: 'presence-news',
+    whole,
+    seen: Array.from({ length: count }, () => ({ siteId: reader.bytes(ID_BYTES).slice(), principal: reader.text(), name: reader.text(), sinceMs: reader.varint(), ...readState(reader) })),
+  };
+}
+
+// No JSON is empty, so an empty text says that there is no state.
+function writeState(writer: ByteWriter, { tabId, topic, stateJson }: PresenceState): void {
+  writer.bytes(tabId);
+  writer.text(topic);
+  writer.text(stateJson ?? '');
+}
+
+function readState(reader: ByteReader): PresenceState {
+  const tabId = reader.bytes(ID_BYTES).slice();
+  const topic = readShortText(reader, MAX_PRESENCE_TOPIC_BYTES, 'topic too long');
+  const stateJson = readShortText(reader, MAX_PRESENCE_STATE_BYTES, 'state too large');
+  return { tabId, topic, stateJson: stateJson === '' ? null : stateJson };
+}
+
+function readShortText(reader: ByteReader, maxBytes: number, problem: string): string {
+  const bytes = reader.lengthPrefixed();
+  if (bytes.length > maxBytes) reader.fail(problem);
+  return reader.utf8(bytes);
+}

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_STATES, type PresenceNews, type PresenceState, type SeenPresence } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestConnection, TestSite } from '../testing/test-client.ts';
+import { DATABASE } from '../testing/test-server.ts';
+
+const tested = serverUnderTest();
+
+function say(connection: TestConnection, ...states: Partial<PresenceState>[]): void {
+  connection.send({ type: 'presence', states: states.map((state) => ({ tabId: new Uint8Array(16), topic: '', stateJson: '{}', ...state })) });
+}
+
+/** Takes part, and says who was here. */
+async function enter(connection: TestConnection, ...states: Partial<PresenceState>[]): Promise<PresenceNews> {
+  say(connection, ...states);
+  return connection.next('presence-news');
+}
+
+/** News until somebody is told of as this. */
+async function seen(connection: TestConnection, isIt: (state: SeenPresence) => boolean): Promise<SeenPresence> {
+  for (;;) {
+    const found = (await connection.next('presence-news')).seen.find(isIt);
+    if (found !== undefined) return found;
+  }
+}
+
+const text = (stateJson: string) => (state: SeenPresence) => state.stateJson === stateJson;
+const nothing = (state: SeenPresence): boolean => state.stateJson === null;
+
+describe('presence', () => {
+  it('is told to those who take part and to nobody else, with the principal and the name of the token', async () => {
+    const site = new TestSite(randomBytes(16));
+    const ann = await tested.server.connect(site);
+    await ann.open(await tested.server.sync.issueToken({ principal: 'ann', name: 'Ann Åkesson', databases: [DATABASE], ttlMs: 60_000 }), DATABASE);
+    const ben = await tested.server.open(undefined, { principal: 'ben', role: 'viewer' });
+    const quiet = await tested.server.open(undefined, { principal: 'quy' });
+    const elsewhere = await tested.server.open(undefined, { principal: 'eve', databaseId: 'elsewhere' });
+    expect(await enter(elsewhere)).toMatchObject({ whole: true, seen: [] });
+    expect(await enter(ann, { stateJson: '{"page":"budget"}' })).toMatchObject({ whole: true, seen: [] });
+    const told = await enter(ben, { stateJson: '"looks on"' });
+    expect(told).toMatchObject({ whole: true, seen: [{ principal: 'ann', name: 'Ann Åkesson', topic: '', stateJson: '{"page":"budget"}' }] });
+    expect([...(told.seen[0] as SeenPresence).siteId]).toEqual([...site.siteId]);
+    expect(await seen(ann, text('"looks on"'))).toMatchObject({ principal: 'ben', name: '' });
+    await quiet.roundTrip();
+    await elsewhere.roundTrip();
+    expect([quiet.unread, elsewhere.unread]).toEqual([0, 0]);
+  });
+
+  it('names the tab, the topic and since when the tab is here, also after its state has changed', async () => {
+    const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
+    await enter(ben);
+    await enter(ann, { stateJson: '1' }, { tabId: randomBytes(16), topic: 'note', stateJson: '2' });
+    const first = await seen(ben, text('1'));
+    say(ann, { stateJson: '3' });
+    const later = await seen(ben, text('3'));
+    expect(later.sinceMs).toBe(first.sinceMs);
+    const [again] = [await tested.server.open(undefined, { principal: 'cas' })];
+    expect((await enter(again)).seen.map(({ topic, stateJson }) => [topic, stateJson])).toEqual([
+      ['', '3'],
+      ['note', '2'],
+    ]);
+  });
+
+  it('ends with the state, with the socket and with the rights', async () => {
+    const [ann, ben, cas] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' }), await tested.server.open(undefined, { principal: 'cas' })];
+    await enter(ann);
+    await enter(ben);
+    say(ben, { stateJson: '1' });
+    await seen(ann, text('1'));
+    say(ben, { stateJson: null });
+    await seen(ann, nothing);
+    say(ben, { stateJson: '2' });
+    await seen(ann, text('2'));
+    ben.cut();
+    expect(await seen(ann, nothing)).toMatchObject({ principal: 'ben' });
+    await enter(cas, { stateJson: '3' });
+    await seen(ann, text('3'));
+    tested.server.sync.members.setRole(DATABASE, 'cas', null);
+    expect(await seen(ann, nothing)).toMatchObject({ principal: 'cas' });
+  });
+
+  it('is not in the database', async () => {
+    const ann = await tested.server.open();
+    await ann.commit([insert('accounts', 'x', { name: 'x' })]);
+    await enter(ann, { stateJson: '"never written"' });
+    await ann.roundTrip();
+    await tested.restart();
+    const again = await tested.server.open(undefined, { principal: 'ben' });
+    expect(again.site.cursor).toBe(1);
+    expect(await enter(again)).toMatchObject({ seen: [] });
+  });
+
+  it('goes to each session once in an interval, however much is said, and then the newest', async () => {
+    const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
+    await enter(ben);
+    for (let n = 0; n < 400; n++) say(ann, { stateJson: String(n) });
+    let messages = 0;
+    for (let isLast = false; !isLast; messages++) isLast = (await ben.next('presence-news')).seen.some(text('399'));
+    expect(messages).toBeLessThan(40);
+  });
+
+  it.each([
+    ['is no JSON', [{ stateJson: '{' }], 'presence-invalid'],
+    ['is too large', [{ stateJson: JSON.stringify('x'.repeat(MAX_PRESENCE_STATE_BYTES)) }], 'frame-invalid'],
+    ['has too long a topic', [{ topic: 'x'.repeat(2000) }], 'frame-invalid'],
+    ['is too much in one message', Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n) })), 'frame-invalid'],
+  ])('that %s ends the session, and nobody sees it', async (_, states, code) => {
+    const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
+    await enter(ben);
+    say(ann, ...states);
+    expect(await ann.failure()).toMatchObject({ code });
+    await ben.roundTrip();
+    expect(ben.unread).toBe(0);
+  });
+
+  it('of more topics than a site may have ends the session', async () => {
+    const ann = await tested.server.open();
+    await enter(ann, ...Array.from({ length: MAX_PRESENCE_STATES }, (_, n) => ({ topic: String(n) })));
+    say(ann, { topic: '0', stateJson: null }, { topic: 'new' });
+    await ann.next('presence-news');
+    say(ann, { topic: 'one more' });
+    for (;;) {
+      const message = await ann.next('presence-news').catch((thrown: unknown) => String(thrown));
+      if (typeof message !== 'string') continue;
+      expect(message).toContain('presence-invalid');
+      return;
+    }
+  });
+});
+
+describe('presence of a session that has gone silent', () => {
+  const impatient = serverUnderTest({ limits: { silenceLimitMs: 300 } });
+
+  it('ends', async () => {
+    const [ann, ben] = [await impatient.server.open(), await impatient.server.open(undefined, { principal: 'ben' })];
+    await enter(ann);
+    await enter(ben, { stateJson: '1' });
+    await seen(ann, text('1'));
+    const keepsOn = setInterval(() => ann.send({ type: 'confirm', cursor: 0, decidedUpTo: 0 }), 50);
+    try {
+      expect(await seen(ann, nothing)).toMatchObject({ principal: 'ben' });
+    } finally {
+      clearInterval(keepsOn);
+    }
+  });
+});
