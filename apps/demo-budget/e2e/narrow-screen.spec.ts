@@ -30,7 +30,7 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await addEntry(page, { payee: 'Kiosk', amount: '2.50', category: 'Leisure' });
   await changeEntry(page, 'Kiosk', { notes: 'two magazines' });
   await expect(ledgerRow(page, 'Kiosk')).toContainText('two magazines');
-  for (const name of ['Accounts', 'Budget', 'Reports', 'Share'] as const) {
+  for (const name of ['Accounts', 'Budget', 'Reports', 'Notes', 'Share'] as const) {
     await goTo(page, name);
     await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
     await look(name);

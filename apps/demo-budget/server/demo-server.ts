@@ -5,7 +5,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { createSyncServer, SYNC_PATH } from '@rockpool/sync-server';
 import { Hono } from 'hono';
 import { schema } from '../src/schema.ts';
-import { answerBudgetRoute } from './budget-routes.ts';
+import { answerBudgetRoute, type TokenWish } from './budget-routes.ts';
 import { openBudgets } from './budgets.ts';
 import { leaveOldLayout } from './old-layout.ts';
 import { signingSecret } from './signing-secret.ts';
@@ -42,7 +42,7 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
   const budgets = openBudgets(dataFolder);
   const routes = {
     budgets,
-    issueToken: (databaseId: string, principal: string) => sync.issueToken({ principal, databases: [databaseId], ttlMs: tokenTtlMs }),
+    issueToken: ({ databaseId, principal, name }: TokenWish) => sync.issueToken({ principal, ...(name === '' ? {} : { name }), databases: [databaseId], ttlMs: tokenTtlMs }),
   };
 
   const app = new Hono();

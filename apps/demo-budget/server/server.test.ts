@@ -23,7 +23,7 @@ afterEach(() => {
 
 function post(path: string, body: string): Promise<Response | undefined> {
   const request = new Request(`http://demo${path}`, { method: 'POST', body });
-  return answerBudgetRoute(request, { budgets, issueToken: (databaseId, principal) => Promise.resolve(`${databaseId} ${principal}`) });
+  return answerBudgetRoute(request, { budgets, issueToken: ({ databaseId, principal, name }) => Promise.resolve(`${databaseId} ${principal}${name === '' ? '' : ` ${name}`}`) });
 }
 
 const budget = makeBudget();
@@ -60,6 +60,7 @@ describe('the routes of budgets', () => {
     ['null', 'null', 400],
     ['a path for an id', JSON.stringify({ ...budget, databaseId: '../../etc/passwd', principal: 'd' }), 400],
     ['a name with markup', JSON.stringify({ ...budget, principal: '<b>' }), 400],
+    ['a person with a name too long', JSON.stringify({ ...budget, principal: 'd', name: 'x'.repeat(41) }), 400],
     ['too much', ' '.repeat(2_000), 413],
   ])('refuse %s', async (_, text, status) => {
     expect((await post('/api/token', text))?.status).toBe(status);

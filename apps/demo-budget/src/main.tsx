@@ -23,6 +23,8 @@ import './reports/reports.css';
 import './rules/rules.css';
 import './schedules/schedules.css';
 import './categories/categories.css';
+import './notes/notes.css';
+import './people/people.css';
 import './sync/sync.css';
 import './share/share.css';
 

@@ -41,6 +41,9 @@ const knownMonths = `
     SELECT (SELECT substr(min(date), 1, 7) FROM entries WHERE date > known.month || '-31') FROM known WHERE known.month < ?
   )`;
 
+/** Whether somebody has begun the notes. No parameters. */
+export const notesBegun = `SELECT EXISTS (SELECT 1 FROM notes WHERE id = 'budget') AS begun`;
+
 export interface AccountRow {
   readonly id: string;
   readonly name: string;

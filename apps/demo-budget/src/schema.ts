@@ -203,13 +203,22 @@ export const assignments = sqliteTable(
   (table) => [index('assignments_by_month').on(table.currency, table.month)],
 );
 
+/** What people write down together. */
+export const notes = sqliteTable('notes', {
+  /** Always `budget`: one text for all, which two people begin at once without making two of it. */
+  id: text().primaryKey().notNull(),
+  /** `{"body": "…"}`: a document, in which what two people type at the same time stands beside each other. */
+  content: text().notNull(),
+});
+
 export const schema = defineSchema(
-  { accounts, assignments, categories, entries, goals, importProfiles, parts, rules, scheduleDays, schedules },
+  { accounts, assignments, categories, entries, goals, importProfiles, notes, parts, rules, scheduleDays, schedules },
   {
     merge: [
       // Half of one person's rule with half of another's would be a rule that nobody made.
       { table: goals, groups: [[goals.kind, goals.amountMinor, goals.byMonth]] },
       { table: importProfiles, groups: [[importProfiles.columns, importProfiles.delimiter, importProfiles.dateOrder, importProfiles.decimalMark, importProfiles.turnSigns]] },
+      { table: notes, documents: [{ column: notes.content, text: ['body'] }] },
       { table: rules, groups: [[rules.field, rules.test, rules.value]] },
       { table: schedules, groups: [[schedules.firstDate, schedules.every, schedules.unit]] },
     ],

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright/test';
 
-export async function goTo(page: Page, name: 'Accounts' | 'Budget' | 'Import' | 'Reports' | 'Scheduled' | 'Categories' | 'Payees' | 'Share'): Promise<void> {
+export async function goTo(page: Page, name: 'Accounts' | 'Budget' | 'Import' | 'Reports' | 'Scheduled' | 'Notes' | 'Categories' | 'Payees' | 'Share'): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
 }
 

@@ -81,19 +81,19 @@ describe('fetching a token', () => {
 
   it('asks for one by the share key', async () => {
     const asked = serverAnswers({ '/api/token': Response.json({ token: 't' }) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).resolves.toBe('t');
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).resolves.toBe('t');
     expect(asked).toEqual(['/api/token']);
   });
 
   it('registers a budget that was made here and that the server does not know', async () => {
     const asked = serverAnswers({ '/api/token': new Response(null, { status: 404 }), '/api/budgets': Response.json({ token: 't' }) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).resolves.toBe('t');
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).resolves.toBe('t');
     expect(asked).toEqual(['/api/token', '/api/budgets']);
   });
 
   it('does not register a budget that came by a link', async () => {
     const asked = serverAnswers({ '/api/token': new Response(null, { status: 404 }) });
-    await expect(fetchToken({ ...budget, madeHere: false }, 'device-1')).rejects.toMatchObject({ code: 'database-unavailable' });
+    await expect(fetchToken({ ...budget, madeHere: false }, 'device-1', '')).rejects.toMatchObject({ code: 'database-unavailable' });
     expect(asked).toEqual(['/api/token']);
   });
 
@@ -102,16 +102,16 @@ describe('fetching a token', () => {
     [500, 'database-unavailable'],
   ])('says what a refusal with status %i means', async (status, code) => {
     serverAnswers({ '/api/token': new Response(null, { status }) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).rejects.toMatchObject({ code });
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code });
   });
 
   it('says that the server cannot be reached', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).rejects.toMatchObject({ code: 'network-unreachable' });
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code: 'network-unreachable' });
   });
 
   it('does not take an answer without a token', async () => {
     serverAnswers({ '/api/token': Response.json({}) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1')).rejects.toMatchObject({ code: 'database-unavailable' });
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code: 'database-unavailable' });
   });
 });

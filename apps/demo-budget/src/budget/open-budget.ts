@@ -1,6 +1,8 @@
 import { createClient, type Client } from '@rockpool/client';
 import { addStarterCategories } from '../categories/starter-categories.ts';
+import { personName } from '../people/person-name.ts';
 import { schema } from '../schema.ts';
+import { withDeviceItems } from './device-items.ts';
 import type { KnownBudget } from './known-budgets.ts';
 import { fetchToken } from './token.ts';
 
@@ -12,7 +14,7 @@ export async function openBudget(budget: KnownBudget, device: string): Promise<C
     sync: {
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/sync`,
       databaseId: budget.databaseId,
-      token: () => fetchToken(budget, device),
+      token: async () => fetchToken(budget, device, await withDeviceItems(personName)),
     },
   });
   if (budget.madeHere) await addStarterCategoriesOnce(client);

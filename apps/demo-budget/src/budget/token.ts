@@ -10,9 +10,9 @@ import type { KnownBudget } from './known-budgets.ts';
  * - `database-unavailable`: the server does not know the budget (yet: the device that made it was never online), or has trouble
  * - `auth-database-forbidden`: the share key is not the budget's
  */
-export async function fetchToken(budget: KnownBudget, principal: string): Promise<string> {
-  const first = await ask('/api/token', budget, principal);
-  const response = first.status === 404 && budget.madeHere ? await ask('/api/budgets', budget, principal) : first;
+export async function fetchToken(budget: KnownBudget, principal: string, name: string): Promise<string> {
+  const first = await ask('/api/token', budget, principal, name);
+  const response = first.status === 404 && budget.madeHere ? await ask('/api/budgets', budget, principal, name) : first;
   if (response.status === 403) throw new RockpoolError('auth-database-forbidden');
   if (!response.ok) throw new RockpoolError('database-unavailable', { status: response.status });
   const { token } = (await response.json()) as { readonly token?: unknown };
@@ -20,9 +20,9 @@ export async function fetchToken(budget: KnownBudget, principal: string): Promis
   return token;
 }
 
-async function ask(path: string, budget: KnownBudget, principal: string): Promise<Response> {
+async function ask(path: string, budget: KnownBudget, principal: string, name: string): Promise<Response> {
   const { databaseId, shareKey } = budget;
-  const body = JSON.stringify({ databaseId, shareKey, principal });
+  const body = JSON.stringify({ databaseId, shareKey, principal, name });
   try {
     return await fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   } catch (cause) {

@@ -2,12 +2,13 @@ import { useEffect, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { withDeviceItems } from '../budget/device-items.ts';
 import { addBudget, knownBudgets, type KnownBudget } from '../budget/known-budgets.ts';
+import { PeopleCard } from '../people/people-card.tsx';
 import { formatShortId } from './short-id.ts';
 import { useAction } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
 
 /** The link that opens this budget elsewhere, and the other budgets that this device knows. */
-export function ShareView({ budget }: { readonly budget: Budget }): ReactNode {
+export function ShareView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const link = `${location.origin}${location.pathname}${hashOf(budget)}`;
   const [copied, setCopied] = useState<'no' | 'yes' | 'failed'>('no');
   const copy = (): void => {
@@ -45,6 +46,7 @@ export function ShareView({ budget }: { readonly budget: Budget }): ReactNode {
           </span>
         </div>
       </section>
+      <PeopleCard device={device} />
       <section>
         <h2>Budgets on this device</h2>
         <ul className="budgets">

@@ -8,7 +8,9 @@ import { EntriesView } from '../entries/entries-view.tsx';
 import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
 import { ExportView } from '../export/export-view.tsx';
 import { ImportView } from '../import/import-view.tsx';
+import { NotesView } from '../notes/notes-view.tsx';
 import { UpdateOffer } from '../offline/update-offer.tsx';
+import { WhoIsHere } from '../people/who-is-here.tsx';
 import { isReportPage, reportPages, ReportsView } from '../reports/reports-view.tsx';
 import { RulesView } from '../rules/rules-view.tsx';
 import { SchedulesView } from '../schedules/schedules-view.tsx';
@@ -31,6 +33,7 @@ const links: readonly (readonly [Page, string])[] = [
   ['import', 'Import'],
   ['reports', 'Reports'],
   ['schedules', 'Scheduled'],
+  ['notes', 'Notes'],
   ['categories', 'Categories'],
   ['rules', 'Payees'],
   ['share', 'Share'],
@@ -44,6 +47,7 @@ const titles: Readonly<Record<Page, string>> = {
   export: 'Export',
   ...reportPages,
   schedules: 'Scheduled',
+  notes: 'Notes',
   categories: 'Categories',
   rules: 'Payees and rules',
   sync: 'Sync and storage',
@@ -62,6 +66,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
         <a className="brand" href={hashOf(budget)}>
           Rockpool Budget
         </a>
+        <WhoIsHere device={device} page={titles[page]} budget={budget} />
         <SyncBadge budget={budget} />
       </header>
       <nav className="main-nav" aria-label="Pages">
@@ -81,10 +86,11 @@ export function App({ client, budget, device }: AppProps): ReactNode {
           {page === 'export' && <ExportView />}
           {isReportPage(page) && <ReportsView budget={budget} page={page} />}
           {page === 'schedules' && <SchedulesView />}
+          {page === 'notes' && <NotesView />}
           {page === 'categories' && <CategoriesView />}
           {page === 'rules' && <RulesView />}
           {page === 'sync' && <SyncView device={device} />}
-          {page === 'share' && <ShareView budget={budget} />}
+          {page === 'share' && <ShareView budget={budget} device={device} />}
         </FailureNotice>
       </main>
     </RockpoolProvider>

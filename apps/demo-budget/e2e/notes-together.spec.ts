@@ -1,0 +1,89 @@
+import type { Locator, Page } from 'playwright/test';
+import { expect, test, type Person } from './harness/test.ts';
+import { serverDatabase } from './harness/server-database.ts';
+import { goTo, shareLink } from './steps/navigation.ts';
+import { expectUpToDate, syncBadge } from './steps/sync.ts';
+
+function notes(page: Page): Locator {
+  return page.getByRole('textbox', { name: 'Notes of this budget' });
+}
+
+/** What is written, without the names of others at their cursors. */
+function written(page: Page): Promise<string> {
+  return notes(page).evaluate((element) => {
+    const copy = element.cloneNode(true) as HTMLElement;
+    for (const cursor of copy.querySelectorAll('.cm-ySelectionCaret')) cursor.remove();
+    return [...copy.querySelectorAll('.cm-line')].map(({ textContent }) => textContent).join('\n');
+  });
+}
+
+const patience = { timeout: 30_000 };
+
+/** The names beside the cursors of others. */
+function cursors(page: Page): Locator {
+  return page.locator('.cm-ySelectionInfo');
+}
+
+async function callOneself(page: Page, name: string): Promise<void> {
+  await goTo(page, 'Share');
+  await page.getByRole('textbox', { name: 'What the others call you' }).fill(name);
+  await page.getByRole('button', { name: 'Keep the name' }).click();
+  await expect(page.getByText('Kept on this device.')).toBeVisible();
+}
+
+test('two people write one note at the same time, see each other, and one goes offline for a while', async ({ newPerson, server }) => {
+  const anna = await newPerson();
+  await goTo(anna.page, 'Notes');
+  await anna.page.getByRole('button', { name: 'Begin the notes' }).click();
+  await notes(anna.page).click();
+  await anna.page.keyboard.type('Summer');
+  await expectUpToDate(anna.page);
+  const link = await shareLink(anna.page);
+  const ben = await newPerson({ link });
+  await callOneself(anna.page, 'Anna');
+  await callOneself(ben.page, 'Ben Berg');
+  for (const { page } of [anna, ben]) {
+    await goTo(page, 'Notes');
+    await expect(notes(page)).toHaveText('Summer');
+  }
+
+  // Both see who is here, and where.
+  await expect(anna.page.getByRole('link', { name: 'Also here: Ben Berg' })).toBeVisible();
+  await notes(anna.page).click();
+  await anna.page.keyboard.press('End');
+  await expect(cursors(ben.page)).toHaveText(['Anna']);
+  await notes(ben.page).click();
+  await ben.page.keyboard.press('Control+Home');
+
+  // Both type at once.
+  await Promise.all([type(anna, ' at the lake'), type(ben, 'Our ')]);
+  for (const { page } of [anna, ben]) await expect.poll(() => written(page), patience).toBe('Our Summer at the lake');
+
+  // Ben goes offline, and both go on.
+  await ben.goOffline();
+  await expect(syncBadge(ben.page)).toHaveText(/Offline|Connecting/);
+  await type(ben, 'dear ');
+  await ben.page.keyboard.press('Control+End');
+  await type(ben, '!');
+  await anna.page.keyboard.press('Control+End');
+  await type(anna, ', in June');
+  expect(await written(anna.page)).toBe('Our Summer at the lake, in June');
+  await ben.goOnline();
+  await expectUpToDate(ben.page);
+  for (const { page } of [anna, ben]) await expect.poll(() => written(page), patience).toMatch(/^Our dear Summer at the lake(!, in June|, in June!)$/);
+  expect(await written(anna.page)).toBe(await written(ben.page));
+
+  // Anna's undo takes back what Anna wrote, and nothing of Ben's.
+  await anna.page.keyboard.press('Control+z');
+  for (const { page } of [ben, anna]) await expect.poll(() => written(page), patience).toBe('Our dear Summer at the lake!');
+  await expectUpToDate(anna.page);
+  expect(serverDatabase(server.dataFolder, link).rows("SELECT content ->> '$.body' AS body FROM notes")).toEqual([{ body: 'Our dear Summer at the lake!' }]);
+
+  // Ben leaves.
+  await ben.page.goto('about:blank');
+  await expect(anna.page.getByRole('link', { name: 'Also here: Ben Berg' })).toBeHidden({ timeout: 60_000 });
+});
+
+async function type({ page }: Person, text: string): Promise<void> {
+  await page.keyboard.type(text, { delay: 30 });
+}

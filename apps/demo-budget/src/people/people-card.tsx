@@ -1,0 +1,78 @@
+import { useClient, usePresence } from '@rockpool/client/react';
+import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
+import { withDeviceItems } from '../budget/device-items.ts';
+import { useAction } from '../shell/failure.tsx';
+import { locale } from '../shell/locale.ts';
+import { timeAgo } from '../sync/status-sentence.ts';
+import { useNow } from '../sync/use-now.ts';
+import { initials, peopleOf } from './people.ts';
+import { keepPersonName, personName } from './person-name.ts';
+
+/** Who else has the budget open now, and what the person here is called by them. */
+export function PeopleCard({ device }: { readonly device: string }): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const people = peopleOf(usePresence(), device);
+  const nowMs = useNow(30_000);
+  const [name, setName] = useState('');
+  const [kept, setKept] = useState(false);
+  useEffect(() => {
+    withDeviceItems(personName).then(
+      (known) => setName((typed) => (typed === '' ? known : typed)),
+      () => undefined,
+    );
+  }, []);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    run(async () => {
+      await withDeviceItems((items) => keepPersonName(items, name));
+      // The name is in the token, and a token is asked for with each connection.
+      await client.sync.pause();
+      await client.sync.resume();
+      setKept(true);
+    });
+  };
+
+  return (
+    <section className="card people-card">
+      <h2>Here now</h2>
+      {people.length === 0 ? (
+        <p className="hint">Nobody else has this budget open, as far as this device knows.</p>
+      ) : (
+        <ul>
+          {people.map((person) => (
+            <li key={person.principal}>
+              <span className="person" style={{ borderColor: person.color }} aria-hidden="true">
+                {initials(person.name)}
+              </span>
+              <span>
+                {person.name} <span className="hint">{[person.page, `came ${timeAgo(person.sinceMs, nowMs, locale)}`].filter((words) => words !== '').join(' · ')}</span>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <form onSubmit={submit} aria-label="Your name">
+        <label>
+          What the others call you
+          <input
+            value={name}
+            maxLength={40}
+            autoComplete="name"
+            onChange={(event) => {
+              setName(event.target.value);
+              setKept(false);
+            }}
+          />
+        </label>
+        <div className="buttons">
+          <button type="submit">Keep the name</button>
+          <span role="status" className="hint">
+            {kept && 'Kept on this device.'}
+          </span>
+        </div>
+      </form>
+    </section>
+  );
+}

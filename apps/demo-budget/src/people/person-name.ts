@@ -1,0 +1,20 @@
+import type { DeviceItems } from '../budget/device-items.ts';
+
+const itemName = 'person';
+
+/** Longer ones would not fit beside a cursor. */
+const maxNameLength = 40;
+
+/** What the person at this device wants to be called by the others; empty where they have not said. */
+export function personName(items: DeviceItems): string {
+  const name = items.getItem(itemName);
+  return isPersonName(name) ? name : '';
+}
+
+export function keepPersonName(items: DeviceItems, name: string): void {
+  items.setItem(itemName, name.trim().slice(0, maxNameLength).toWellFormed());
+}
+
+export function isPersonName(name: unknown): name is string {
+  return typeof name === 'string' && name.length <= maxNameLength;
+}
