@@ -58,7 +58,8 @@ export async function openAsLockHolder(options: OpenWriterOptions, release: () =
 function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () => void): OpenedRole {
   const { name, medium, tuning, timeoutMs, onError } = options;
   const recovered = readLog(files.segments);
-  const pageSizeBytes = recovered?.active === undefined ? pageSizeOfFile(files, options.pageSizeBytes) : recovered.pageSizeBytes;
+  if (recovered?.active === undefined) checkFile(files);
+  const pageSizeBytes = recovered?.active === undefined ? tuning.logPageBytes : recovered.pageSizeBytes;
   const log = new LogWriter(files.segments, pageSizeBytes, tuning.segmentGrowthBytes);
   const active = recovered?.active ?? beginFirst(log, files, recovered);
   const view = new PageView(files, pageSizeBytes, tuning.poolSizeBytes, active, recovered?.sealed);
@@ -89,11 +90,13 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
   };
 }
 
-function pageSizeOfFile(files: OpenFiles, whenEmpty: number): number {
-  if (files.database.sizeBytes() === 0) return whenEmpty;
+/** Before anything is written beside it. Throws `storage-corrupt`. */
+function checkFile({ database }: OpenFiles): void {
+  const sizeBytes = database.sizeBytes();
+  if (sizeBytes === 0) return;
   const header = new Uint8Array(SQLITE_HEADER_BYTES);
-  files.database.readOrZeros(header, 0);
-  return checkSqliteHeader(header, files.database.sizeBytes()).pageSizeBytes;
+  database.readOrZeros(header, 0);
+  checkSqliteHeader(header, sizeBytes);
 }
 
 /** The first generation over a database file that holds everything: a new one, an imported one, or one whose log is done. */

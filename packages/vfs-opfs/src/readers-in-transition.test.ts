@@ -71,7 +71,8 @@ describe('a reader', () => {
       expect(reader.connection.value(initial)).toBe('f');
       const seen: unknown[] = [];
       let callsLeft = 1;
-      disk.fault = () => {
+      disk.fault = ({ kind }) => {
+        if (kind !== 'write') return undefined;
         callsLeft -= 1;
         return callsLeft === 0 ? 'negative-after-write' : undefined;
       };

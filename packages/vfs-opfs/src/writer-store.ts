@@ -3,6 +3,9 @@ import type { LogWriter } from './log/log-writer.ts';
 import type { PageView } from './pages/page-view.ts';
 import { TransactionPages } from './pages/transaction-pages.ts';
 
+/** A larger transaction is logged as it is: comparing takes about as long as writing, and saves most where a page has one new row. */
+const LARGEST_COMPARED_BYTES = 128 * 1024;
+
 /** The one writer's database: the view of the last commit, and over it the pages of the open transaction. */
 export class WriterStore implements DatabaseStore {
   readonly isReadOnly = false;
@@ -43,15 +46,16 @@ export class WriterStore implements DatabaseStore {
 
   write(heap: Uint8Array, source: number, length: number, at: number): void {
     const pageSize = this.#view.pageSizeBytes;
+    let slot = -2;
     for (let done = 0; done < length; ) {
       const page = Math.floor((at + done) / pageSize) + 1;
       const offset = (at + done) % pageSize;
       const count = Math.min(length - done, pageSize - offset);
-      const isNew = this.#pages.slotOf(page) === -1;
-      const slot = this.#pages.slotFor(page);
+      const isPadded = count < pageSize && this.#pages.slotOf(page) === -1;
+      slot = this.#pages.slotAfter(slot, page);
       const bytes = this.#pages.bytesOf(slot);
       const start = this.#pages.offsetOf(slot);
-      if (isNew && count < pageSize) this.#readPadded(bytes, start, (page - 1) * pageSize);
+      if (isPadded) this.#readPadded(bytes, start, (page - 1) * pageSize);
       bytes.set(heap.subarray(source + done, source + done + count), start + offset);
       done += count;
     }
@@ -73,6 +77,7 @@ export class WriterStore implements DatabaseStore {
       this.#readPadded(this.#pages.bytesOf(this.#pages.slotFor(1)), this.#pages.offsetOf(0), 0);
     }
     try {
+      this.#dropUnchanged();
       this.#log.append(this.#view.active, this.#pages, sizeBytes, this.#isStrict);
       if (isShrinking) this.#view.pool.dropBeyond(sizeBytes);
       this.#publish();
@@ -85,6 +90,17 @@ export class WriterStore implements DatabaseStore {
   rollback(): void {
     this.#openSizeBytes = -1;
     if (!this.#pages.isEmpty) this.#pages.clear();
+  }
+
+  /** SQLite writes whole pages of its own. Of a small transaction only what differs from the last commit is logged. */
+  #dropUnchanged(): void {
+    const { pageNumbers, pageSizeBytes, records } = this.#pages;
+    if (records.length > 1 || pageNumbers.length * pageSizeBytes > LARGEST_COMPARED_BYTES) return;
+    const { words } = records[0]!;
+    this.#pages.keep((slot) => {
+      const page = pageNumbers[slot]!;
+      return page !== 0 && !this.#view.isSame(words, this.#pages.offsetOf(slot) / 4, (page - 1) * pageSizeBytes);
+    });
   }
 
   #publish(): void {

@@ -73,7 +73,7 @@ export class LogWriter {
           putRecordHeader(words, length / 4, this.#header);
           writeLength += RECORD_HEADER_BYTES;
         }
-        this.#reserve(generation.segment, at + writeLength);
+        this.#reserve(generation.segment, at + writeLength, isFlushed);
         segment.write(bytes.subarray(0, writeLength), at);
         this.#lengths[generation.segment] = Math.max(this.#lengths[generation.segment]!, at + writeLength);
         for (let index = 0; index < pageCount; index += 1) positions.push(at + RECORD_HEADER_BYTES + index * this.#pageSizeBytes);
@@ -203,14 +203,19 @@ export class LogWriter {
     this.#segments[generation.segment]!.write(this.#mark.bytes, generation.end);
   }
 
-  #reserve(segment: number, neededBytes: number): void {
+  /**
+   * Zeros cost some milliseconds a megabyte, once, and spare each flush after that the file system's own journal; who does not flush at every commit
+   * is better off with a hole. In both cases the record's own write tells when there is no room.
+   */
+  #reserve(segment: number, neededBytes: number, isFlushed: boolean): void {
     const length = this.#lengths[segment]!;
     if (neededBytes <= length || neededBytes - length >= this.#growthBytes) return;
     try {
-      this.#segments[segment]!.write(new Uint8Array(this.#growthBytes), length);
+      if (isFlushed) this.#segments[segment]!.write(new Uint8Array(this.#growthBytes), length);
+      else this.#segments[segment]!.truncate(length + this.#growthBytes);
       this.#lengths[segment] = length + this.#growthBytes;
     } catch {
-      // No room to grow ahead: the record itself may still fit, and its own write will tell.
+      // No room to grow ahead: the record itself may still fit.
     }
   }
 }

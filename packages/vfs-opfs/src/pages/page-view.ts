@@ -61,6 +61,15 @@ export class PageView {
     } while (done < length);
   }
 
+  /** Whether the page at `at` lies within the database and equals the words from `from` on. */
+  isSame(words: Int32Array, from: number, at: number): boolean {
+    if (at + this.pageSizeBytes > this.sizeBytes) return false;
+    const number = Math.floor(at / EXTENT_BYTES);
+    const extent = this.pool.find(number) ?? this.#load(number);
+    const known = new Int32Array(extent.buffer, extent.byteOffset + (at % EXTENT_BYTES), this.pageSizeBytes / 4);
+    for (let index = 0; index < known.length; index += 1) if (known[index] !== words[from + index]) return false;
+    return true;
+  }
 
   #load(extent: number): Uint8Array {
     const count = this.#planReadAhead(extent);

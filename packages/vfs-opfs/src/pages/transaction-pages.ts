@@ -59,6 +59,27 @@ export class TransactionPages {
     return slot;
   }
 
+  /** The same for the page that follows the one in `slot`: what is written in order needs no look-up when it is written again. */
+  slotAfter(slot: number, page: number): number {
+    return this.pageNumbers[slot + 1] === page ? slot + 1 : this.slotFor(page);
+  }
+
+  /**
+   * Leaves only the pages for which `isKept` says so, or the last one, since a record has at least one. Only where all of them stand in one record,
+   * and before nothing but a commit or `clear`.
+   */
+  keep(isKept: (slot: number) => boolean): void {
+    const { pageNumbers } = this;
+    const last = pageNumbers.length - 1;
+    let kept = 0;
+    for (let slot = 0; slot <= last; slot += 1) {
+      if (!isKept(slot) && (kept > 0 || slot < last)) continue;
+      if (kept !== slot) this.#move(slot, kept);
+      kept += 1;
+    }
+    pageNumbers.length = kept;
+  }
+
   cutBeyond(pageCount: number): void {
     for (const [page, slot] of this.#slots) {
       if (page <= pageCount) continue;
@@ -72,5 +93,11 @@ export class TransactionPages {
     this.pageNumbers.length = 0;
     // One buffer stays for the next transaction; those of a huge one are given back.
     this.records.length = Math.min(this.records.length, 1);
+  }
+
+  #move(slot: number, to: number): void {
+    const from = this.offsetOf(slot);
+    this.bytesOf(slot).copyWithin(this.offsetOf(to), from, from + this.pageSizeBytes);
+    this.pageNumbers[to] = this.pageNumbers[slot]!;
   }
 }

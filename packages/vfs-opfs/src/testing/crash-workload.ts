@@ -11,6 +11,7 @@ export const SMALL_TUNING: Partial<Tuning> = {
   poolSizeBytes: 4 * 65536,
   checkpointAfterBytes: 24 * 1024,
   recordSizeBytes: 8 * 1024,
+  logPageBytes: 512,
   segmentGrowthBytes: 4 * 1024,
   flushWithinMs: Infinity,
 };

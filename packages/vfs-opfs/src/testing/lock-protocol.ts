@@ -14,7 +14,7 @@ const PAGE_BYTES = 512;
 const PAGES = [1, 200, 400];
 /** Longer than all that the others do; time passes only when nothing else can happen. */
 const TIMEOUT_MS = 60_000;
-const TUNING = { ...DEFAULT_TUNING, poolSizeBytes: 0, segmentGrowthBytes: 512, flushWithinMs: Infinity };
+const TUNING = { ...DEFAULT_TUNING, poolSizeBytes: 0, segmentGrowthBytes: 512, logPageBytes: PAGE_BYTES, flushWithinMs: Infinity };
 
 /** Every commit stamps all pages with one number more than the one before, whoever makes it. */
 interface Ledger {

@@ -48,7 +48,7 @@ export async function runStampedWriter(steps: readonly StampedStep[]): Promise<S
     medium: disk.medium(),
     pageSizeBytes: STAMPED_PAGE_BYTES,
     timeoutMs: 1000,
-    tuning: { ...DEFAULT_TUNING, recordSizeBytes: RECORD_BYTES, segmentGrowthBytes: 4096, flushWithinMs: Infinity },
+    tuning: { ...DEFAULT_TUNING, recordSizeBytes: RECORD_BYTES, segmentGrowthBytes: 4096, logPageBytes: STAMPED_PAGE_BYTES, flushWithinMs: Infinity },
     isStrict: false,
     onError: (error) => {
       throw error;
