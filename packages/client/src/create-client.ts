@@ -45,7 +45,9 @@ const FIRST_SYNC_WITHIN_MS = 3_000;
  * - `schema-incompatible`: what is stored does not fit the schema
  * - `other-principal`: unsent changes of another person are in it
  * - `migration-failed`, `migration-refused`: a migration could not be carried out, and why; the database is as it was
- * - `storage-full`, `storage-corrupt` and others of the storage
+ * - `storage-full` and others of the storage
+ * - `storage-corrupt`: the database is damaged; it is left as it is, and `setDatabaseAside` moves it out of the way. With `sync` this is done by itself: opening
+ *   succeeds with a new database, and `onError` is told
  */
 export async function createClient(options: ClientOptions): Promise<Client> {
   checkOptions(options);

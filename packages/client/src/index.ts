@@ -42,7 +42,7 @@ export type {
   Write,
 } from './client.ts';
 export { createClient } from './create-client.ts';
-export { backupDatabase, deleteDatabase, listDatabases, restoreDatabase, type RestoreOptions } from './databases.ts';
+export { backupDatabase, deleteDatabase, listDatabases, restoreDatabase, setDatabaseAside, type RestoreOptions } from './databases.ts';
 export type { DatabaseInfo } from './rpc/worker-api.ts';
 export { newId } from './new-id.ts';
 export { sql } from './tab/sql.ts';

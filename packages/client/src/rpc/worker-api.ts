@@ -51,6 +51,8 @@ export interface DatabaseInfo {
 export interface DatabasesApi {
   listDatabases(): Promise<readonly DatabaseInfo[]>;
   deleteDatabase(name: string): Promise<void>;
+  /** Resolves with the name that it is kept under. */
+  setDatabaseAside(name: string): Promise<string>;
   backupDatabase(name: string): Promise<Blob>;
   restoreDatabase(name: string, file: Blob, persistence: PersistenceChoice): Promise<void>;
 }

@@ -62,6 +62,7 @@ export function createHost(): WorkerApi {
         principal: sync?.principal ?? null,
         medium,
         schema,
+        ...(sync === null ? {} : { onStartedAnew: problem }),
         beforeWriter: async (runtime) => {
           if (sync === null || sync.firstSyncWithinMs === null || isOpen) return;
           const { url, databaseId, firstSyncWithinMs } = sync;

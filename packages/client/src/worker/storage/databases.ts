@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import { deleteStorage, exportFile, importFile, indexedDbMedium, listStorages, opfsExclusiveMedium, opfsSharedMedium, storageSizes, type Medium, type SqliteModule as StorageModule, type Storage } from '@rockpool/vfs-opfs';
+import { deleteStorage, exportFile, importFile, indexedDbMedium, listStorages, opfsExclusiveMedium, opfsSharedMedium, quarantineStorage, storageSizes, type Medium, type SqliteModule as StorageModule, type Storage } from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
 import type { Persistence } from '../../rpc/persistence.ts';
 import type { DatabaseInfo, DatabasesApi } from '../../rpc/worker-api.ts';
@@ -22,6 +22,11 @@ export const databases: DatabasesApi = {
   deleteDatabase: (name) =>
     failingAsStorage(async () => {
       for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) await deleteStorage(name, medium);
+    }),
+  setDatabaseAside: (name) =>
+    failingAsStorage(async () => {
+      for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) return quarantineStorage(name, medium);
+      throw new RockpoolError('storage-missing', { name });
     }),
   backupDatabase: (name) =>
     failingAsStorage(async () => {

@@ -7,9 +7,11 @@ import type { Durability } from '../../rpc/worker-api.ts';
 import { documentTables, loadDocumentSupport } from '../documents/load-document-support.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
+import { keepUnsent } from '../changelog/unsent.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { withReadAgain } from './read-again.ts';
+import { isCorrupt, setAside } from './set-aside.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { storageFailure } from './storage-failure.ts';
 
@@ -23,6 +25,12 @@ export interface LocalOptions {
   readonly medium: Medium;
   /** Called before a writer opens, with SQLite loaded: fills a database that is not there yet. */
   readonly beforeWriter?: (runtime: Promise<SqliteRuntime>) => Promise<unknown>;
+  /**
+   * Given where a server has what a damaged database had: that one is then set aside, and a new one takes its place. Called when that is done, with
+   * `storage-corrupt`: `keptAs` is the name that the damaged one is kept under, `parked` how many unsent changesets of it wait for a decision now, `isComplete`
+   * whether these are all. Without it opening fails, and everything stays as it is.
+   */
+  readonly onStartedAnew?: (error: RockpoolError) => void;
 }
 
 type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'principal'>;
@@ -32,11 +40,11 @@ export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Pro
 
 /** Storage, SQLite and our tables, put together. SQLite is loaded once; what lies in memory outlives a closing and reopening. */
 export function createLocalOpener(options: LocalOptions): OpenLocal {
-  const { name, durability, medium, beforeWriter } = options;
+  const { name, durability, medium, beforeWriter, onStartedAnew } = options;
   const whenLoaded = loadCode(options.schema);
   whenLoaded.catch(() => undefined); // Whoever opens hears of it.
 
-  return async (role, onUndone) => {
+  const open: OpenLocal = async (role, onUndone) => {
     let timesUndone = 0;
     const countUndone = (): void => {
       timesUndone++;
@@ -53,6 +61,21 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       throw storageFailure(thrown);
     });
     return openOn(storage, runtime, options, () => timesUndone);
+  };
+
+  return async (role, onUndone) => {
+    try {
+      return await open(role, onUndone);
+    } catch (thrown) {
+      if (role === 'reader' || onStartedAnew === undefined || !isCorrupt(thrown)) throw thrown;
+    }
+    const { keptAs, unsent } = await setAside(name, medium, await whenLoaded);
+    const opened = await open(role, onUndone);
+    const error = new RockpoolError('storage-corrupt', { keptAs, parked: unsent.changesets.length, isComplete: unsent.isComplete });
+    keepUnsent(opened.database.connection, opened.database.parked, unsent, error.toData(), Date.now());
+    await opened.committed?.();
+    onStartedAnew(error);
+    return opened;
   };
 }
 

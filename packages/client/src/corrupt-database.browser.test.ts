@@ -1,0 +1,80 @@
+import type { RockpoolError } from '@rockpool/shared';
+import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { expect, it } from 'vitest';
+import type { ClientOptions } from './client.ts';
+import { createClient, listDatabases, setDatabaseAside, sql } from './index.ts';
+import { defineSchema } from './schema/index.ts';
+import { freshName } from './testing/browser-tabs.ts';
+
+const note = sqliteTable('note', { id: text().primaryKey(), body: text() });
+const schema = defineSchema({ note });
+const PAGE_BYTES = 8192;
+/** Nobody answers there: what is written stays unsent. */
+const UNREACHABLE = { url: 'ws://127.0.0.1:9', databaseId: 'notes', token: (): string => '' };
+
+/** Writes over part of the file of a closed database. */
+async function damage(name: string, at: number, length: number): Promise<void> {
+  const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('rockpool');
+  const file = await (await folder.getFileHandle(`${name}.sqlite`)).createWritable({ keepExistingData: true });
+  await file.write({ type: 'write', position: at, data: new Uint8Array(length).fill(0xaa) });
+  await file.close();
+}
+
+/** A database with two writes that were never sent; resolves with where SQLite keeps the facts that every opening reads. */
+async function createNotes(options: ClientOptions): Promise<number> {
+  const client = await createClient(options);
+  await client.execute(sql`INSERT INTO note VALUES ('a', 'first')`);
+  await client.execute(sql`INSERT INTO note VALUES ('b', 'second')`);
+  const [row] = await client.query<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_meta'");
+  await client.close();
+  return ((row?.rootpage ?? 0) - 1) * PAGE_BYTES;
+}
+
+const isKept = async (name: string): Promise<boolean> => (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
+
+for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
+  it(`a damaged database is set aside and begun anew, with its unsent writes parked (${persistence})`, async () => {
+    const problems: RockpoolError[] = [];
+    const options: ClientOptions = { name: freshName(), schema, persistence, sync: UNREACHABLE, onError: (error) => void problems.push(error) };
+    await damage(options.name, await createNotes(options), PAGE_BYTES);
+    const client = await createClient(options);
+    expect(await client.query('SELECT * FROM note')).toEqual([]);
+    const keptAs = `${options.name}.corrupt-1`;
+    const corrupt = problems.find(({ code }) => code === 'storage-corrupt');
+    expect(corrupt?.fields).toEqual({ keptAs, parked: 2, isComplete: true });
+    expect(await isKept(keptAs)).toBe(true);
+
+    const parked = await client.parked.list();
+    expect(parked.map(({ reason, changes }) => [reason.code, changes[0]?.key])).toEqual([
+      ['storage-corrupt', ['a']],
+      ['storage-corrupt', ['b']],
+    ]);
+    await client.parked.retry(parked[1]!.sequence);
+    await client.parked.drop(parked[0]!.sequence);
+    expect(await client.query('SELECT * FROM note')).toEqual([{ id: 'b', body: 'second' }]);
+    expect(await client.parked.list()).toEqual([]);
+    await client.close();
+  });
+}
+
+it('a database whose header is gone is set aside too, and says that nothing of it could be read', async () => {
+  const problems: RockpoolError[] = [];
+  const options: ClientOptions = { name: freshName(), schema, persistence: 'opfs', sync: UNREACHABLE, onError: (error) => void problems.push(error) };
+  await createNotes(options);
+  await damage(options.name, 0, 512);
+  const client = await createClient(options);
+  expect(problems.find(({ code }) => code === 'storage-corrupt')?.fields).toEqual({ keptAs: `${options.name}.corrupt-1`, parked: 0, isComplete: false });
+  await client.execute(sql`INSERT INTO note VALUES ('c', 'anew')`);
+  await client.close();
+});
+
+it('without a server a damaged database stays where it is until the app says otherwise', async () => {
+  const options: ClientOptions = { name: freshName(), schema, persistence: 'opfs' };
+  await damage(options.name, await createNotes(options), PAGE_BYTES);
+  for (const attempt of ['once', 'again']) await expect(createClient(options), attempt).rejects.toMatchObject({ code: 'storage-corrupt' });
+  const keptAs = await setDatabaseAside(options.name);
+  expect(await isKept(keptAs)).toBe(true);
+  const client = await createClient(options);
+  expect(await client.query('SELECT * FROM note')).toEqual([]);
+  await client.close();
+});

@@ -1,0 +1,57 @@
+import type { ErrorData } from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+import type { SqlValue } from '../../rpc/sql-value.ts';
+import type { Parked } from './parked.ts';
+
+/** What a changelog says of writes that the server has not decided about, and of those that wait for the user. */
+export interface Unsent {
+  /** Rows of rockpool_changelog, oldest first. */
+  readonly changesets: readonly UnsentRow[];
+  /** False when the database could not be read to the end: there may have been more. */
+  readonly isComplete: boolean;
+}
+
+type UnsentRow = readonly [stampUs: SqlValue, base: SqlValue, body: SqlValue, before: SqlValue, shiftUs: SqlValue];
+
+const COLUMNS = 'stamp_us, base, body, before, shift_us';
+
+/** Reads one row at a time, so that a damaged page costs what is behind it and not what came before. */
+export function readUnsent(connection: Connection): Unsent {
+  const changesets: UnsentRow[] = [];
+  try {
+    const decidedUpTo = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
+    const next = `SELECT c.sequence, ${COLUMNS} FROM rockpool_changelog c LEFT JOIN rockpool_parked p USING (sequence)
+      WHERE c.sequence > ? AND ifnull(p.closed, iif(c.sequence > ?, 0, 1)) = 0 ORDER BY c.sequence LIMIT 1`;
+    for (let sequence = -Number.MAX_SAFE_INTEGER; ; ) {
+      const [row] = connection.rows(next, sequence, decidedUpTo);
+      if (row === undefined) return { changesets, isComplete: true };
+      const [number, ...columns] = row as [number, ...UnsentRow];
+      changesets.push(columns);
+      sequence = number;
+    }
+  } catch {
+    return { changesets, isComplete: false };
+  }
+}
+
+/**
+ * Keeps them in a database of another site, parked for that reason: the user decides about each. They are not sent by themselves, since the server may have
+ * admitted some of them without an answer coming back.
+ */
+export function keepUnsent(connection: Connection, parked: Parked, { changesets }: Unsent, reason: ErrorData, nowMs: number): void {
+  if (changesets.length === 0) return;
+  connection.exec('BEGIN IMMEDIATE');
+  try {
+    const lowest = Math.min(0, (connection.value('SELECT min(sequence) FROM rockpool_changelog') ?? 0) as number);
+    // The oldest gets the lowest number: they are listed in order.
+    for (const [index, row] of changesets.entries()) {
+      const sequence = lowest - changesets.length + index;
+      connection.run(`INSERT INTO rockpool_changelog (sequence, hash, ${COLUMNS}) VALUES (?, x'', ?, ?, ?, ?, ?)`, sequence, ...row);
+      parked.park(sequence, reason, nowMs);
+    }
+    connection.exec('COMMIT');
+  } catch (thrown) {
+    if (connection.inTransaction) connection.exec('ROLLBACK');
+    throw thrown;
+  }
+}
