@@ -17,13 +17,12 @@ export async function open(database: string, settings: Settings, role: Role): Pr
       medium,
       role,
       durability: settings['durability'] === 'strict' ? 'strict' : 'relaxed',
-      ...(typeof settings['pageSizeBytes'] === 'number' ? { pageSizeBytes: settings['pageSizeBytes'] } : {}),
     }),
     loadSqlite(),
   ]);
   storage.register(runtime.module as unknown as SqliteModule);
   const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: role === 'reader' });
-  connection.exec('PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY');
+  connection.exec(`PRAGMA page_size = ${settings['pageSizeBytes'] ?? 8192}; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY`);
   return {
     operations: sqlOperations(new RockpoolDatabase(connection, storage, settings['isLazy'] === true)),
     packPeople(count) {
@@ -39,7 +38,7 @@ export async function open(database: string, settings: Settings, role: Role): Pr
 function mediumOf(settings: Settings): Medium {
   switch (settings['medium']) {
     case 'indexeddb':
-      return indexedDbMedium();
+      return typeof settings['extentBytes'] === 'number' ? indexedDbMedium({ extentBytes: settings['extentBytes'] }) : indexedDbMedium();
     case 'opfs-exclusive':
       return opfsExclusiveMedium();
     default:

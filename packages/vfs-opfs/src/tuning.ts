@@ -16,7 +16,7 @@ export interface Tuning {
    * it changed. A row is then some 5 KB instead of 25; half of it would save another 2 KB and double what the index of a large transaction takes.
    */
   readonly logPageBytes: number;
-  /** Segments grow by this much at once. */
+  /** Segments grow by this much at once: as much as they need before they are sealed. */
   readonly segmentGrowthBytes: number;
   /** With `relaxed` durability, the longest time between a commit and its flush; Infinity leaves it to `flush()`. */
   readonly flushWithinMs: number;
@@ -28,6 +28,6 @@ export const DEFAULT_TUNING: Tuning = {
   logLimitBytes: 64 * 1024 * 1024,
   recordSizeBytes: 1024 * 1024,
   logPageBytes: 1024,
-  segmentGrowthBytes: 1024 * 1024,
+  segmentGrowthBytes: 4 * 1024 * 1024,
   flushWithinMs: 1000,
 };

@@ -1,11 +1,13 @@
 import type { Patch } from './patch.ts';
 
 /**
- * What a database holds: its size, and its content in pieces of 64 KB, with patches over them, the later over the earlier. A piece that
+ * What a database holds: its size, and its content in pieces of one size, 64 KB unless told otherwise, with patches over them, the later over the earlier. A piece that
  * is missing, or short, is zeros from there on.
  */
 export interface LoadedExtents {
   readonly sizeBytes: number;
+  /** A database keeps the size of the extents that it was made with. */
+  readonly extentBytes: number;
   readonly extents: Map<number, Uint8Array>;
   readonly patches: readonly Patch[];
 }
@@ -16,6 +18,7 @@ export interface LoadedExtents {
  */
 export interface ExtentBatch {
   readonly sizeBytes: number;
+  readonly extentBytes: number;
   /** All patches so far are gone: `extents` has what they said. */
   readonly dropsPatches: boolean;
   /** Extents from this number on are gone, unless they are in `extents`; Infinity when the database was not cut. */

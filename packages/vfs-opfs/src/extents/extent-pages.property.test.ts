@@ -7,6 +7,7 @@ import { ExtentPages } from './extent-pages.ts';
 /** Not a divisor of the extent, so that writes cross its edges. */
 const STEP_BYTES = 9_973;
 const LARGEST_BYTES = 6 * EXTENT_BYTES;
+const EXTENT_SIZES = [EXTENT_BYTES, EXTENT_BYTES / 8, EXTENT_BYTES * 2];
 
 /** A file as plain bytes, cut and grown with zeros. */
 function resized(bytes: Uint8Array, sizeBytes: number): Uint8Array {
@@ -31,9 +32,11 @@ describe('pages in extents', () => {
       const random = seededRandom(seed);
       const below = (limit: number): number => Math.floor(random() * limit);
       const pages = new ExtentPages(Infinity);
+      const extentBytes = EXTENT_SIZES[seed % EXTENT_SIZES.length]!;
+      pages.replace({ sizeBytes: 0, extentBytes, extents: new Map(), patches: [] });
       let committed: Uint8Array = new Uint8Array(0);
       let open = committed;
-      const stored = { sizeBytes: 0, extents: new Map<number, Uint8Array>(), patches: [] as Patch[] };
+      const stored = { sizeBytes: 0, extentBytes, extents: new Map<number, Uint8Array>(), patches: [] as Patch[] };
       for (let step = 0; step < 150; step += 1) {
         const action = below(10);
         if (action < 5) {

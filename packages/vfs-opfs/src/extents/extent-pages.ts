@@ -20,11 +20,12 @@ export interface ExtentSnapshot {
 }
 
 /**
- * A whole database in memory, in extents of 64 KB, and over it the extents that the open transaction has changed: each is copied at
+ * A whole database in memory, in extents, and over it the extents that the open transaction has changed: each is copied at
  * its first write, so that a rollback forgets them and a commit puts them in place.
  */
 export class ExtentPages {
   readonly #budgetBytes: number;
+  #extentBytes = EXTENT_BYTES;
   #committed = new Map<number, Uint8Array>();
   #committedSizeBytes = 0;
   readonly #open = new Map<number, Uint8Array>();
@@ -42,7 +43,7 @@ export class ExtentPages {
   readonly #patched = new Set<number>();
   #patchedBytes = 0;
 
-  /** `budgetBytes` bounds the database and its open transaction together. */
+  /** Empty, in extents of the usual size, until `replace`. `budgetBytes` bounds the database and its open transaction together. */
   constructor(budgetBytes: number) {
     this.#budgetBytes = budgetBytes;
   }
@@ -53,14 +54,15 @@ export class ExtentPages {
 
   /** Replaces everything. Throws `storage-full` when it is more than the budget. */
   replace(loaded: LoadedExtents): void {
-    const neededBytes = loaded.extents.size * EXTENT_BYTES;
+    const neededBytes = loaded.extents.size * loaded.extentBytes;
     if (neededBytes > this.#budgetBytes) throw overBudget(neededBytes, this.#budgetBytes);
     this.rollback();
+    this.#extentBytes = loaded.extentBytes;
     this.#unsent.clear();
     this.#unsentCutFrom = Infinity;
     this.#unsentPatches = [];
     this.#committed = new Map();
-    for (const [extent, bytes] of loaded.extents) this.#committed.set(extent, bytes.length === EXTENT_BYTES ? bytes : padded(bytes));
+    for (const [extent, bytes] of loaded.extents) this.#committed.set(extent, bytes.length === this.#extentBytes ? bytes : padded(bytes, this.#extentBytes));
     this.#patched.clear();
     for (const { at, bytes } of loaded.patches) this.#apply(at, bytes);
     this.#patchedBytes = patchBytes(loaded.patches);
@@ -72,25 +74,25 @@ export class ExtentPages {
   /** The extents that only a snapshot still holds come on top of the budget. */
   snapshot(): ExtentSnapshot {
     if (this.#snapshot !== undefined) return this.#snapshot;
-    const [extents, sizeBytes] = [new Map(this.#committed), this.#committedSizeBytes];
+    const [extents, sizeBytes, extentBytes] = [new Map(this.#committed), this.#committedSizeBytes, this.#extentBytes];
     this.#snapshot = {
       sizeBytes,
       timesReplaced: this.#timesReplaced,
-      read: (heap, target, length, at) => copyOut((extent) => extents.get(extent), heap, target, Math.min(length, sizeBytes - at), at),
+      read: (heap, target, length, at) => copyOut((extent) => extents.get(extent), extentBytes, heap, target, Math.min(length, sizeBytes - at), at),
     };
     return this.#snapshot;
   }
 
   /** Returns how many bytes there were. */
   read(heap: Uint8Array, target: number, length: number, at: number): number {
-    return copyOut((extent) => this.#find(extent), heap, target, Math.min(length, this.sizeBytes - at), at);
+    return copyOut((extent) => this.#find(extent), this.#extentBytes, heap, target, Math.min(length, this.sizeBytes - at), at);
   }
 
   write(heap: Uint8Array, source: number, length: number, at: number): void {
     for (let done = 0; done < length; ) {
-      const offset = (at + done) % EXTENT_BYTES;
-      const part = Math.min(length - done, EXTENT_BYTES - offset);
-      this.#own(Math.floor((at + done) / EXTENT_BYTES)).set(heap.subarray(source + done, source + done + part), offset);
+      const offset = (at + done) % this.#extentBytes;
+      const part = Math.min(length - done, this.#extentBytes - offset);
+      this.#own(Math.floor((at + done) / this.#extentBytes)).set(heap.subarray(source + done, source + done + part), offset);
       done += part;
     }
     this.#openSizeBytes = Math.max(this.sizeBytes, at + length);
@@ -98,11 +100,11 @@ export class ExtentPages {
 
   truncate(sizeBytes: number): void {
     if (sizeBytes < this.sizeBytes) {
-      const offset = sizeBytes % EXTENT_BYTES;
-      const last = Math.floor(sizeBytes / EXTENT_BYTES);
+      const offset = sizeBytes % this.#extentBytes;
+      const last = Math.floor(sizeBytes / this.#extentBytes);
       // What is beyond the end must read as zeros when the database grows again.
       if (offset > 0 && this.#find(last) !== undefined) this.#own(last).fill(0, offset);
-      const firstGone = Math.ceil(sizeBytes / EXTENT_BYTES);
+      const firstGone = Math.ceil(sizeBytes / this.#extentBytes);
       for (const extent of this.#open.keys()) if (extent >= firstGone) this.#open.delete(extent);
       this.#openCutFrom = Math.min(this.#openCutFrom, firstGone);
     }
@@ -147,7 +149,7 @@ export class ExtentPages {
   #onlyPatches(patches: readonly Patch[]): ExtentBatch {
     for (const extent of this.#unsent) this.#patched.add(extent);
     this.#patchedBytes += patchBytes(patches);
-    return { sizeBytes: this.#committedSizeBytes, dropsPatches: false, cutFrom: Infinity, extents: new Map(), patches };
+    return { sizeBytes: this.#committedSizeBytes, extentBytes: this.#extentBytes, dropsPatches: false, cutFrom: Infinity, extents: new Map(), patches };
   }
 
   #wholeExtents(): ExtentBatch {
@@ -156,12 +158,12 @@ export class ExtentPages {
       const bytes = this.#committed.get(extent);
       // Patched and then cut off.
       if (bytes === undefined) continue;
-      extents.set(extent, bytes.subarray(0, Math.min(EXTENT_BYTES, this.#committedSizeBytes - extent * EXTENT_BYTES)));
+      extents.set(extent, bytes.subarray(0, Math.min(this.#extentBytes, this.#committedSizeBytes - extent * this.#extentBytes)));
     }
     const dropsPatches = this.#patched.size > 0;
     this.#patched.clear();
     this.#patchedBytes = 0;
-    return { sizeBytes: this.#committedSizeBytes, dropsPatches, cutFrom: this.#unsentCutFrom, extents, patches: [] };
+    return { sizeBytes: this.#committedSizeBytes, extentBytes: this.#extentBytes, dropsPatches, cutFrom: this.#unsentCutFrom, extents, patches: [] };
   }
 
   /** What the open transaction changes, as patches over what is committed. */
@@ -170,18 +172,18 @@ export class ExtentPages {
     if (patches === undefined) return;
     const isTooMuch = this.#openCutFrom !== Infinity || this.#open.size > MOST_PATCHED_EXTENTS;
     if (!isTooMuch) {
-      for (const [extent, bytes] of this.#open) patches.push(...differences(this.#committed.get(extent) ?? NO_CONTENT, bytes, extent * EXTENT_BYTES));
+      for (const [extent, bytes] of this.#open) patches.push(...differences(this.#committed.get(extent) ?? new Uint8Array(this.#extentBytes), bytes, extent * this.#extentBytes));
     }
     if (isTooMuch || patchBytes(patches) > LARGEST_PATCHES_BYTES) this.#unsentPatches = undefined;
   }
 
   /** A patch lies within one extent. */
   #apply(at: number, bytes: Uint8Array): void {
-    const extent = Math.floor(at / EXTENT_BYTES);
+    const extent = Math.floor(at / this.#extentBytes);
     const known = this.#committed.get(extent);
     // What was loaded may be shared with whoever loaded it.
-    const into = known !== undefined && this.#patched.has(extent) ? known : (known?.slice() ?? new Uint8Array(EXTENT_BYTES));
-    into.set(bytes, at % EXTENT_BYTES);
+    const into = known !== undefined && this.#patched.has(extent) ? known : (known?.slice() ?? new Uint8Array(this.#extentBytes));
+    into.set(bytes, at % this.#extentBytes);
     this.#committed.set(extent, into);
     this.#patched.add(extent);
   }
@@ -194,20 +196,20 @@ export class ExtentPages {
   #own(extent: number): Uint8Array {
     const owned = this.#open.get(extent);
     if (owned !== undefined) return owned;
-    const neededBytes = (this.#committed.size + this.#open.size + 1) * EXTENT_BYTES;
+    const neededBytes = (this.#committed.size + this.#open.size + 1) * this.#extentBytes;
     if (neededBytes > this.#budgetBytes) throw overBudget(neededBytes, this.#budgetBytes);
-    const copy = this.#find(extent)?.slice() ?? new Uint8Array(EXTENT_BYTES);
+    const copy = this.#find(extent)?.slice() ?? new Uint8Array(this.#extentBytes);
     this.#open.set(extent, copy);
     return copy;
   }
 }
 
 /** Copies `count` bytes, zeros for extents that are not there. Returns how many, which is none for a negative count. */
-function copyOut(find: (extent: number) => Uint8Array | undefined, heap: Uint8Array, target: number, count: number, at: number): number {
+function copyOut(find: (extent: number) => Uint8Array | undefined, extentBytes: number, heap: Uint8Array, target: number, count: number, at: number): number {
   for (let done = 0; done < count; ) {
-    const offset = (at + done) % EXTENT_BYTES;
-    const part = Math.min(count - done, EXTENT_BYTES - offset);
-    const bytes = find(Math.floor((at + done) / EXTENT_BYTES));
+    const offset = (at + done) % extentBytes;
+    const part = Math.min(count - done, extentBytes - offset);
+    const bytes = find(Math.floor((at + done) / extentBytes));
     if (bytes === undefined) heap.fill(0, target + done, target + done + part);
     else heap.set(bytes.subarray(offset, offset + part), target + done);
     done += part;
@@ -215,11 +217,8 @@ function copyOut(find: (extent: number) => Uint8Array | undefined, heap: Uint8Ar
   return Math.max(0, count);
 }
 
-/** What an extent holds before it was first written. */
-const NO_CONTENT = new Uint8Array(EXTENT_BYTES);
-
-function padded(bytes: Uint8Array): Uint8Array {
-  const whole = new Uint8Array(EXTENT_BYTES);
+function padded(bytes: Uint8Array, extentBytes: number): Uint8Array {
+  const whole = new Uint8Array(extentBytes);
   whole.set(bytes);
   return whole;
 }

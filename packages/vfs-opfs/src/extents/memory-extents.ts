@@ -6,15 +6,17 @@ export class MemoryExtents implements ExtentBackend {
   readonly #extents: Map<number, Uint8Array>;
   #patches: readonly Patch[];
   #sizeBytes: number;
+  readonly #extentBytes: number;
 
   constructor(loaded: LoadedExtents) {
     this.#extents = loaded.extents;
     this.#patches = loaded.patches;
     this.#sizeBytes = loaded.sizeBytes;
+    this.#extentBytes = loaded.extentBytes;
   }
 
   async load(): Promise<LoadedExtents> {
-    return { sizeBytes: this.#sizeBytes, extents: this.#extents, patches: this.#patches };
+    return { sizeBytes: this.#sizeBytes, extentBytes: this.#extentBytes, extents: this.#extents, patches: this.#patches };
   }
 
   async write(batch: ExtentBatch): Promise<void> {

@@ -10,8 +10,8 @@ export async function gather(content: AsyncIterable<Uint8Array>, budgetBytes: nu
     at += chunk.length;
   }
   pages.commit();
-  const { sizeBytes, extents, patches } = pages.takeBatch();
-  return { sizeBytes, extents: new Map(extents), patches };
+  const batch = pages.takeBatch();
+  return { ...batch, extents: new Map(batch.extents) };
 }
 
 export async function loadWhole(place: ExtentPlace, name: string): Promise<LoadedExtents> {

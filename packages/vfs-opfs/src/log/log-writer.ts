@@ -19,6 +19,9 @@ import { FORMAT_VERSION, RECORDS_START, SEGMENT_HEADER_BYTES, writeSegmentHeader
 import type { SegmentHeader, SegmentState } from './segment-header.ts';
 import { wordBuffer } from './words.ts';
 
+/** Zeros take a few milliseconds a megabyte, and the commit that needs them waits. */
+const LARGEST_ZEROED_BYTES = 1024 * 1024;
+
 /** Writes to the two segments. What it appends is valid at every moment, or invisible. */
 export class LogWriter {
   readonly #segments: readonly [GuardedFile, GuardedFile];
@@ -204,16 +207,18 @@ export class LogWriter {
   }
 
   /**
-   * Zeros cost some milliseconds a megabyte, once, and spare each flush after that the file system's own journal; who does not flush at every commit
-   * is better off with a hole. In both cases the record's own write tells when there is no room.
+   * Growing takes a question to the browser's own process about quota, so it is done seldom. Who flushes at every commit gets zeros, a megabyte a
+   * time: they spare each flush the file system's own journal. The others are better off with a hole.
    */
   #reserve(segment: number, neededBytes: number, isFlushed: boolean): void {
     const length = this.#lengths[segment]!;
-    if (neededBytes <= length || neededBytes - length >= this.#growthBytes) return;
+    if (neededBytes <= length) return;
+    const growthBytes = isFlushed ? Math.min(this.#growthBytes, LARGEST_ZEROED_BYTES) : this.#growthBytes;
+    if (neededBytes - length >= growthBytes) return;
     try {
-      if (isFlushed) this.#segments[segment]!.write(new Uint8Array(this.#growthBytes), length);
-      else this.#segments[segment]!.truncate(length + this.#growthBytes);
-      this.#lengths[segment] = length + this.#growthBytes;
+      if (isFlushed) this.#segments[segment]!.write(new Uint8Array(growthBytes), length);
+      else this.#segments[segment]!.truncate(length + growthBytes);
+      this.#lengths[segment] = length + growthBytes;
     } catch {
       // No room to grow ahead: the record itself may still fit.
     }

@@ -4,7 +4,7 @@ import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { StorageError } from '../storage-error.ts';
 
 // One IndexedDB database for each of ours. Store `extents`: number of the extent → Uint8Array of at most 64 KB. Store `meta`: key
-// 'database' → { sizeBytes }, absent until the first commit. Store `patches`: ascending number → Uint8Array, the patches of one batch.
+// 'database' → { sizeBytes, extentBytes }, absent until the first commit; without `extentBytes` it is 64 KB. Store `patches`: ascending number → Uint8Array, the patches of one batch.
 const PREFIX = 'rockpool:';
 const FORMAT = 2; // 2: patches
 const EXTENTS = 'extents';
@@ -16,30 +16,34 @@ const EXTENTS_PER_READ = 128;
 
 interface Meta {
   readonly sizeBytes: number;
+  readonly extentBytes?: number;
 }
 
-export const indexedDbPlace: ExtentPlace = {
-  async open(name, isStrict) {
-    return backendOf(await openDatabase(name), isStrict ? 'strict' : 'relaxed');
-  },
-  async exists(name) {
-    return (await names()).includes(name);
-  },
-  async sizeBytes(name) {
-    const database = await openDatabase(name);
-    try {
-      return (await readMeta(database)).sizeBytes;
-    } finally {
-      database.close();
-    }
-  },
-  async remove(name) {
-    await answered(indexedDB.deleteDatabase(PREFIX + name));
-  },
-  async list() {
-    return names();
-  },
-};
+/** `extentBytes` is for new databases. */
+export function indexedDbPlace(extentBytes: number): ExtentPlace {
+  return {
+    async open(name, isStrict) {
+      return backendOf(await openDatabase(name), isStrict ? 'strict' : 'relaxed', extentBytes);
+    },
+    async exists(name) {
+      return (await names()).includes(name);
+    },
+    async sizeBytes(name) {
+      const database = await openDatabase(name);
+      try {
+        return (await readMeta(database))?.sizeBytes ?? 0;
+      } finally {
+        database.close();
+      }
+    },
+    async remove(name) {
+      await answered(indexedDB.deleteDatabase(PREFIX + name));
+    },
+    async list() {
+      return names();
+    },
+  };
+}
 
 async function names(): Promise<string[]> {
   const databases = await indexedDB.databases();
@@ -82,27 +86,30 @@ function whenDone<T>(request: IDBRequest<T>): Promise<T> {
   });
 }
 
-async function readMeta(database: IDBDatabase): Promise<Meta> {
-  return (await whenDone<Meta | undefined>(database.transaction(META).objectStore(META).get(META_KEY))) ?? { sizeBytes: 0 };
+function readMeta(database: IDBDatabase): Promise<Meta | undefined> {
+  return whenDone<Meta | undefined>(database.transaction(META).objectStore(META).get(META_KEY));
 }
 
-function backendOf(database: IDBDatabase, durability: IDBTransactionDurability): ExtentBackend {
+function backendOf(database: IDBDatabase, durability: IDBTransactionDurability, newExtentBytes: number): ExtentBackend {
   return {
-    load: () => load(database),
+    load: () => load(database, newExtentBytes),
     write: (batch) => write(database, durability, batch),
     close: () => database.close(),
   };
 }
 
 /** Everything, as of one IndexedDB transaction: each request is made in the callback of the one before, so that it stays open. */
-function load(database: IDBDatabase): Promise<LoadedExtents> {
+function load(database: IDBDatabase, newExtentBytes: number): Promise<LoadedExtents> {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction([EXTENTS, PATCHES, META], 'readonly');
     const extents = new Map<number, Uint8Array>();
     let sizeBytes = 0;
+    let extentBytes = newExtentBytes;
     const meta: IDBRequest<Meta | undefined> = transaction.objectStore(META).get(META_KEY);
     meta.onsuccess = () => {
-      sizeBytes = meta.result?.sizeBytes ?? 0;
+      if (meta.result === undefined) return;
+      sizeBytes = meta.result.sizeBytes;
+      extentBytes = meta.result.extentBytes ?? EXTENT_BYTES;
     };
     const readFrom = (first: number): void => {
       const range = IDBKeyRange.bound(first, first + EXTENTS_PER_READ, false, true);
@@ -111,14 +118,14 @@ function load(database: IDBDatabase): Promise<LoadedExtents> {
       const values: IDBRequest<Uint8Array[]> = store.getAll(range);
       values.onsuccess = () => {
         values.result.forEach((bytes, index) => extents.set(Number(keys.result[index]), bytes));
-        if ((first + EXTENTS_PER_READ) * EXTENT_BYTES < sizeBytes) readFrom(first + EXTENTS_PER_READ);
+        if ((first + EXTENTS_PER_READ) * extentBytes < sizeBytes) readFrom(first + EXTENTS_PER_READ);
       };
     };
     readFrom(0);
     const patches: IDBRequest<Uint8Array[]> = transaction.objectStore(PATCHES).getAll();
     transaction.oncomplete = () => {
       try {
-        resolve({ sizeBytes, extents, patches: patches.result.flatMap(decodePatches) });
+        resolve({ sizeBytes, extentBytes, extents, patches: patches.result.flatMap(decodePatches) });
       } catch (cause) {
         reject(cause);
       }
@@ -141,7 +148,7 @@ function write(database: IDBDatabase, durability: IDBTransactionDurability, batc
       // A view would be stored with the whole of its buffer.
       for (const [extent, bytes] of batch.extents) store.put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
       if (batch.patches.length > 0) patches.add(encodePatches(batch.patches));
-      transaction.objectStore(META).put({ sizeBytes: batch.sizeBytes } satisfies Meta, META_KEY);
+      transaction.objectStore(META).put({ sizeBytes: batch.sizeBytes, extentBytes: batch.extentBytes } satisfies Meta, META_KEY);
       transaction.commit();
     } catch (cause) {
       // Otherwise what was put so far would be committed by itself.

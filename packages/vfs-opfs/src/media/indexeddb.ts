@@ -1,10 +1,13 @@
 import { extentMedium } from '../extents/extent-medium.ts';
 import { webLocks } from '../locks/web-locks.ts';
+import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { originFreeBytes } from './free-bytes.ts';
 import { indexedDbPlace } from './indexeddb-place.ts';
 import { assertFilesAreKept } from './kept-files.ts';
 import type { StoreMedium } from './medium.ts';
 
+const SMALLEST_EXTENT_BYTES = 8 * 1024;
+const LARGEST_EXTENT_BYTES = 1024 * 1024;
 const DESKTOP_BUDGET_BYTES = 256 * 1024 * 1024;
 /** About a fifth of what browsers on phones let one tab have before they end it. */
 const MOBILE_BUDGET_BYTES = 64 * 1024 * 1024;
@@ -12,6 +15,8 @@ const MOBILE_BUDGET_BYTES = 64 * 1024 * 1024;
 export interface IndexedDbOptions {
   /** Bound of a database together with its open transaction, both in memory. Default 256 MB, on phones 64 MB. Beyond it: `storage-full`. */
   readonly memoryBudgetBytes?: number;
+  /** The largest piece that a new database is stored in, a power of two from 8 KB to 1 MB. Default 64 KB. An existing one keeps its own. */
+  readonly extentBytes?: number;
 }
 
 /**
@@ -19,10 +24,14 @@ export interface IndexedDbOptions {
  * the commit, and **only `storage.committed()` acknowledges it**. Opens as writer only: followers go through the leader.
  */
 export function indexedDbMedium(options: IndexedDbOptions = {}): StoreMedium {
+  const { extentBytes = EXTENT_BYTES } = options;
+  if (extentBytes < SMALLEST_EXTENT_BYTES || extentBytes > LARGEST_EXTENT_BYTES || (extentBytes & (extentBytes - 1)) !== 0) {
+    throw new RangeError('extentBytes must be a power of two from 8192 to 1048576');
+  }
   return extentMedium({
     kind: 'indexeddb',
     persistence: 'indexeddb',
-    place: indexedDbPlace,
+    place: indexedDbPlace(extentBytes),
     locks: webLocks,
     budgetBytes: options.memoryBudgetBytes ?? (isMobile() ? MOBILE_BUDGET_BYTES : DESKTOP_BUDGET_BYTES),
     freeBytes: originFreeBytes,

@@ -43,10 +43,20 @@ export class ExtentPool {
   /** A buffer for an extent that is not cached; the caller fills it, or calls `drop` if it cannot. */
   take(extent: number): Uint8Array {
     const slot = this.#buffers.length < this.#capacity ? this.#grow() : this.#evict();
-    this.#slots.set(extent, slot);
-    this.#extents[slot] = extent;
-    this.#used[slot] = 1;
+    this.#hold(extent, slot);
     return this.#buffers[slot]!;
+  }
+
+  /** The same for neighbours, side by side in one buffer, so that one read fills them; `undefined` once the pool is full. */
+  takeRun(extent: number, count: number): Uint8Array | undefined {
+    const firstSlot = this.#buffers.length;
+    if (firstSlot + count > this.#capacity) return undefined;
+    const run = new Uint8Array(count * EXTENT_BYTES);
+    for (let index = 0; index < count; index += 1) {
+      this.#buffers.push(run.subarray(index * EXTENT_BYTES, (index + 1) * EXTENT_BYTES));
+      this.#hold(extent + index, firstSlot + index);
+    }
+    return run;
   }
 
   /** Replaces part of the database by newer bytes, where it is cached. */
@@ -77,6 +87,12 @@ export class ExtentPool {
 
   clear(): void {
     for (const extent of this.#slots.keys()) this.drop(extent);
+  }
+
+  #hold(extent: number, slot: number): void {
+    this.#slots.set(extent, slot);
+    this.#extents[slot] = extent;
+    this.#used[slot] = 1;
   }
 
   #grow(): number {

@@ -112,6 +112,14 @@ export class PageView {
       if (!this.#isWhollyLogged(extent)) this.#readDatabase(bytes, from, limit);
       return this.#overlay(extent, bytes);
     }
+    const run = this.pool.takeRun(extent, count);
+    if (run !== undefined) {
+      this.#readDatabase(run, from, limit);
+      for (let index = 0; index < count; index += 1) {
+        usedSealed = this.#overlay(extent + index, run.subarray(index * EXTENT_BYTES, (index + 1) * EXTENT_BYTES)) || usedSealed;
+      }
+      return usedSealed;
+    }
     const window = (this.#scratch ??= new Uint8Array(LARGEST_READ_AHEAD_EXTENTS * EXTENT_BYTES)).subarray(0, count * EXTENT_BYTES);
     this.#readDatabase(window, from, limit);
     // The wanted extent is taken last, so that the pool cannot evict it for one that was only read ahead.

@@ -3,9 +3,11 @@ import { extentMedium } from '../extents/extent-medium.ts';
 import { decodePatches, encodePatches, type Patch } from '../extents/patch.ts';
 import { InProcessLocks } from '../locks/in-process-locks.ts';
 import type { StoreMedium } from '../media/medium.ts';
+import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 
 interface Stored {
   sizeBytes: number;
+  extentBytes: number;
   readonly extents: Map<number, Uint8Array>;
   patches: readonly Patch[];
 }
@@ -64,7 +66,7 @@ export class SimulatedExtents implements ExtentPlace {
   }
 
   #openStored(name: string): Stored {
-    const stored = this.#stored.get(name) ?? { sizeBytes: 0, extents: new Map<number, Uint8Array>(), patches: [] };
+    const stored = this.#stored.get(name) ?? { sizeBytes: 0, extentBytes: EXTENT_BYTES, extents: new Map<number, Uint8Array>(), patches: [] };
     this.#stored.set(name, stored);
     return stored;
   }
@@ -73,6 +75,7 @@ export class SimulatedExtents implements ExtentPlace {
     return {
       load: async () => ({
         sizeBytes: stored.sizeBytes,
+        extentBytes: stored.extentBytes,
         extents: new Map([...stored.extents].map(([extent, bytes]) => [extent, bytes.slice()])),
         patches: stored.patches,
       }),
@@ -88,6 +91,7 @@ export class SimulatedExtents implements ExtentPlace {
         for (const extent of stored.extents.keys()) if (extent >= batch.cutFrom) stored.extents.delete(extent);
         for (const [extent, bytes] of copied) stored.extents.set(extent, bytes);
         stored.sizeBytes = batch.sizeBytes;
+        stored.extentBytes = batch.extentBytes;
       },
       close: () => undefined,
     };
