@@ -172,6 +172,22 @@ describe('settings', () => {
     await storage.close();
   });
 
+  it('log what they changed, not the pages that they changed it in', async () => {
+    const opened = await open(new SimulatedDisk(), { pageSizeBytes: 8192, tuning: {} });
+    opened.connection.run(`PRAGMA page_size = 8192; CREATE TABLE k(key TEXT PRIMARY KEY, content TEXT); INSERT INTO k VALUES ('a', 'x')`);
+    const writtenBytes: number[] = [];
+    opened.disk.fault = (call) => {
+      if (call.kind === 'write') writtenBytes.push(call.sizeBytes);
+      return undefined;
+    };
+    // Page 1, the table and its index: 24 KB.
+    opened.connection.run("INSERT INTO k VALUES ('b', 'y')");
+    expect(writtenBytes).toHaveLength(1);
+    expect(writtenBytes[0]).toBeLessThan(8 * 1024);
+    opened.disk.fault = undefined;
+    expect(await valueAfterReopening(opened, 'SELECT group_concat(content) FROM k')).toBe('x,y');
+  });
+
   it('commit without a journal file and with one write', async () => {
     const opened = await open(new SimulatedDisk(), { tuning: { flushWithinMs: Infinity } });
     opened.connection.run(CREATE + ROWS(1));
