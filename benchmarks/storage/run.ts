@@ -12,12 +12,14 @@ import type { FilledPart, Plan } from './workloads.ts';
 
 /** Both tabs are ready by then. */
 const LOOP_STARTS_AFTER_MS = 300;
+/** The database that several tabs have open. */
+const SHARED = 'shared';
 
 export interface RunOptions {
   readonly plan: Plan;
   readonly subjects: readonly Subject[];
   readonly sizes: Sizes;
-  /** How often everything is repeated. Subjects take turns within a round, each time with another one first, so that what else the machine does hits all alike. */
+  /** How often everything is repeated, if there is time. Subjects take turns within a round, each time with another one first, so that what else the machine does hits all alike. */
   readonly rounds: number;
   /** Only these workloads; all when undefined. */
   readonly workloads: ReadonlySet<string> | undefined;
@@ -50,111 +52,119 @@ export class StorageRun {
   }
 
   async run(): Promise<void> {
+    const { plan, rounds } = this.#options;
+    const startMs = performance.now();
     try {
-      const { plan, rounds } = this.#options;
       await this.#restartBrowser();
-      for (const workloads of plan.onEmpty) await this.#emptyDatabases(workloads, rounds);
-      for (const part of plan.onFilled) await this.#filledDatabases(part);
-      if (plan.withTwoTabs) await this.#twoTabs();
-      if (plan.withThreeTabs === true) await this.#threeTabs();
-      if (plan.withLiveQueries) await this.#liveQueries();
-      await this.#emptyDatabases(plan.once, 1);
+      for (let round = 0; round < rounds; round++) {
+        const elapsedMs = performance.now() - startMs;
+        if (round > 0 && (elapsedMs * (round + 1)) / round > plan.withinMinutes * 60_000) {
+          console.log(`  No more than ${round} of ${rounds} rounds: there is no time for another one.`);
+          return;
+        }
+        await this.#round(round);
+      }
     } finally {
       await this.#browser?.close();
     }
   }
 
-  /** A new database for each subject in each round. */
-  async #emptyDatabases(workloads: readonly Workload[], rounds: number): Promise<void> {
+  /** Everything once. What takes longest, and is done only once in all, comes in the first. */
+  async #round(round: number): Promise<void> {
+    const { plan } = this.#options;
+    for (const workloads of plan.onEmpty) await this.#emptyDatabases(workloads, round);
+    for (const part of plan.onFilled) await this.#filledDatabases(part, round);
+    if (plan.withTwoTabs) await this.#twoTabs(round);
+    if (plan.withThreeTabs === true) await this.#threeTabs(round);
+    if (plan.withLiveQueries) await this.#liveQueries(round);
+    if (round === 0) await this.#emptyDatabases(plan.once, round);
+  }
+
+  /** A new database for each subject. */
+  async #emptyDatabases(workloads: readonly Workload[], round: number): Promise<void> {
     const wanted = workloads.filter(({ id }) => this.#isWanted(id));
     if (wanted.length === 0) return;
-    for (let round = 0; round < rounds; round++) {
-      for (const subject of this.#inTurn(round, wanted)) {
-        await this.#session(subject, { name: `${wanted[0]?.id.toLowerCase()}-${round}`, dataset: 'empty' }, (tab) => this.#measureAll(tab, subject, wanted, round));
-      }
+    for (const subject of this.#inTurn(round, wanted)) {
+      await this.#session(subject, { name: `${wanted[0]?.id.toLowerCase()}-${round}`, dataset: 'empty' }, (tab) => this.#measureAll(tab, subject, wanted, round));
     }
   }
 
-  /** One database for each subject, filled once. Each round starts with a new browser, so what comes first meets cold caches. */
-  async #filledDatabases({ dataset, workloads, coldOpenId }: FilledPart): Promise<void> {
+  /** One database for each subject, filled in the first round. Each round meets a new browser, so what comes first meets cold caches. */
+  async #filledDatabases({ dataset, workloads, coldOpenId }: FilledPart, round: number): Promise<void> {
     const wanted = workloads.filter(({ id }) => this.#isWanted(id));
     const isColdOpenWanted = coldOpenId !== undefined && this.#isWanted(coldOpenId);
     if (wanted.length === 0 && !isColdOpenWanted) return;
-    for (const subject of this.#inTurn(0, workloads)) {
-      await this.#session(subject, { name: dataset, dataset }, () => Promise.resolve()).then((ok) => {
-        if (!ok) this.#broken.add(`${slugOf(subject)} ${dataset}`);
+    if (round === 0) await this.#fillAll(dataset, workloads);
+    await this.#restartBrowser();
+    for (const subject of this.#inTurn(round, workloads)) {
+      if (this.#broken.has(`${slugOf(subject)} ${dataset}`)) continue;
+      await this.#session(subject, { name: dataset }, async (tab, openMs) => {
+        if (isColdOpenWanted && runs(subject, coldOpenId)) this.#add(coldOpenId, subject, 'ms', openMs);
+        await this.#measureAll(tab, subject, wanted, round);
       });
     }
-    for (let round = 0; round < this.#options.rounds; round++) {
-      await this.#restartBrowser();
-      for (const subject of this.#inTurn(round, workloads)) {
-        if (this.#broken.has(`${slugOf(subject)} ${dataset}`)) continue;
-        await this.#session(subject, { name: dataset }, async (tab, openMs) => {
-          if (isColdOpenWanted && runs(subject, coldOpenId)) this.#add(coldOpenId, subject, 'ms', openMs);
-          await this.#measureAll(tab, subject, wanted, round);
-        });
-      }
+  }
+
+  async #fillAll(dataset: Dataset, workloads: readonly Workload[]): Promise<void> {
+    for (const subject of this.#inTurn(0, workloads)) {
+      const isFilled = await this.#session(subject, { name: dataset, dataset }, () => Promise.resolve());
+      if (!isFilled) this.#broken.add(`${slugOf(subject)} ${dataset}`);
     }
   }
 
   /** One tab writes now and then, another reads all the time. */
-  async #twoTabs(): Promise<void> {
+  async #twoTabs(round: number): Promise<void> {
     if (!this.#isWanted('L8w') && !this.#isWanted('L8r')) return;
-    const name = 'shared';
-    const subjects = (round: number): Subject[] => this.#inTurn(round, []).filter((subject) => subject.manyTabs && runs(subject, 'L8w'));
-    for (const subject of subjects(0)) await this.#session(subject, { name, dataset: 'shared' }, () => Promise.resolve());
-    for (let round = 0; round < this.#options.rounds; round++) {
-      for (const subject of subjects(round)) {
-        await this.#session(subject, { name }, async (writer) => {
-          await this.#session(subject, { name, role: 'reader' }, async (reader) => {
-            const startAtMs = Date.now() + LOOP_STARTS_AFTER_MS;
-            const [write, read] = await Promise.all([writer.bench.loop('write', startAtMs), reader.bench.loop('read', startAtMs)]);
-            this.#add('L8w', subject, 'ms', write.medianMs);
-            this.#add('L8r', subject, 'ms', read.medianMs);
-            this.#add('L8wMax', subject, 'ms', write.maxMs);
-            this.#add('L8rMax', subject, 'ms', read.maxMs);
-          });
+    for (const subject of await this.#sharing(round, (candidate) => runs(candidate, 'L8w'))) {
+      await this.#session(subject, { name: SHARED }, async (writer) => {
+        await this.#reading(subject, async (reader) => {
+          const startAtMs = Date.now() + LOOP_STARTS_AFTER_MS;
+          const [write, read] = await Promise.all([writer.bench.loop('write', startAtMs), reader.bench.loop('read', startAtMs)]);
+          this.#add('L8w', subject, 'ms', write.medianMs);
+          this.#add('L8r', subject, 'ms', read.medianMs);
+          this.#add('L8wMax', subject, 'ms', write.maxMs);
+          this.#add('L8rMax', subject, 'ms', read.maxMs);
         });
-      }
+      });
     }
   }
 
   /** One tab writes now and then, two others read all the time: how many reads both get done in a second. */
-  async #threeTabs(): Promise<void> {
+  async #threeTabs(round: number): Promise<void> {
     if (!this.#isWanted('reads')) return;
-    const name = 'shared';
-    const subjects = (round: number): Subject[] => this.#inTurn(round, []).filter((subject) => subject.manyTabs);
-    for (const subject of subjects(0)) await this.#session(subject, { name, dataset: 'shared' }, () => Promise.resolve());
-    for (let round = 0; round < this.#options.rounds; round++) {
-      for (const subject of subjects(round)) {
-        await this.#session(subject, { name }, (writer) =>
-          this.#reading(subject, name, (one) =>
-            this.#reading(subject, name, async (other) => {
-              const startAtMs = Date.now() + LOOP_STARTS_AFTER_MS;
-              const [write, ...reads] = await Promise.all([writer.bench.loop('write', startAtMs), one.bench.loop('read', startAtMs), other.bench.loop('read', startAtMs)]);
-              this.#add('reads', subject, '1/s', ((reads[0].count + reads[1].count) * 1000) / TWO_TABS_MS, 'higher');
-              this.#add('write', subject, 'ms', write.medianMs);
-            }),
-          ),
-        );
-      }
+    for (const subject of await this.#sharing(round, () => true)) {
+      await this.#session(subject, { name: SHARED }, (writer) =>
+        this.#reading(subject, (one) =>
+          this.#reading(subject, async (other) => {
+            const startAtMs = Date.now() + LOOP_STARTS_AFTER_MS;
+            const [write, ...reads] = await Promise.all([writer.bench.loop('write', startAtMs), one.bench.loop('read', startAtMs), other.bench.loop('read', startAtMs)]);
+            this.#add('reads', subject, '1/s', ((reads[0].count + reads[1].count) * 1000) / TWO_TABS_MS, 'higher');
+            this.#add('write', subject, 'ms', write.medianMs);
+          }),
+        ),
+      );
     }
   }
 
-  async #reading(subject: Subject, name: string, body: (tab: BenchTab) => Promise<void>): Promise<void> {
-    await this.#session(subject, { name, role: 'reader' }, body);
+  /** The subjects that several tabs can open at once, with the database that they share. */
+  async #sharing(round: number, isWanted: (subject: Subject) => boolean): Promise<Subject[]> {
+    const subjects = this.#inTurn(round, []).filter((subject) => subject.manyTabs && isWanted(subject));
+    if (round === 0) for (const subject of subjects) await this.#session(subject, { name: SHARED, dataset: 'shared' }, () => Promise.resolve());
+    return subjects;
   }
 
-  async #liveQueries(): Promise<void> {
+  async #reading(subject: Subject, body: (tab: BenchTab) => Promise<void>): Promise<void> {
+    await this.#session(subject, { name: SHARED, role: 'reader' }, body);
+  }
+
+  async #liveQueries(round: number): Promise<void> {
     if (!this.#isWanted('live')) return;
-    for (let round = 0; round < this.#options.rounds; round++) {
-      for (const subject of this.#inTurn(round, []).filter(({ hasLiveQueries }) => hasLiveQueries)) {
-        await this.#session(subject, { name: `live-${round}`, dataset: 'values' }, async (tab) => {
-          const { medianMs, p95Ms } = await tab.bench.liveQueries();
-          this.#add('liveP50', subject, 'ms', medianMs);
-          this.#add('liveP95', subject, 'ms', p95Ms);
-        });
-      }
+    for (const subject of this.#inTurn(round, []).filter(({ hasLiveQueries }) => hasLiveQueries)) {
+      await this.#session(subject, { name: `live-${round}`, dataset: 'values' }, async (tab) => {
+        const { medianMs, p95Ms } = await tab.bench.liveQueries();
+        this.#add('liveP50', subject, 'ms', medianMs);
+        this.#add('liveP95', subject, 'ms', p95Ms);
+      });
     }
   }
 

@@ -15,8 +15,10 @@ import { fullTextMatch, likeScan } from './workloads/text-search.ts';
 export interface Plan {
   /** Stands before the ids of the workloads, where several plans share them. */
   readonly prefix: string;
-  /** How often everything is repeated. */
+  /** How often everything is repeated, at most. */
   readonly rounds: number;
+  /** No further round begins that would last beyond this. */
+  readonly withinMinutes: number;
   /** Each list on a new, empty database in every round. */
   readonly onEmpty: readonly (readonly Workload[])[];
   /** Each on a database that is filled once, and then opened in a new browser in every round. */
@@ -41,6 +43,7 @@ export interface FilledPart {
 export const FILE_PLAN: Plan = {
   prefix: '',
   rounds: 3,
+  withinMinutes: 8,
   onEmpty: [[bulkInsert], [autocommitInsert, autocommitInsertFromPage]],
   onFilled: [
     { dataset: 'main', workloads: [sumScanCold, sumScanWarm, pointRead, pointReadFromPage, randomUpdate, jsonTextFilter], coldOpenId: 'L1' },
@@ -55,6 +58,7 @@ export const FILE_PLAN: Plan = {
 export const INDEXEDDB_PLAN: Plan = {
   prefix: 'LI-',
   rounds: 3,
+  withinMinutes: 3.5,
   onEmpty: [[bulkInsert], [autocommitInsert]],
   onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm] }],
   withTwoTabs: false,
@@ -63,7 +67,9 @@ export const INDEXEDDB_PLAN: Plan = {
 };
 
 /** What can be compared with IndexedDB used directly, in browsers that have no access handles to share. */
-const BESIDE_INDEXEDDB: Omit<Plan, 'prefix' | 'rounds'> = {
+const BESIDE_INDEXEDDB: Omit<Plan, 'prefix'> = {
+  rounds: 3,
+  withinMinutes: 1.5,
   onEmpty: [[bulkInsert], [autocommitInsert]],
   onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm, pointRead] }],
   withTwoTabs: false,
@@ -71,13 +77,14 @@ const BESIDE_INDEXEDDB: Omit<Plan, 'prefix' | 'rounds'> = {
   once: [],
   withLiveQueries: false,
 };
-export const FIREFOX_PLAN: Plan = { prefix: 'LF-', rounds: 3, ...BESIDE_INDEXEDDB };
-export const WEBKIT_PLAN: Plan = { prefix: 'LW-', rounds: 3, ...BESIDE_INDEXEDDB };
+export const FIREFOX_PLAN: Plan = { prefix: 'LF-', ...BESIDE_INDEXEDDB };
+export const WEBKIT_PLAN: Plan = { prefix: 'LW-', ...BESIDE_INDEXEDDB };
 
 /** What an app's page gets: every call begins and ends there. */
 export const CLIENT_PLAN: Plan = {
   prefix: 'C-',
   rounds: 3,
+  withinMinutes: 15,
   onEmpty: [[insertsFromPage], [autocommitInsertFromPage], [bulkInsertFromPage]],
   onFilled: [
     { dataset: 'values', workloads: [pointReadFromPage, randomUpdateFromPage], coldOpenId: 'L1' },
