@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { BenchBrowser, BenchTab } from '../harness/browser.ts';
 import { openNodeTab } from '../harness/node-tab.ts';
 import type { Samples } from '../report/samples.ts';
+import { OURS } from '../report/target.ts';
 import type { Role } from './adapters/adapter.ts';
 import type { Sizes } from './dataset.ts';
 import type { Dataset } from './fill.ts';
@@ -220,11 +221,26 @@ export class StorageRun {
     return [...subjects.slice(start), ...subjects.slice(0, start)].filter((subject) => workloads.length === 0 || workloads.some(({ id }) => runs(subject, id)));
   }
 
+  /**
+   * The first page of a new browser starts processes that the others use too, and so do its first worker, its first storage and its first WebAssembly: who
+   * came first would pay for all.
+   */
+  async #warmUp(browser: BenchBrowser): Promise<void> {
+    const peer = this.#options.subjects.find(({ name, medium }) => name !== OURS && medium !== 'native');
+    const tab = await browser.openTab(this.#options.urlOf('warm-up'));
+    try {
+      if (peer === undefined) return;
+      await tab.bench.open({ adapter: peer.adapter, settings: peer.settings, database: 'warm-up', role: 'writer' }, false);
+      await tab.bench.close();
+    } finally {
+      await tab.close();
+    }
+  }
+
   async #restartBrowser(): Promise<void> {
     if (this.#browser !== undefined && !this.#options.restartsBrowser) return;
     await this.#browser?.close();
     this.#browser = await this.#options.launch();
-    // The first page of a new browser starts processes that the others use too.
-    await (await this.#browser.openTab(this.#options.urlOf('warm-up'))).close();
+    await this.#warmUp(this.#browser);
   }
 }
