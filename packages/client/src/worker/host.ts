@@ -17,7 +17,7 @@ import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { createTabPresence, type TabPresence } from './presence/tab-presence.ts';
 import { chooseMedium } from './storage/choose-medium.ts';
 import { databases } from './storage/databases.ts';
-import { createLocalOpener } from './storage/open-local.ts';
+import { createLocalOpener, loadCode } from './storage/open-local.ts';
 import { requireTabSupport } from './storage/require-tab-support.ts';
 import { createStreams, type Streams } from './streams.ts';
 import { startSync } from './sync/start-sync.ts';
@@ -40,6 +40,9 @@ export function createHost(): WorkerApi {
     async open(options, tab) {
       if (membership !== null) throw new RockpoolError('internal', { called: 'open twice' });
       requireTabSupport();
+      const schema = decodeSchema(options.schema);
+      // What takes longest to load comes while the medium is looked for.
+      const runtime = loadCode(schema);
       const { persistence, medium } = await chooseMedium(options.persistence, options.name);
       const send = (event: WorkerEvent): void => void sendToTab(tab, event);
       const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });
@@ -55,15 +58,15 @@ export function createHost(): WorkerApi {
         if (isOpen) send({ kind: 'status', news: told });
       };
 
-      const schema = decodeSchema(options.schema);
       const { sync, name } = options;
       const openLocal = createLocalOpener({
         ...options,
         principal: sync?.principal ?? null,
         medium,
         schema,
+        runtime,
         ...(sync === null ? {} : { onStartedAnew: problem }),
-        beforeWriter: async (runtime) => {
+        beforeWriter: async () => {
           if (sync === null || sync.firstSyncWithinMs === null || isOpen) return;
           const { url, databaseId, firstSyncWithinMs } = sync;
           const onProgress = (progress: FirstSyncProgress): void => send({ kind: 'first-sync', ...progress });

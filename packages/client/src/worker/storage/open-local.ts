@@ -23,8 +23,10 @@ export interface LocalOptions {
   readonly principal: string | null;
   readonly durability: Durability;
   readonly medium: Medium;
-  /** Called before a writer opens, with SQLite loaded: fills a database that is not there yet. */
-  readonly beforeWriter?: (runtime: Promise<SqliteRuntime>) => Promise<unknown>;
+  /** As `loadCode` gives it. */
+  readonly runtime: Promise<SqliteRuntime>;
+  /** Called before a writer opens: fills a database that is not there yet. */
+  readonly beforeWriter?: () => Promise<unknown>;
   /**
    * Given where a server has what a damaged database had: that one is then set aside, and a new one takes its place. Called when that is done, with
    * `storage-corrupt`: `keptAs` is the name that the damaged one is kept under, `parked` how many unsent changesets of it wait for a decision now, `isComplete`
@@ -40,9 +42,7 @@ export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Pro
 
 /** Storage, SQLite and our tables, put together. SQLite is loaded once; what lies in memory outlives a closing and reopening. */
 export function createLocalOpener(options: LocalOptions): OpenLocal {
-  const { name, durability, medium, beforeWriter, onStartedAnew } = options;
-  const whenLoaded = loadCode(options.schema);
-  whenLoaded.catch(() => undefined); // Whoever opens hears of it.
+  const { name, durability, medium, runtime: whenLoaded, beforeWriter, onStartedAnew } = options;
 
   const open: OpenLocal = async (role, onUndone) => {
     let timesUndone = 0;
@@ -50,7 +50,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       timesUndone++;
       onUndone();
     };
-    if (role === 'writer') await beforeWriter?.(whenLoaded);
+    if (role === 'writer') await beforeWriter?.();
     // Both at once: neither needs the other.
     const opening = openStorage({ name, medium, role, durability, onUndone: countUndone });
     const [storage, runtime] = await Promise.all([opening, whenLoaded]).catch(async (thrown: unknown) => {
@@ -79,10 +79,11 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
   };
 }
 
-/** SQLite, and with it what the schema needs beside it. */
-async function loadCode(schema: Schema): Promise<SqliteRuntime> {
-  const [runtime] = await Promise.all([loadSqlite(), documentTables(schema.tables).size > 0 ? loadDocumentSupport() : undefined]);
-  return runtime;
+/** SQLite, and with it what the schema needs beside it. Whoever opens hears of a failure. */
+export function loadCode(schema: Schema): Promise<SqliteRuntime> {
+  const loading = Promise.all([loadSqlite(), documentTables(schema.tables).size > 0 ? loadDocumentSupport() : undefined]).then(([runtime]) => runtime);
+  loading.catch(() => undefined);
+  return loading;
 }
 
 /** The database of a storage, and beside it connections that read, opened when they are first needed. */
