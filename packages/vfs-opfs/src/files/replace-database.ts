@@ -1,6 +1,7 @@
 import { snapshotLockName } from '../locks/storage-locks.ts';
+import { generationFromHeader } from '../log/generation.ts';
 import { LogWriter } from '../log/log-writer.ts';
-import { readLog } from '../log/recovery.ts';
+import { decidedImport, readLog } from '../log/recovery.ts';
 import type { FileMedium } from '../media/medium.ts';
 import { GuardedFile } from '../media/guarded-file.ts';
 import { openFiles } from '../open-files.ts';
@@ -52,8 +53,8 @@ export async function replaceWithStaged(name: string, medium: FileMedium, sizeBy
 
 /** Goes on with an import that was decided; does nothing when there is none. */
 export async function finishImport(name: string, medium: FileMedium, files: OpenFiles): Promise<void> {
-  const log = readLog(files.segments);
-  if (log?.importing === undefined) return;
+  const header = decidedImport(files.segments);
+  if (header === undefined) return;
   const staged = await medium.open(storageFileNames(stagedName(name))[0], false);
   if (staged === undefined) throw new StorageError('storage-corrupt', { what: 'the file of a decided import is gone' });
   const source = new GuardedFile(staged);
@@ -62,8 +63,8 @@ export async function finishImport(name: string, medium: FileMedium, files: Open
   } finally {
     source.close();
   }
-  const writer = new LogWriter(files.segments, log.pageSizeBytes, 0);
-  writer.setState(log.importing, 'done');
+  const writer = new LogWriter(files.segments, header.pageSizeBytes, 0);
+  writer.setState(generationFromHeader(header), 'done');
   writer.flush();
   await removeStaged(name, medium);
 }

@@ -13,8 +13,6 @@ export interface RecoveredLog {
   readonly active: Generation | undefined;
   /** The one before, complete, when it is not yet (surely) in the database file. */
   readonly sealed: Generation | undefined;
-  /** The generation that stands for an import under way, when there is one: then nothing else counts. */
-  readonly importing: Generation | undefined;
   /** Number of the newest generation that any header names. */
   readonly newest: number;
   readonly lastTransactionId: number;
@@ -31,18 +29,13 @@ export interface RecoveredLog {
  * 3. A segment is written anew only after its `done` is flushed: a half overwritten old generation can never be taken for a live one.
  */
 export function readLog(segments: readonly [GuardedFile, GuardedFile]): RecoveredLog | undefined {
-  const headers = segments.map(readSegmentHeader).filter((header) => header !== undefined);
-  for (const header of headers) {
-    if (header.formatVersion > FORMAT_VERSION) throw new StorageError('storage-unsupported', { missing: [`log format ${header.formatVersion}`] });
-  }
-  headers.sort((left, right) => left.generation - right.generation);
+  const headers = readHeaders(segments);
   const newest = headers.at(-1);
   if (newest === undefined) return undefined;
   const result = (active: Generation | undefined, sealed?: Generation): RecoveredLog => ({
     pageSizeBytes: newest.pageSizeBytes,
     active,
     sealed,
-    importing: newest.state === 'importing' ? generationFromHeader(newest) : undefined,
     newest: newest.generation,
     lastTransactionId: active?.lastTransactionId ?? newest.baseTransactionId,
   });
@@ -55,6 +48,21 @@ export function readLog(segments: readonly [GuardedFile, GuardedFile]): Recovere
   // If the older one ends elsewhere, the newer one continues from something that is gone. It stays without effect, since no later
   // record of the older one can have the checksum that it names, and the next swap writes over it.
   return continues ? result(scan(segments, newer), first) : result(first);
+}
+
+/** The header of an import that was decided and not finished, when there is one: then nothing else counts. */
+export function decidedImport(segments: readonly [GuardedFile, GuardedFile]): SegmentHeader | undefined {
+  const newest = readHeaders(segments).at(-1);
+  return newest?.state === 'importing' ? newest : undefined;
+}
+
+/** Those that are valid, older first. */
+function readHeaders(segments: readonly [GuardedFile, GuardedFile]): SegmentHeader[] {
+  const headers = segments.map(readSegmentHeader).filter((header) => header !== undefined);
+  for (const header of headers) {
+    if (header.formatVersion > FORMAT_VERSION) throw new StorageError('storage-unsupported', { missing: [`log format ${header.formatVersion}`] });
+  }
+  return headers.sort((left, right) => left.generation - right.generation);
 }
 
 /** The generations that may count, older first: not `done`, nor before one that is, nor before one that starts afresh. */
