@@ -91,9 +91,15 @@ function readMeta(database: IDBDatabase): Promise<Meta | undefined> {
 }
 
 function backendOf(database: IDBDatabase, durability: IDBTransactionDurability, newExtentBytes: number): ExtentBackend {
+  let stored: Meta | undefined;
   return {
     load: () => load(database, newExtentBytes),
-    write: (batch) => write(database, durability, batch),
+    async write(batch) {
+      const { sizeBytes, extentBytes } = batch;
+      const isMetaStored = stored?.sizeBytes === sizeBytes && stored.extentBytes === extentBytes;
+      await write(database, durability, batch, isMetaStored);
+      stored = { sizeBytes, extentBytes };
+    },
     close: () => database.close(),
   };
 }
@@ -134,8 +140,8 @@ function load(database: IDBDatabase, newExtentBytes: number): Promise<LoadedExte
   });
 }
 
-/** One IndexedDB transaction: all of the batch takes effect, or nothing does. */
-function write(database: IDBDatabase, durability: IDBTransactionDurability, batch: ExtentBatch): Promise<void> {
+/** One IndexedDB transaction: all of the batch takes effect, or nothing does. A small commit is one request in it. */
+function write(database: IDBDatabase, durability: IDBTransactionDurability, batch: ExtentBatch, isMetaStored: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction([EXTENTS, PATCHES, META], 'readwrite', { durability });
     transaction.oncomplete = () => resolve();
@@ -148,7 +154,7 @@ function write(database: IDBDatabase, durability: IDBTransactionDurability, batc
       // A view would be stored with the whole of its buffer.
       for (const [extent, bytes] of batch.extents) store.put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
       if (batch.patches.length > 0) patches.add(encodePatches(batch.patches));
-      transaction.objectStore(META).put({ sizeBytes: batch.sizeBytes, extentBytes: batch.extentBytes } satisfies Meta, META_KEY);
+      if (!isMetaStored) transaction.objectStore(META).put({ sizeBytes: batch.sizeBytes, extentBytes: batch.extentBytes } satisfies Meta, META_KEY);
       transaction.commit();
     } catch (cause) {
       // Otherwise what was put so far would be committed by itself.
