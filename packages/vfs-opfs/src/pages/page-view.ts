@@ -32,6 +32,8 @@ export class PageView {
   #readAheadExtents = 1;
   #scratch: Uint8Array | undefined;
   #isLogShort = false;
+  #comparedExtent: Uint8Array | undefined;
+  #comparedWords = new Int32Array(0);
 
   constructor(files: DatabaseFiles, pageSizeBytes: number, poolSizeBytes: number, active: Generation, sealed: Generation | undefined) {
     this.files = files;
@@ -66,9 +68,20 @@ export class PageView {
     if (at + this.pageSizeBytes > this.sizeBytes) return false;
     const number = Math.floor(at / EXTENT_BYTES);
     const extent = this.pool.find(number) ?? this.#load(number);
-    const known = new Int32Array(extent.buffer, extent.byteOffset + (at % EXTENT_BYTES), this.pageSizeBytes / 4);
-    for (let index = 0; index < known.length; index += 1) if (known[index] !== words[from + index]) return false;
+    const known = this.#wordsOf(extent);
+    const first = (at % EXTENT_BYTES) / 4;
+    const count = this.pageSizeBytes / 4;
+    for (let index = 0; index < count; index += 1) if (known[first + index] !== words[from + index]) return false;
     return true;
+  }
+
+  /** Neighbours are compared one after the other, so the view of the last one mostly serves again. */
+  #wordsOf(extent: Uint8Array): Int32Array {
+    if (extent !== this.#comparedExtent) {
+      this.#comparedExtent = extent;
+      this.#comparedWords = new Int32Array(extent.buffer, extent.byteOffset, EXTENT_BYTES / 4);
+    }
+    return this.#comparedWords;
   }
 
   #load(extent: number): Uint8Array {
