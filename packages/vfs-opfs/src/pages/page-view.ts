@@ -33,7 +33,7 @@ export class PageView {
   #scratch: Uint8Array | undefined;
   #isLogShort = false;
   #comparedExtent: Uint8Array | undefined;
-  #comparedWords = new Int32Array(0);
+  #comparedWords: Int32Array = new Int32Array(0);
 
   constructor(files: DatabaseFiles, pageSizeBytes: number, poolSizeBytes: number, active: Generation, sealed: Generation | undefined) {
     this.files = files;
