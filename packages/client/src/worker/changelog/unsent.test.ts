@@ -9,7 +9,7 @@ const reason = new RockpoolError('storage-corrupt', { keptAs: 'budget.corrupt-1'
 /** Changesets 1 to 5: 1 admitted, 2 refused and waiting, 3 refused and dropped, 4 and 5 not sent. */
 function withUnsent(): OpenDatabase {
   const database = openInMemory();
-  for (const id of ['1', '2', '3', '4', '5']) database.write({ id: `w${id}`, statements: [{ sql: `INSERT INTO account (id, name) VALUES ('${id}', 'x')`, params: [] }] });
+  for (const id of ['1', '2', '3', '4', '5']) database.write({ id: `w${id}`, statements: [{ sql: `INSERT INTO account (id, name) VALUES ('${id}', 'n${id}')`, params: [] }] });
   for (const sequence of [2, 3]) database.parked.park(sequence, reason, 1000);
   database.parked.close(3);
   database.outbox.markDecided(3, 1000);
