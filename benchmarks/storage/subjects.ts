@@ -190,7 +190,7 @@ export const INDEXEDDB_SUBJECTS: readonly Subject[] = [
   },
 ];
 
-/** Ours with another page size: what decided on 8 KB (docs/decisions/0030). */
+/** Ours with another page size: what decided on 8 KB (docs/decisions/0035). */
 function withPages(kilobytes: number): Subject {
   return {
     name: 'rockpool',
