@@ -43,7 +43,7 @@ describe('the demo server', () => {
     expect(registered.status).toBe(201);
     const { token } = (await registered.json()) as { token: string };
     const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
-    expect(claims).toMatchObject({ sub: 'device-1', databases: [(JSON.parse(body) as { databaseId: string }).databaseId], role: 'editor' });
+    expect(claims).toMatchObject({ sub: 'device-1', databases: [(JSON.parse(body) as { databaseId: string }).databaseId], role: 'owner' });
     await server.stop();
     server = await start();
     expect((await ask('/api/token', { method: 'POST', body })).status).toBe(200);

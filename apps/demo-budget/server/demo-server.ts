@@ -2,12 +2,14 @@ import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
-import { createSyncServer, SYNC_PATH } from '@rockpool/sync-server';
+import { createSyncServer, SYNC_PATH, type Role, type SyncServer } from '@rockpool/sync-server';
 import { Hono } from 'hono';
 import { schema } from '../src/schema.ts';
 import { answerBudgetRoute, type TokenWish } from './budget-routes.ts';
 import { openBudgets } from './budgets.ts';
 import { leaveOldLayout } from './old-layout.ts';
+import { openPeople } from './people.ts';
+import { answerPeopleRoute, roleOfKey } from './people-routes.ts';
 import { signingSecret } from './signing-secret.ts';
 import { staticFiles } from './static-files.ts';
 
@@ -40,13 +42,17 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
   const files = await staticFiles(distFolder);
   const sync = createSyncServer({ dataDir: dataFolder, schema, secret: signingSecret(dataFolder) });
   const budgets = openBudgets(dataFolder);
+  const people = openPeople(dataFolder);
+  const { members } = sync;
   const routes = {
     budgets,
-    issueToken: ({ databaseId, principal, name }: TokenWish) => sync.issueToken({ principal, ...(name === '' ? {} : { name }), databases: [databaseId], ttlMs: tokenTtlMs }),
+    issueToken: ({ databaseId, principal, name, role }: TokenWish) => sync.issueToken({ principal, ...(name === '' ? {} : { name }), databases: [databaseId], role, ttlMs: tokenTtlMs }),
+    roleOfKey: (databaseId: string, key: string) => roleOfKey({ budgets, people, members }, databaseId, key),
   };
+  const peopleRoutes = { budgets, people, members, acceptInvitation: (code: string, principal: string) => acceptInvitation(sync, code, principal), now: Date.now };
 
   const app = new Hono();
-  app.use(async ({ req }, next) => (await answerBudgetRoute(req.raw, routes)) ?? (await files(req.path)) ?? (await next()));
+  app.use(async ({ req }, next) => (await answerBudgetRoute(req.raw, routes)) ?? (await answerPeopleRoute(req.raw, peopleRoutes)) ?? (await files(req.path)) ?? (await next()));
   app.route(SYNC_PATH, sync.app);
   app.route('/', sync.app);
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
@@ -59,6 +65,7 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
     http.closeAllConnections();
     await closed;
     budgets.close();
+    people.close();
   };
 
   try {
@@ -66,7 +73,19 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
   } catch (error) {
     await sync.close();
     budgets.close();
+    people.close();
     throw error;
   }
   return { port: (http.address() as AddressInfo).port, stop };
+}
+
+/** By the same route that any program would use, with a token of the new member's own. */
+async function acceptInvitation(sync: SyncServer, code: string, principal: string): Promise<{ readonly databaseId: string; readonly role: Role } | undefined> {
+  const token = await sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
+  const response = await sync.app.request('/invitations/accept', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  return response.ok ? ((await response.json()) as { databaseId: string; role: Role }) : undefined;
 }

@@ -23,7 +23,7 @@ afterEach(() => {
 
 function post(path: string, body: string): Promise<Response | undefined> {
   const request = new Request(`http://demo${path}`, { method: 'POST', body });
-  return answerBudgetRoute(request, { budgets, issueToken: ({ databaseId, principal, name }) => Promise.resolve(`${databaseId} ${principal}${name === '' ? '' : ` ${name}`}`) });
+  return answerBudgetRoute(request, { budgets, issueToken: ({ databaseId, principal, name }) => Promise.resolve(`${databaseId} ${principal}${name === '' ? '' : ` ${name}`}`), roleOfKey: (databaseId, key) => (budgets.check(databaseId, key) === 'known' ? { role: 'owner', person: undefined } : undefined) });
 }
 
 const budget = makeBudget();
@@ -34,9 +34,9 @@ describe('the routes of budgets', () => {
     expect((await post('/api/token', body))?.status).toBe(404);
     const registered = await post('/api/budgets', body);
     expect(registered?.status).toBe(201);
-    expect(await registered?.json()).toEqual({ ...budget, token: `${budget.databaseId} device-1` });
+    expect(await registered?.json()).toEqual({ ...budget, token: `${budget.databaseId} device-1`, role: 'owner' });
     expect((await post('/api/budgets', body))?.status).toBe(200);
-    expect(await (await post('/api/token', body))?.json()).toEqual({ token: `${budget.databaseId} device-1` });
+    expect(await (await post('/api/token', body))?.json()).toEqual({ token: `${budget.databaseId} device-1`, role: 'owner' });
   });
 
   it('refuse another key for a registered budget', async () => {
@@ -67,7 +67,7 @@ describe('the routes of budgets', () => {
   });
 
   it('answer nothing but POST, and leave other paths to others', async () => {
-    const routes = { budgets, issueToken: () => Promise.resolve('') };
+    const routes = { budgets, issueToken: () => Promise.resolve(''), roleOfKey: () => undefined };
     expect((await answerBudgetRoute(new Request('http://demo/api/token'), routes))?.status).toBe(405);
     expect(await answerBudgetRoute(new Request('http://demo/'), routes)).toBeUndefined();
   });

@@ -6,6 +6,13 @@ export interface Budget {
   readonly shareKey: string;
 }
 
+/** What somebody may do: an owner also says who else may do what. */
+export type BudgetRole = 'owner' | 'editor' | 'viewer';
+
+export function isBudgetRole(value: unknown): value is BudgetRole {
+  return value === 'owner' || value === 'editor' || value === 'viewer';
+}
+
 /** A new budget. Both parts are random, so a device makes one with no server at hand, and nobody can guess another's. */
 export function makeBudget(): Budget {
   const id = crypto.getRandomValues(new Uint8Array(16));

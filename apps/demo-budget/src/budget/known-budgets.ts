@@ -1,4 +1,4 @@
-import { isDatabaseId, isShareKey, makeBudget, type Budget } from './budget.ts';
+import { isBudgetRole, isDatabaseId, isShareKey, makeBudget, type Budget, type BudgetRole } from './budget.ts';
 import type { DeviceItems } from './device-items.ts';
 
 /**
@@ -11,6 +11,14 @@ const itemName = 'budgets';
 export interface KnownBudget extends Budget {
   /** Made on this device, which therefore registers it with the server; otherwise it was opened by a link. */
   readonly madeHere: boolean;
+  /** Only for who was invited: the key is one's own, and so is the name that changes are signed by. */
+  readonly membership?: Membership;
+}
+
+export interface Membership {
+  readonly principal: string;
+  /** As the server said last. */
+  readonly role: BudgetRole;
 }
 
 /** Reads the address and the items, and decides which budget to open: the linked one, else the last one, else a new one. */
@@ -18,14 +26,19 @@ export function currentBudget(hash: string, items: DeviceItems): KnownBudget {
   const known = knownBudgets(items);
   const linked = budgetOfHash(hash);
   const budget = (linked === undefined ? known[0] : openedBy(linked, known)) ?? { ...makeBudget(), madeHere: true };
-  remember(items, budget);
+  rememberBudget(items, budget);
   return budget;
 }
 
 /** A link to a budget that was made here cannot replace its key: the one kept here is the right one. */
 function openedBy(linked: Budget, known: readonly KnownBudget[]): KnownBudget {
-  const madeHere = known.find((budget) => budget.databaseId === linked.databaseId && budget.madeHere);
-  return madeHere ?? { ...linked, madeHere: false };
+  const same = known.find((budget) => budget.databaseId === linked.databaseId && (budget.madeHere || budget.shareKey === linked.shareKey));
+  return same ?? { ...linked, madeHere: false };
+}
+
+/** The device knows nothing of the budget any more. */
+export function forgetBudget(items: DeviceItems, { databaseId }: Budget): void {
+  items.setItem(itemName, JSON.stringify(knownBudgets(items).filter((budget) => budget.databaseId !== databaseId)));
 }
 
 /** The last opened one first. */
@@ -38,11 +51,12 @@ export function knownBudgets(items: DeviceItems): readonly KnownBudget[] {
 /** Makes a budget on this device. Nothing is asked of the server until the budget is opened and the server can be reached. */
 export function addBudget(items: DeviceItems): KnownBudget {
   const budget: KnownBudget = { ...makeBudget(), madeHere: true };
-  remember(items, budget);
+  rememberBudget(items, budget);
   return budget;
 }
 
-function remember(items: DeviceItems, budget: KnownBudget): void {
+/** Keeps a budget that one was let into, or what has changed about it, as the one to open next. */
+export function rememberBudget(items: DeviceItems, budget: KnownBudget): void {
   const others = knownBudgets(items).filter((other) => other.databaseId !== budget.databaseId);
   items.setItem(itemName, JSON.stringify([budget, ...others]));
 }
@@ -56,8 +70,14 @@ function budgetOfHash(hash: string): Budget | undefined {
 
 function isKnownBudget(value: unknown): value is KnownBudget {
   if (typeof value !== 'object' || value === null) return false;
-  const { databaseId, shareKey, madeHere } = value as Partial<Record<keyof KnownBudget, unknown>>;
-  return isDatabaseId(databaseId) && isShareKey(shareKey) && typeof madeHere === 'boolean';
+  const { databaseId, shareKey, madeHere, membership } = value as Partial<Record<keyof KnownBudget, unknown>>;
+  return isDatabaseId(databaseId) && isShareKey(shareKey) && typeof madeHere === 'boolean' && (membership === undefined || isMembership(membership));
+}
+
+function isMembership(value: unknown): value is Membership {
+  if (typeof value !== 'object' || value === null) return false;
+  const { principal, role } = value as Partial<Record<keyof Membership, unknown>>;
+  return typeof principal === 'string' && isBudgetRole(role);
 }
 
 function parseJson(text: string | null): unknown {

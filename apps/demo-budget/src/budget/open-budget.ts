@@ -4,6 +4,7 @@ import { personName } from '../people/person-name.ts';
 import { schema } from '../schema.ts';
 import { withDeviceItems } from './device-items.ts';
 import type { KnownBudget } from './known-budgets.ts';
+import { learnRole } from './role.ts';
 import { fetchToken } from './token.ts';
 
 /** Opens the budget's database in this browser, and syncs it with the server that the page came from. */
@@ -14,7 +15,7 @@ export async function openBudget(budget: KnownBudget, device: string): Promise<C
     sync: {
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/sync`,
       databaseId: budget.databaseId,
-      token: async () => fetchToken(budget, device, await withDeviceItems(personName)),
+      token: async () => fetchToken(budget, device, await withDeviceItems(personName), learnRole),
     },
   });
   if (budget.madeHere) await addStarterCategoriesOnce(client);

@@ -1,6 +1,6 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
-import { useAction } from '../shell/failure.tsx';
+import { useTask } from '../shell/failure.tsx';
 import { today } from '../shell/locale.ts';
 import { download } from './download.ts';
 import { exportCsv, type ExportProgress } from './export-csv.ts';
@@ -17,7 +17,7 @@ const formats: readonly { readonly format: Format; readonly title: string; reado
 /** Everything that the budget holds, as files. It works without a network: nothing is asked of the server. */
 export function ExportView(): ReactNode {
   const client = useClient();
-  const run = useAction();
+  const run = useTask();
   const [running, setRunning] = useState<Format | null>(null);
   const [progress, setProgress] = useState<ExportProgress | null>(null);
   const [saved, setSaved] = useState<string | null>(null);

@@ -32,7 +32,7 @@ export function ImportView({ budget, accountId }: { readonly budget: Budget; rea
       <header className="page-head">
         <h1>Import into {account.name}</h1>
         <a className="button" href={hashOf(budget, { page: 'export' })}>
-          Export instead
+          Export
         </a>
       </header>
       {file === null ? (

@@ -2,25 +2,20 @@ import { useEffect, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { withDeviceItems } from '../budget/device-items.ts';
 import { addBudget, knownBudgets, type KnownBudget } from '../budget/known-budgets.ts';
+import { useRole } from '../budget/role.ts';
 import { PeopleCard } from '../people/people-card.tsx';
-import { formatShortId } from './short-id.ts';
-import { useAction } from '../shell/failure.tsx';
+import { useTask } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
+import { CopyLink } from './copy-link.tsx';
+import { InviteCard } from './invite-card.tsx';
+import { MembersCard } from './members-card.tsx';
+import { formatShortId } from './short-id.ts';
 
-/** The link that opens this budget elsewhere, and the other budgets that this device knows. */
+/** Who shares this budget, how others are let in, and the other budgets that this device knows. */
 export function ShareView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const link = `${location.origin}${location.pathname}${hashOf(budget)}`;
-  const [copied, setCopied] = useState<'no' | 'yes' | 'failed'>('no');
-  const copy = (): void => {
-    // Missing on pages that were loaded without encryption from another machine.
-    const clipboard = navigator.clipboard as Clipboard | undefined;
-    if (clipboard === undefined) return setCopied('failed');
-    clipboard.writeText(link).then(
-      () => setCopied('yes'),
-      () => setCopied('failed'),
-    );
-  };
-  const run = useAction();
+  const role = useRole();
+  const run = useTask();
   const [known, setKnown] = useState<readonly KnownBudget[]>([]);
   useEffect(() => {
     withDeviceItems(knownBudgets).then(setKnown, () => setKnown([]));
@@ -29,22 +24,16 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
   return (
     <>
       <h1>Share</h1>
-      <section className="card">
-        <h2>Open this budget on another device, or with someone else</h2>
-        <p>Whoever has this link can read and change the whole budget. Send it only to people you would hand your wallet.</p>
-        <label className="share-link">
-          Share link
-          <input readOnly value={link} onFocus={(event) => event.currentTarget.select()} />
-        </label>
-        <div className="buttons">
-          <button type="button" className="primary" onClick={copy}>
-            Copy the link
-          </button>
-          <span role="status" className="hint">
-            {copied === 'yes' && 'Copied.'}
-            {copied === 'failed' && 'The browser does not let this page copy. Select the link and copy it yourself.'}
-          </span>
-        </div>
+      {role === 'owner' && <InviteCard budget={budget} />}
+      <MembersCard budget={budget} />
+      <section className="card form">
+        <h2>Your other devices</h2>
+        <p>
+          {role === 'owner'
+            ? 'Whoever has this link owns the budget and cannot be removed. Keep it to yourself, or to those you would hand your wallet.'
+            : 'This link is yours: on any device it opens the budget as what you are.'}
+        </p>
+        <CopyLink label="Share link" link={link} hint="Open it on your other devices." />
       </section>
       <PeopleCard device={device} />
       <section>
@@ -55,7 +44,7 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
           </li>
           {others.map((other) => (
             <li key={other.databaseId}>
-              <a href={hashOf(other)}>Budget {formatShortId(other.databaseId)}</a> <span className="hint">{other.madeHere ? 'made here' : 'opened by a link'}</span>
+              <a href={hashOf(other)}>Budget {formatShortId(other.databaseId)}</a> <span className="hint">{other.madeHere ? 'made here' : other.membership === undefined ? 'opened by a link' : 'shared with you'}</span>
             </li>
           ))}
         </ul>

@@ -3,6 +3,7 @@ import { RockpoolProvider } from '@rockpool/client/react';
 import { useEffect, type ReactNode } from 'react';
 import { AccountsView } from '../accounts/accounts-view.tsx';
 import type { Budget } from '../budget/budget.ts';
+import { useRole } from '../budget/role.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
 import { EntriesView } from '../entries/entries-view.tsx';
 import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
@@ -39,6 +40,9 @@ const links: readonly (readonly [Page, string])[] = [
   ['share', 'Share'],
 ];
 
+/** Whoever may only look has nothing to import or to plan, and may take everything along. */
+const viewerLinks: typeof links = [...links.filter(([page]) => !['import', 'schedules', 'rules', 'categories', 'share'].includes(page)), ['export', 'Export'], ['share', 'Share']];
+
 const titles: Readonly<Record<Page, string>> = {
   accounts: 'Accounts',
   envelopes: 'Budget',
@@ -56,7 +60,8 @@ const titles: Readonly<Record<Page, string>> = {
 
 export function App({ client, budget, device }: AppProps): ReactNode {
   const { page, accountId } = usePlace();
-  const current = page === 'entries' ? 'accounts' : page === 'export' ? 'import' : isReportPage(page) ? 'reports' : page;
+  const role = useRole();
+  const current = page === 'entries' ? 'accounts' : page === 'export' && role !== 'viewer' ? 'import' : isReportPage(page) ? 'reports' : page;
   useEffect(() => {
     document.title = `${titles[page]} · Rockpool Budget`;
   }, [page]);
@@ -70,7 +75,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
         <SyncBadge budget={budget} />
       </header>
       <nav className="main-nav" aria-label="Pages">
-        {links.map(([target, word]) => (
+        {(role === 'viewer' ? viewerLinks : links).map(([target, word]) => (
           <a key={target} data-page={target} href={hashOf(budget, { page: target, accountId: target === 'import' ? accountId : '' })} aria-current={current === target ? 'page' : undefined}>
             {word}
           </a>
@@ -78,6 +83,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
       </nav>
       <main>
         <UpdateOffer />
+        {role === 'viewer' && <p className="looking-only">You may look at this budget, and what you see stays current. To change something, ask an owner.</p>}
         <FailureNotice>
           {page === 'accounts' && <AccountsView budget={budget} />}
           {page === 'envelopes' && <EnvelopesView budget={budget} />}

@@ -1,7 +1,9 @@
 import { RockpoolError } from '@rockpool/client';
+import { PeopleError } from '../share/members.ts';
 
 /** What went wrong, for the person in front of it, and what they can do. Rockpool's own sentence stands in where there is no better one. */
 export function errorSentence(error: unknown): string {
+  if (error instanceof PeopleError) return error.message;
   if (!(error instanceof RockpoolError)) return 'Something went wrong that should not have. Nothing that was saved before is lost.';
   switch (error.code) {
     case 'storage-unsupported':

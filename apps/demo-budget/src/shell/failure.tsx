@@ -1,5 +1,6 @@
 import { useClient } from '@rockpool/client/react';
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import { useRole } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { isTyping } from './keys.ts';
 
@@ -9,6 +10,8 @@ interface Actions {
    * was done, with a way back: given what the action resolved to, or as it is. Nothing is said where it gives an empty text.
    */
   readonly run: <T>(action: () => Promise<T>, done?: string | ((value: T) => string)) => void;
+  /** The same for what changes nothing in the budget, such as an export: whoever may only look may do that too. */
+  readonly runTask: (task: () => Promise<unknown>) => void;
   readonly report: (error: unknown) => void;
 }
 
@@ -24,6 +27,10 @@ export function useAction(): Actions['run'] {
   return useActions().run;
 }
 
+export function useTask(): Actions['runTask'] {
+  return useActions().runTask;
+}
+
 export function useReport(): Actions['report'] {
   return useActions().report;
 }
@@ -32,6 +39,9 @@ interface Toast {
   readonly sentence: string;
   readonly offer: 'undo' | 'redo' | null;
 }
+
+/** Said instead of writing what the server would refuse. */
+const lookingOnlySentence = 'You may look at this budget and not change it, so nothing was changed. An owner can let you do more.';
 
 /** Long enough to read and to decide; what is done can be taken back by keys afterwards as well. */
 const toastMs = 10_000;
@@ -45,16 +55,19 @@ export function FailureNotice({ children }: { readonly children: ReactNode }): R
   const [failure, setFailure] = useState<string | null>(null);
   const [toast, setToast] = useState<Toast | null>(null);
   const report = useCallback((error: unknown) => setFailure(errorSentence(error)), []);
+  const mayWrite = useRole() !== 'viewer';
   const run = useCallback<Actions['run']>(
     (action, done = '') => {
+      if (!mayWrite) return setFailure(lookingOnlySentence);
       action().then((value) => {
         setFailure(null);
         const sentence = typeof done === 'string' ? done : done(value);
         setToast(sentence === '' ? null : { sentence, offer: 'undo' });
       }, report);
     },
-    [report],
+    [mayWrite, report],
   );
+  const runTask = useCallback((task: () => Promise<unknown>): void => void task().then(() => setFailure(null), report), [report]);
   const goBack = useCallback(
     (way: 'undo' | 'redo') => {
       client[way]().then((went) => {
@@ -71,7 +84,7 @@ export function FailureNotice({ children }: { readonly children: ReactNode }): R
     const timer = setTimeout(() => setToast(null), toastMs);
     return () => clearTimeout(timer);
   }, [toast]);
-  const actions = useMemo(() => ({ run, report }), [run, report]);
+  const actions = useMemo(() => ({ run, runTask, report }), [run, runTask, report]);
 
   return (
     <ActionContext value={actions}>

@@ -1,0 +1,70 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from 'playwright/test';
+import { expect, test } from './harness/test.ts';
+import { fillAccountForm, openAccount } from './steps/accounts.ts';
+import { chooseFile, importPreviewed, samples } from './steps/import.ts';
+import { goTo } from './steps/navigation.ts';
+import { openSyncPage } from './steps/sync.ts';
+
+/** What axe counts as serious or worse, with where it is, so that a failure says what to do. */
+async function seriousViolations(page: Page): Promise<string[]> {
+  // Colours fade in and out when a scheme is changed; axe would read one in between.
+  await page.addStyleTag({ content: '*, *::before, *::after { transition: none !important; animation: none !important }' });
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ''}`));
+}
+
+for (const viewport of [{ width: 1280, height: 900 }, { width: 360, height: 740 }]) {
+  test(`axe finds nothing serious on any page of ${viewport.width} px, light or dark`, async ({ newPerson }) => {
+    const { page } = await newPerson({ viewport });
+    const found: string[] = [];
+    const look = async (name: string): Promise<void> => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        found.push(...(await seriousViolations(page)).map((violation) => `${name}, ${colorScheme}: ${violation}`));
+      }
+    };
+    await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
+    await look('welcome');
+    await goTo(page, 'Import');
+    await fillAccountForm(page, { name: 'Giro', currency: 'EUR', opening: '1842.10' });
+    await expect(page.getByLabel('CSV, OFX or QFX file')).toBeVisible();
+    await look('import');
+    await chooseFile(page, samples.meridian);
+    await expect(page.getByRole('table', { name: 'Preview' })).toBeVisible();
+    await look('preview');
+    await importPreviewed(page, 355);
+    await openAccount(page, 'Giro');
+    await look('ledger');
+    for (const name of ['Accounts', 'Budget', 'Share'] as const) {
+      await goTo(page, name);
+      await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
+      await look(name);
+    }
+    await goTo(page, 'Import');
+    await page.getByRole('link', { name: 'Export' }).click();
+    await expect(page.getByRole('heading', { level: 1, name: 'Export' })).toBeVisible();
+    await look('export');
+    await goTo(page, 'Reports');
+    for (const name of ['Spending', 'Cash flow', 'Net worth']) {
+      await page.getByRole('navigation', { name: 'Reports' }).getByRole('link', { name }).click();
+      const chart = page.getByRole('group', { name: /each month/ });
+      // By keyboard alone: to the chart, along it, and to the entries behind a month.
+      await chart.getByRole('button').last().focus();
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('Enter');
+      await expect(page.getByRole('region', { name: / in May 2025$/ })).toBeVisible();
+      await page.getByText('Show as a table').click();
+      await look(name);
+    }
+    for (const name of ['scheduled', 'categories', 'rules'] as const) {
+      const pageName = { scheduled: 'schedules', categories: 'categories', rules: 'rules' }[name];
+      await page.evaluate((to) => (location.hash = location.hash.replace(/&page=[a-z-]+/, `&page=${to}`)), pageName);
+      await expect(page.getByRole('heading', { level: 1, name: new RegExp(name, 'i') })).toBeVisible();
+      await look(name);
+    }
+    await openSyncPage(page);
+    await look('sync');
+    expect(found).toEqual([]);
+  });
+}

@@ -1,0 +1,107 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeBudget, type Budget } from '../src/budget/budget.ts';
+import { startDemoServer, type DemoServer } from './demo-server.ts';
+
+// Over the wire, with the real sync server: it keeps the roles.
+
+let folder: string;
+let server: DemoServer;
+let budget: Budget;
+
+interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+async function post(path: string, body: object): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function invite(role: string, by: object = budget): Promise<string> {
+  return (await post('/api/invitations', { ...by, role })).body['code'] as string;
+}
+
+async function comeAs(role: string, name = 'Ben'): Promise<Budget & { readonly principal: string }> {
+  const { body } = await post('/api/join', { code: await invite(role), name });
+  return body as unknown as Budget & { principal: string };
+}
+
+const keyOf = ({ databaseId, shareKey }: Budget): Budget => ({ databaseId, shareKey });
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rockpool-demo-'));
+  mkdirSync(join(folder, 'dist'));
+  writeFileSync(join(folder, 'dist', 'index.html'), '');
+  server = await startDemoServer({ distFolder: join(folder, 'dist'), dataFolder: join(folder, 'data'), host: '127.0.0.1', port: 0 });
+  budget = makeBudget();
+  await post('/api/budgets', { ...budget, principal: 'device-1' });
+});
+
+afterEach(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('an invitation', () => {
+  it('lets one person in, once, with a key of their own that no file shows', async () => {
+    const code = await invite('viewer');
+    const joined = await post('/api/join', { code, name: ' Ben ' });
+    expect(joined).toMatchObject({ status: 200, body: { databaseId: budget.databaseId, role: 'viewer' } });
+    expect(joined.body['shareKey']).not.toBe(budget.shareKey);
+    expect((await post('/api/join', { code, name: 'Carla' })).status).toBe(404);
+    expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Ben', role: 'viewer', self: false }] });
+    expect(readFileSync(join(folder, 'data', 'people.sqlite')).includes(joined.body['shareKey'] as string)).toBe(false);
+  });
+
+  it('gives a token that says the role and is signed for the person, not for what the device calls itself', async () => {
+    const ben = await comeAs('viewer');
+    const { status, body } = await post('/api/token', { ...keyOf(ben), principal: 'device-1' });
+    expect([status, body['role']]).toEqual([200, 'viewer']);
+    const [, claims = ''] = (body['token'] as string).split('.');
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ sub: ben.principal, role: 'viewer', databases: [budget.databaseId] });
+  });
+
+  it('is made by owners alone, also by those who were invited', async () => {
+    for (const role of ['viewer', 'editor']) expect((await post('/api/invitations', { ...keyOf(await comeAs(role)), role: 'editor' })).status).toBe(403);
+    expect(await invite('editor', keyOf(await comeAs('owner')))).toBeTypeOf('string');
+    expect((await post('/api/invitations', { ...makeBudget(), role: 'editor' })).status).toBe(403);
+  });
+});
+
+describe('a role', () => {
+  it('is changed and taken away by owners, at once', async () => {
+    const ben = await comeAs('viewer');
+    const tokenOf = async (): Promise<Answer> => post('/api/token', { ...keyOf(ben), principal: 'device-2' });
+    expect((await post('/api/people/role', { ...budget, principal: ben.principal, role: 'editor' })).status).toBe(200);
+    expect((await tokenOf()).body['role']).toBe('editor');
+    expect((await post('/api/people/role', { ...budget, principal: ben.principal, role: null })).status).toBe(200);
+    expect((await tokenOf()).status).toBe(403);
+    expect((await post('/api/people', budget)).body).toEqual({ people: [] });
+    expect((await post('/api/people', keyOf(ben))).status).toBe(403);
+  });
+
+  it('can be given up, and not raised, by the person who has it', async () => {
+    const [ben, carla] = [await comeAs('editor'), await comeAs('viewer', 'Carla')];
+    expect((await post('/api/people/role', { ...keyOf(ben), principal: ben.principal, role: 'owner' })).status).toBe(403);
+    expect((await post('/api/people/role', { ...keyOf(ben), principal: carla.principal, role: null })).status).toBe(403);
+    expect((await post('/api/people/role', { ...keyOf(ben), principal: ben.principal, role: null })).status).toBe(200);
+    expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Carla' }] });
+  });
+
+  it('of nobody is unknown', async () => {
+    expect((await post('/api/people/role', { ...budget, principal: 'device-1', role: null })).status).toBe(404);
+  });
+});
+
+it.each([
+  ['/api/invitations', { role: 'king' }],
+  ['/api/people/role', { principal: 'x', role: 'king' }],
+  ['/api/join', { code: 1, name: 'Ben' }],
+  ['/api/join', { code: 'x', name: ' ' }],
+])('%s refuses %j', async (path, body) => {
+  expect((await post(path, path === '/api/join' ? body : { ...budget, ...body })).status).toBe(400);
+});

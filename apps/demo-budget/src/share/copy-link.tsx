@@ -1,0 +1,39 @@
+import { useState, type ReactNode } from 'react';
+
+export interface CopyLinkProps {
+  readonly label: string;
+  readonly link: string;
+  readonly hint: string;
+}
+
+/** A link to be sent to somebody. */
+export function CopyLink({ label, link, hint }: CopyLinkProps): ReactNode {
+  const [copied, setCopied] = useState<'no' | 'yes' | 'failed'>('no');
+  const copy = (): void => {
+    // Missing on pages that were loaded without encryption from another machine.
+    const clipboard = navigator.clipboard as Clipboard | undefined;
+    if (clipboard === undefined) return setCopied('failed');
+    clipboard.writeText(link).then(
+      () => setCopied('yes'),
+      () => setCopied('failed'),
+    );
+  };
+  return (
+    <>
+      <label>
+        {label}
+        <input readOnly value={link} onFocus={(event) => event.currentTarget.select()} />
+      </label>
+      <div className="buttons">
+        <button type="button" onClick={copy}>
+          Copy the link
+        </button>
+        <span role="status" className="hint">
+          {copied === 'no' && hint}
+          {copied === 'yes' && 'Copied.'}
+          {copied === 'failed' && 'The browser does not let this page copy. Select the link and copy it yourself.'}
+        </span>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { useState, type ReactNode } from 'react';
+import type { Budget, BudgetRole } from '../budget/budget.ts';
+import { useTask } from '../shell/failure.tsx';
+import { CopyLink } from './copy-link.tsx';
+import { invitationLink, invite } from './members.ts';
+import { roleWords } from './role-words.ts';
+
+/** Makes a link that lets one person in, as what is chosen. */
+export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
+  const run = useTask();
+  const [role, setRole] = useState<BudgetRole>('editor');
+  const [link, setLink] = useState<string | null>(null);
+  return (
+    <section className="card form">
+      <h2>Invite somebody</h2>
+      <div className="invite">
+        <label>
+          As
+          <select
+            value={role}
+            onChange={(event) => {
+              setRole(event.target.value as BudgetRole);
+              setLink(null);
+            }}
+          >
+            {Object.entries(roleWords).map(([value, { title, may }]) => (
+              <option key={value} value={value}>
+                {title}: {may}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" className="primary" onClick={() => run(async () => setLink(invitationLink(await invite(budget, role))))}>
+          Make a link
+        </button>
+      </div>
+      {link !== null && <CopyLink label="Invitation" link={link} hint="It lets one person in, once, within a week." />}
+    </section>
+  );
+}

@@ -1,0 +1,63 @@
+import { useState, type FormEvent, type ReactNode } from 'react';
+import { withDeviceItems } from '../budget/device-items.ts';
+import { rememberBudget, type KnownBudget } from '../budget/known-budgets.ts';
+import { keepPersonName } from '../people/person-name.ts';
+import { errorSentence } from '../shell/error-sentence.ts';
+import { join } from './members.ts';
+
+export interface JoinViewProps {
+  readonly code: string;
+  /** The budget is known to this device now. */
+  readonly onJoined: (budget: KnownBudget) => void;
+}
+
+/** What an invitation opens: nothing is done before one has said so, as it works only once. */
+export function JoinView({ code, onJoined }: JoinViewProps): ReactNode {
+  const [name, setName] = useState('');
+  const [problem, setProblem] = useState<string | null>(null);
+  const [joining, setJoining] = useState(false);
+
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (name.trim() === '') return;
+    setJoining(true);
+    join(code, name.trim())
+      .then(async (budget) => {
+        await withDeviceItems((items) => {
+          keepPersonName(items, name);
+          rememberBudget(items, budget);
+        });
+        onJoined(budget);
+      })
+      .catch((error: unknown) => {
+        setProblem(errorSentence(error));
+        setJoining(false);
+      });
+  };
+
+  return (
+    <main className="unopened">
+      <form className="card form" onSubmit={submit} aria-label="Join a budget">
+        <h1>You are invited to a budget</h1>
+        <p>Everybody who shares it sees by this name that you are there.</p>
+        <label>
+          Your name
+          <input value={name} maxLength={40} autoComplete="given-name" autoFocus onChange={(event) => setName(event.target.value)} />
+        </label>
+        {problem !== null && (
+          <p className="problem" role="alert">
+            {problem}
+          </p>
+        )}
+        <div className="buttons">
+          <button type="submit" className="primary" disabled={joining || name.trim() === ''}>
+            Join
+          </button>
+          <a className="button" href={location.pathname}>
+            Not now
+          </a>
+        </div>
+      </form>
+    </main>
+  );
+}

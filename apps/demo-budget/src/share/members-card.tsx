@@ -1,0 +1,87 @@
+import { useClient } from '@rockpool/client/react';
+import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import type { Budget, BudgetRole } from '../budget/budget.ts';
+import { withDeviceItems } from '../budget/device-items.ts';
+import { forgetBudget } from '../budget/known-budgets.ts';
+import { useRole } from '../budget/role.ts';
+import { errorSentence } from '../shell/error-sentence.ts';
+import { useTask } from '../shell/failure.tsx';
+import { fetchPeople, setRole, type Person } from './members.ts';
+import { roleWords } from './role-words.ts';
+
+/** Who was let into the budget, and what each may do. */
+export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode {
+  const client = useClient();
+  const run = useTask();
+  const role = useRole();
+  const [people, setPeople] = useState<readonly Person[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const load = useCallback(
+    () =>
+      fetchPeople(budget).then(
+        (found) => {
+          setPeople(found);
+          setProblem(null);
+        },
+        (error: unknown) => setProblem(errorSentence(error)),
+      ),
+    [budget],
+  );
+  useEffect(() => void load(), [load]);
+
+  const change = (person: Person, to: BudgetRole | null): void =>
+    run(async () => {
+      await setRole(budget, person.principal, to);
+      await load();
+    });
+  const leave = (person: Person): void =>
+    run(async () => {
+      // First what this device has: it refuses while something waits to be sent.
+      await client.leave();
+      await setRole(budget, person.principal, null);
+      await withDeviceItems((items) => forgetBudget(items, budget));
+      location.assign(location.pathname);
+    });
+
+  return (
+    <section className="card form">
+      <h2>Who shares this budget</h2>
+      {problem !== null && <p className="hint">{problem}</p>}
+      {people?.length === 0 && <p className="hint">Nobody has been invited yet.</p>}
+      {people !== null && people.length > 0 && (
+        <ul className="members">
+          {people.map((person) => (
+            <li key={person.principal}>
+              <span>
+                {person.name} {person.self && <span className="hint">(you)</span>}
+              </span>
+              {role === 'owner' ? (
+                <select aria-label={`What ${person.name} may do`} value={person.role} onChange={(event) => change(person, event.target.value as BudgetRole)}>
+                  {Object.entries(roleWords).map(([value, { title }]) => (
+                    <option key={value} value={value}>
+                      {title}
+                    </option>
+                  ))}
+                </select>
+              ) : (
+                <span className="hint">{roleWords[person.role].title}</span>
+              )}
+              {person.self ? (
+                <button type="button" className="quiet" onClick={() => leave(person)}>
+                  Leave
+                </button>
+              ) : (
+                role === 'owner' && (
+                  <button type="button" className="quiet" onClick={() => change(person, null)} aria-label={`Remove ${person.name}`}>
+                    Remove
+                  </button>
+                )
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="hint">Whoever is removed keeps what is on their devices, and gets and sends nothing more.</p>
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+import type { Budget, BudgetRole } from '../budget/budget.ts';
+import type { KnownBudget } from '../budget/known-budgets.ts';
+
+/** Somebody who was invited, and came. */
+export interface Person {
+  readonly principal: string;
+  readonly name: string;
+  readonly role: BudgetRole;
+  readonly joinedAtMs: number;
+  /** Who asks. */
+  readonly self: boolean;
+}
+
+/** Why the server did not do it. */
+export type PeopleProblem = 'unreachable' | 'not-allowed' | 'invitation-invalid' | 'failed';
+
+export class PeopleError extends Error {
+  readonly problem: PeopleProblem;
+
+  constructor(problem: PeopleProblem) {
+    super(sentences[problem]);
+    this.problem = problem;
+  }
+}
+
+const sentences: Readonly<Record<PeopleProblem, string>> = {
+  unreachable: 'The server knows who shares this budget, and cannot be reached now.',
+  'not-allowed': 'Only an owner of the budget may do that.',
+  'invitation-invalid': 'This invitation was used already, or is older than a week. Ask for another one.',
+  failed: 'The server could not do that. Please try again.',
+};
+
+export async function fetchPeople(budget: Budget): Promise<readonly Person[]> {
+  const { people } = (await ask('/api/people', keyOf(budget))) as { readonly people: readonly Person[] };
+  return people;
+}
+
+/** Resolves to a code that lets one person in, once, within a week. */
+export async function invite(budget: Budget, role: BudgetRole): Promise<string> {
+  const { code } = (await ask('/api/invitations', { ...keyOf(budget), role })) as { readonly code: string };
+  return code;
+}
+
+/** Uses an invitation up. Resolves to the budget, with a key of one's own. */
+export async function join(code: string, name: string): Promise<KnownBudget> {
+  const { databaseId, shareKey, principal, role } = (await ask('/api/join', { code, name })) as Budget & { readonly principal: string; readonly role: BudgetRole };
+  return { databaseId, shareKey, madeHere: false, membership: { principal, role } };
+}
+
+/** NULL takes all rights away; one may do that to oneself. */
+export async function setRole(budget: Budget, principal: string, role: BudgetRole | null): Promise<void> {
+  await ask('/api/people/role', { ...keyOf(budget), principal, role });
+}
+
+/** The address that an invitation is sent as; the code stands after `#`, which browsers do not send to servers. */
+export function invitationLink(code: string): string {
+  return `${location.origin}${location.pathname}#${new URLSearchParams({ invitation: code }).toString()}`;
+}
+
+export function invitationOfHash(hash: string): string | null {
+  return new URLSearchParams(hash.replace(/^#/, '')).get('invitation');
+}
+
+function keyOf({ databaseId, shareKey }: Budget): Budget {
+  return { databaseId, shareKey };
+}
+
+async function ask(path: string, body: object): Promise<unknown> {
+  let response: Response;
+  try {
+    response = await fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  } catch {
+    throw new PeopleError('unreachable');
+  }
+  if (response.ok) return await response.json();
+  throw new PeopleError(response.status === 403 ? 'not-allowed' : path === '/api/join' && response.status === 404 ? 'invitation-invalid' : 'failed');
+}
