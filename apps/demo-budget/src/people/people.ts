@@ -24,8 +24,14 @@ export function peopleOf(others: readonly Person[], device: string): Somebody[] 
 /** Up to two letters for a circle. */
 export function initials(name: string): string {
   const words = name.split(/\s+/).filter((word) => word !== '');
-  const letters = (words.length > 1 ? [words[0], words.at(-1)] : words).map((word) => [...(word ?? '')][0] ?? '');
-  return letters.join('').toLocaleUpperCase();
+  const chosen = words.length > 1 ? [words[0] ?? '', words.at(-1) ?? ''] : words;
+  return chosen.map(firstLetter).join('').toLocaleUpperCase();
+}
+
+/** As people see it: an emoji is one letter, however many code points it has. */
+function firstLetter(word: string): string {
+  const [first] = new Intl.Segmenter().segment(word);
+  return first?.segment ?? '';
 }
 
 function unnamed(principal: string): string {

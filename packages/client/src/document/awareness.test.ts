@@ -31,7 +31,7 @@ function select(page: ReturnType<typeof openPage>, anchor: number, head: number)
 function seenCursor(page: ReturnType<typeof openPage>): readonly (number | undefined)[] | null {
   const [, state] = [...page.awareness.getStates()].find(([id]) => id !== page.awareness.clientID) ?? [];
   const cursor = state?.['cursor'] as { anchor: Y.RelativePosition; head: Y.RelativePosition } | null | undefined;
-  if (cursor == null) return null;
+  if (cursor === null || cursor === undefined) return null;
   return [cursor.anchor, cursor.head].map((position) => Y.createAbsolutePositionFromRelativePosition(position, page.doc)?.index);
 }
 

@@ -1,5 +1,5 @@
 import { rootOf } from '@rockpool/shared/document';
-import { createAbsolutePositionFromRelativePosition, createRelativePositionFromJSON, createRelativePositionFromTypeIndex, Map as YMap, Text, type AbstractType, type Doc, type RelativePosition } from 'yjs';
+import { createAbsolutePositionFromRelativePosition, createRelativePositionFromJSON, createRelativePositionFromTypeIndex, Map as YMap, Text, type AbsolutePosition, type AbstractType, type Doc, type RelativePosition } from 'yjs';
 
 /** A cursor as bindings of editors keep it under `cursor` in a state of Awareness. */
 export interface EditorCursor {
@@ -21,8 +21,9 @@ export interface SharedCursor {
 /** Null for what is no cursor in a text of this document, and in a text in an array whose elements have no key: it has no name there. */
 export function toSharedCursor(doc: Doc, cursor: unknown): SharedCursor | null {
   if (!isEditorCursor(cursor)) return null;
-  const [anchor, head] = [cursor.anchor, cursor.head].map((position) => createAbsolutePositionFromRelativePosition(createRelativePositionFromJSON(position), doc));
-  if (anchor == null || head == null || anchor.type !== head.type || !(anchor.type instanceof Text)) return null;
+  const at = (position: RelativePosition): AbsolutePosition | null => createAbsolutePositionFromRelativePosition(createRelativePositionFromJSON(position), doc);
+  const [anchor, head] = [at(cursor.anchor), at(cursor.head)];
+  if (anchor === null || head === null || anchor.type !== head.type || !(anchor.type instanceof Text)) return null;
   const path = pathOf(anchor.type);
   return path === null ? null : { path, anchor: anchor.index, head: head.index, length: anchor.type.length };
 }

@@ -3,7 +3,7 @@ import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_STATES, type PresenceNews, type 
 import { describe, expect, it } from 'vitest';
 import { insert } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestConnection, TestSite } from '../testing/test-client.ts';
+import { type TestConnection, TestSite } from '../testing/test-client.ts';
 import { DATABASE } from '../testing/test-server.ts';
 
 const tested = serverUnderTest();
@@ -77,7 +77,7 @@ describe('presence', () => {
     expect(await seen(ann, nothing)).toMatchObject({ principal: 'ben' });
     await enter(cas, { stateJson: '3' });
     await seen(ann, text('3'));
-    tested.server.sync.members.setRole(DATABASE, 'cas', null);
+    await tested.server.sync.members.setRole(DATABASE, 'cas', null);
     expect(await seen(ann, nothing)).toMatchObject({ principal: 'cas' });
   });
 
