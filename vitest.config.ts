@@ -17,6 +17,9 @@ const deepTests = '**/*.deep.test.{ts,tsx}';
 const stockTests = '**/*.stock.test.ts';
 const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 
+/** Tests of the server that are about files, or open a database without a server. */
+const filesAlone = ['fanout/database-cache', 'fanout/reload', 'log/killed-server'].map((name) => `packages/sync-server/src/${name}.test.ts`);
+
 // A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito context, which is
 // what Playwright opens unless it is given a profile folder.
 const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`);
@@ -96,6 +99,18 @@ const config: ViteUserConfig = defineConfig({
           exclude: notOurs,
           // Many seeds, crash at every storage call: minutes are expected here, and only here.
           testTimeout: 15 * 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'postgres',
+          environment: 'node',
+          // What the server does, once more, with PostgreSQL under it.
+          include: ['packages/sync-server/src/{auth,backend,documents,fanout,ledger,log,merge,pull,push,session,snapshot}/*.test.ts'],
+          exclude: [...notOurs, deepTests, ...filesAlone],
+          globalSetup: 'packages/sync-server/src/testing/postgres-for-all.ts',
+          testTimeout: 5 * 60_000,
+          hookTimeout: 60_000,
         },
       },
       inChromium({ name: 'browser', include: [browserTests], exclude: [...notOurs, deepBrowserTests], testTimeout: 30_000 }),

@@ -1,6 +1,7 @@
 // `npm run bench -- instances`: one instance on files, one on PostgreSQL, and three on the same PostgreSQL; in Node, over loopback. Not beside peers: it shows what instances cost.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,6 +26,7 @@ const [rockpool] = SYNC_SUBJECTS as readonly [SyncSubject, ...SyncSubject[]];
 
 interface Instance {
   readonly port: number;
+  kill(): void;
   stop(): Promise<void>;
 }
 
@@ -36,8 +38,9 @@ async function startInstance(postgres: string | null): Promise<Instance> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   return {
     port: await portOf(child),
+    kill: () => void child.kill('SIGKILL'),
     async stop() {
-      const ended = new Promise((resolve) => child.once('close', resolve));
+      const ended = child.exitCode !== null || child.signalCode !== null ? null : new Promise((resolve) => child.once('close', resolve));
       child.kill('SIGTERM');
       await ended;
       rmSync(folder, { recursive: true, force: true });
@@ -84,6 +87,46 @@ async function propagation(ports: readonly number[]): Promise<number[]> {
   }
 }
 
+/** What stands before instances: a connection goes to the first one that takes it. */
+function balance(ports: readonly number[]): Promise<{ readonly port: number; close(): void }> {
+  const server = createServer((client) => {
+    const tryNext = ([port, ...others]: readonly number[]): void => {
+      if (port === undefined) return void client.destroy();
+      const instance = connect(port, '127.0.0.1');
+      let isTaken = false;
+      instance.once('connect', () => {
+        isTaken = true;
+        client.pipe(instance).pipe(client);
+      });
+      instance.once('close', () => (isTaken ? client.destroy() : tryNext(others)));
+      instance.on('error', () => undefined);
+      client.on('error', () => instance.destroy());
+    };
+    tryNext(ports);
+  });
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve({ port: (server.address() as AddressInfo).port, close: () => server.close() })));
+}
+
+/** A writer at an instance that is killed: from the kill until what it writes then has come to a reader at another one. */
+async function takeOver(instances: readonly Instance[]): Promise<number> {
+  const [doomed, ...others] = instances as readonly [Instance, ...Instance[]];
+  const front = await balance(instances.map(({ port }) => port));
+  const [a, b] = await Promise.all([startClients(rockpool, front.port, 'a'), startClients(rockpool, others[0]?.port ?? 0, 'b')]);
+  try {
+    await Promise.all([a.connect(), b.connect()]);
+    const present = WRITERS * ROWS_OF_EACH + 1 + LIVE_WRITES;
+    await Promise.all([a.waitForCount(present, TIMEOUT_MS), b.waitForCount(present, TIMEOUT_MS)]);
+    const startMs = performance.now();
+    doomed.kill();
+    await a.insertEach(FIRST_LIVE_ROW * 5, 1);
+    await b.waitForCount(present + 1, TIMEOUT_MS);
+    return performance.now() - startMs;
+  } finally {
+    await Promise.all([a.end(), b.end()]);
+    front.close();
+  }
+}
+
 const postgres = await PostgresServer.start({ durable: true });
 try {
   for (const [name, count, isShared] of [['one on files', 1, false], ['one on PostgreSQL', 1, true], ['three on PostgreSQL', 3, true]] as const) {
@@ -93,6 +136,7 @@ try {
     const perSecond = await throughput(ports);
     const latencies = await propagation(ports);
     console.log(`${name.padEnd(20)} ${perSecond.toFixed(0).padStart(6)} changesets/s   propagation p50 ${quantile(latencies, 0.5).toFixed(1)} ms, p99 ${quantile(latencies, 0.99).toFixed(1)} ms`);
+    if (count > 1) console.log(`${''.padEnd(20)} ${(await takeOver(instances)).toFixed(0).padStart(6)} ms from the SIGKILL of a writer’s instance until what it writes then is at a reader of another one`);
     await Promise.all(instances.map((instance) => instance.stop()));
   }
 } finally {

@@ -51,6 +51,7 @@ function vitest({ config = 'vitest.config.ts', project = '*', timeoutMs = runner
 const inNode = vitest({ title: 'In Node', project: 'node', inChromium: false });
 const inChromium = vitest({ title: 'In Chromium', project: 'browser', inChromium: true });
 const deepInNode = vitest({ title: 'Deep, in Node', project: 'deep', inChromium: false, timeoutMs: deepTimeoutMs });
+const onPostgres = vitest({ title: 'On PostgreSQL', project: 'postgres', inChromium: false, timeoutMs: deepTimeoutMs });
 const deepInChromium = vitest({ title: 'Deep, in Chromium', project: 'browser-deep', inChromium: true, timeoutMs: deepTimeoutMs });
 
 const inStockBrowsers = vitest({
@@ -103,7 +104,7 @@ export async function runTests({ deep = false } = {}) {
 function runnersToUse(deep) {
   const runners = [inNode, inChromium];
   if (hasFile('apps/demo-budget/e2e', '.spec.ts')) runners.push(endToEnd);
-  if (deep) runners.push(deepInNode, deepInChromium, inStockBrowsers);
+  if (deep) runners.push(deepInNode, onPostgres, deepInChromium, inStockBrowsers);
   return runners;
 }
 

@@ -58,6 +58,19 @@ describe('several instances on one PostgreSQL', () => {
     expect(idle.closed).toBeNull();
   });
 
+  it('let somebody in however much others push', async () => {
+    const [server] = [await start()];
+    const writers = await Promise.all(Array.from({ length: 4 }, () => server.open()));
+    let isIn = false;
+    const pushing = writers.map(async (writer) => {
+      for (let i = 0; !isIn; i++) await writer.commit([insert('entries', `${Buffer.from(writer.site.siteId).toString('hex')}-${i}`, { amount: 1n })]);
+    });
+    await server.open();
+    await server.sync.database(DATABASE).transaction((tx) => tx.insert('entries', { id: 'own', amount: 1 }));
+    isIn = true;
+    await Promise.all(pushing);
+  });
+
   it('reject at all of them what one of them would', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open()];

@@ -20,7 +20,7 @@ export function toServerDatabase(open: () => Promise<LiveDatabase>, now: () => n
     async transaction(body, { principal = 'server' } = {}) {
       const live = await open();
       await live.catchUp();
-      await live.settle();
+      live.settle();
       const changeset = collectChangeset(live.file, body);
       return changeset === null ? null : live.write(changeset, principal, now());
     },

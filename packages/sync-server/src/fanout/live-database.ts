@@ -198,9 +198,9 @@ export class LiveDatabase {
     }
   }
 
-  /** Decides what has been pushed until now. */
-  async settle(): Promise<void> {
-    await this.queue.drainAll();
+  /** Decides what has been pushed until now; where commits take time, it begins to. */
+  settle(): void {
+    void this.queue.drainAll();
   }
 
   /** Admits a changeset that the server's own program has made of what is there, durably. Gives its watermark; throws why it was rejected, or could not be stored. */

@@ -10,6 +10,8 @@ const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 /** A confirmation alone may wait this long for a push to share its commit: losing it costs nothing but space. */
 const CONFIRM_DELAY_MS = 1_000;
 
+const NOBODY: ReadonlySet<string> = new Set();
+
 interface QueuedPush {
   readonly site: string;
   readonly changesets: number;
@@ -40,6 +42,8 @@ export class PushQueue {
   private confirmTimer: NodeJS.Timeout | null = null;
   // Null: no commit is under way.
   private committing: Promise<void> | null = null;
+  // The sites of that commit.
+  private underWay: ReadonlySet<string> = NOBODY;
 
   constructor(options: PushQueueOptions) {
     this.options = options;
@@ -69,10 +73,13 @@ export class PushQueue {
     this.confirmTimer.unref();
   }
 
-  /** Decides now what this site has sent on a session before. Null: that is done. */
+  /** Decides now what this site has sent on a session before. Null: that is done; else to be asked again then, however much others send meanwhile. */
   settle(site: string): Promise<void> | null {
-    const waits = this.committing !== null || this.confirms.has(site) || this.waiting.some((queued) => queued.site === site);
-    return waits ? this.drainAll() : null;
+    while (this.confirms.has(site) || this.waiting.some((queued) => queued.site === site) || this.underWay.has(site)) {
+      if (this.committing !== null) return this.committing;
+      this.drain();
+    }
+    return null;
   }
 
   /** Decides all that waits. Null: that is done. */
@@ -101,8 +108,10 @@ export class PushQueue {
     if (this.waiting.length > 0) this.schedule();
     const admitted = this.admit(group, confirms);
     if (admitted === null) return;
+    this.underWay = new Set([...group, ...confirms].map(({ site }) => site));
     this.committing = admitted.finally(() => {
       this.committing = null;
+      this.underWay = NOBODY;
       if (!this.isEmpty) this.schedule();
     });
   }

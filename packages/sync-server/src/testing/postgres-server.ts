@@ -1,4 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
@@ -30,8 +31,6 @@ export class PostgresServer {
   private readonly folder: string;
   private readonly child: ChildProcess;
   private readonly killAtExit: () => void;
-  private databases = 0;
-
   private constructor(port: number, folder: string, child: ChildProcess) {
     this.port = port;
     this.folder = folder;
@@ -64,22 +63,12 @@ export class PostgresServer {
     return server;
   }
 
-  /** A new, empty database of it; its URL is for the role of a server. */
-  async createDatabase(): Promise<{ readonly url: string; readonly name: string }> {
-    const name = `test_${++this.databases}`;
-    await this.query('postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
-    return { name, url: `postgresql://${ROLE}@127.0.0.1:${this.port}/${name}` };
+  createDatabase(): Promise<{ readonly url: string; readonly name: string }> {
+    return createPostgresDatabase(this.port);
   }
 
-  /** As its administrator, who sees all rows. */
-  async query(database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
-    const client = new pg.Client({ host: '127.0.0.1', port: this.port, user: 'postgres', database });
-    await client.connect();
-    try {
-      return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
-    } finally {
-      await client.end();
-    }
+  query(database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
+    return queryPostgres(this.port, database, sql);
   }
 
   async stop(): Promise<void> {
@@ -88,6 +77,24 @@ export class PostgresServer {
     this.child.kill('SIGINT');
     await ended;
     rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A new, empty database of a server; its URL is for the role of a sync server. */
+export async function createPostgresDatabase(port: number): Promise<{ readonly url: string; readonly name: string }> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await queryPostgres(port, 'postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
+  return { name, url: `postgresql://${ROLE}@127.0.0.1:${port}/${name}` };
+}
+
+/** As the administrator, who sees all rows. */
+async function queryPostgres(port: number, database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
+  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database });
+  await client.connect();
+  try {
+    return (await client.query<unknown[]>({ text: sql, rowMode: 'array' })).rows;
+  } finally {
+    await client.end();
   }
 }
 

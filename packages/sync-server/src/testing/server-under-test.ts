@@ -1,16 +1,22 @@
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach, inject } from 'vitest';
 import type { SyncServerOptions } from '../create-sync-server.ts';
+import { createPostgresDatabase } from './postgres-server.ts';
+import type {} from './postgres-for-all.ts';
 import { temporaryFolder, TestServer } from './test-server.ts';
 
-/** A fresh server with an empty data directory for each test of a file. */
+/** A fresh server with an empty data directory for each test of a file: on files, and in the project `postgres` on PostgreSQL. */
 export function serverUnderTest(options: Partial<SyncServerOptions> = {}): { readonly server: TestServer; restart(): Promise<void> } {
   let folder: ReturnType<typeof temporaryFolder> | undefined;
   let server: TestServer | undefined;
+  let postgres: Partial<SyncServerOptions> = {};
   const start = async (): Promise<void> => {
-    server = await TestServer.start((folder as ReturnType<typeof temporaryFolder>).path, options);
+    server = await TestServer.start((folder as ReturnType<typeof temporaryFolder>).path, { ...options, ...postgres });
+    await server.sync.ready();
   };
   beforeEach(async () => {
     folder = temporaryFolder();
+    const port = inject('postgresPort');
+    if (port !== undefined) postgres = { postgres: (await createPostgresDatabase(port)).url };
     await start();
   });
   afterEach(async () => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { CellValue } from '@rockpool/shared';
 import type { Role } from '../auth/role.ts';
 import { createSyncServer, type SyncServer, type SyncServerOptions } from '../create-sync-server.ts';
-import { databasePath } from '../store/data-directory.ts';
+import { databaseFileName, databasePath } from '../store/data-directory.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
 import { TestConnection, type TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
@@ -74,9 +74,10 @@ export class TestServer {
     while (!this.events.some((logged) => logged.event === event)) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Reads the database's file beside the server, as a backend would. */
+  /** Reads the database's file beside the server, as a backend would; with PostgreSQL the server's copy. */
   query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
-    const file = new SqliteFile(databasePath(this.dataDir, databaseId));
+    const copy = join(this.dataDir, 'working-copies', databaseFileName(databaseId));
+    const file = new SqliteFile(existsSync(copy) ? copy : databasePath(this.dataDir, databaseId));
     try {
       return file.all(sql);
     } finally {
