@@ -130,7 +130,9 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     const { epoch, log: { watermark }, tombstones } = (await databases.get(databaseId)).file;
     return snapshots.get(databaseId, { epoch: Buffer.from(epoch.id).toString('hex'), watermark, floor: tombstones.floor, schemaHash: schema.hash });
   };
+  const stopped = new AbortController();
   const end = async (): Promise<void> => {
+    stopped.abort();
     try {
       await Promise.all([sockets.close(), snapshots.close()]);
     } finally {
@@ -154,7 +156,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     },
     database(databaseId) {
       if (!isDatabaseId(databaseId)) throw new RockpoolError('auth-database-forbidden');
-      return toServerDatabase(() => databases.get(databaseId), now);
+      return toServerDatabase(() => databases.get(databaseId), now, stopped.signal);
     },
     attach: (server, path = SYNC_PATH) => sockets.attach(server, path),
     issueToken: async (request) => {

@@ -59,14 +59,14 @@ describe('several instances on one PostgreSQL', () => {
   });
 
   it('let somebody in however much others push', async () => {
-    const [server] = [await start()];
+    const server = await start();
     const writers = await Promise.all(Array.from({ length: 4 }, () => server.open()));
     let isIn = false;
     const pushing = writers.map(async (writer) => {
       for (let i = 0; !isIn; i++) await writer.commit([insert('entries', `${Buffer.from(writer.site.siteId).toString('hex')}-${i}`, { amount: 1n })]);
     });
-    await server.open();
-    await server.sync.database(DATABASE).transaction((tx) => tx.insert('entries', { id: 'own', amount: 1 }));
+    expect((await server.open()).closed).toBeNull();
+    expect(await server.sync.database(DATABASE).transaction((tx) => tx.insert('entries', { id: 'own', amount: 1 }))).toBeGreaterThan(0);
     isIn = true;
     await Promise.all(pushing);
   });

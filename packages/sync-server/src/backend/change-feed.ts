@@ -27,11 +27,12 @@ export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null)
   return { epoch, watermark, whole, rows: toRowNews(groups, file) };
 }
 
-/** Yields what is new now, then whatever comes, until it is left, the signal aborts or the server closes. */
+/** Yields what is new now, then whatever comes, until it is left or the signal aborts. */
 export async function* followChanges(open: () => Promise<LiveDatabase>, from: FeedPosition | null, signal: AbortSignal): AsyncGenerator<FeedChange, void, undefined> {
   let position = from;
   while (!signal.aborted) {
     const database = await open();
+    if (signal.aborted) return;
     const change = changesAfter(database, position);
     if (change === null) {
       if (!(await database.nextCommit(signal))) return;

@@ -15,7 +15,8 @@ export interface ServerDatabase {
   changes(options?: { readonly from?: FeedPosition | null; readonly signal?: AbortSignal }): AsyncGenerator<FeedChange, void, undefined>;
 }
 
-export function toServerDatabase(open: () => Promise<LiveDatabase>, now: () => number): ServerDatabase {
+/** `stopped`: the server closes. */
+export function toServerDatabase(open: () => Promise<LiveDatabase>, now: () => number, stopped: AbortSignal): ServerDatabase {
   return {
     async transaction(body, { principal = 'server' } = {}) {
       const live = await open();
@@ -29,6 +30,6 @@ export function toServerDatabase(open: () => Promise<LiveDatabase>, now: () => n
       await live.catchUp();
       return changesAfter(live, position);
     },
-    changes: ({ from = null, signal = new AbortController().signal } = {}) => followChanges(open, from, signal),
+    changes: ({ from = null, signal } = {}) => followChanges(open, from, signal === undefined ? stopped : AbortSignal.any([signal, stopped])),
   };
 }

@@ -23,6 +23,7 @@ export class DatabaseCache {
   private readonly open = new Map<string, LiveDatabase>();
   private readonly opening = new Map<string, Promise<LiveDatabase>>();
   private sweep: NodeJS.Immediate | null = null;
+  private isClosed = false;
 
   constructor(options: DatabaseCacheOptions) {
     this.options = options;
@@ -33,6 +34,7 @@ export class DatabaseCache {
    * use it in the same turn of the event loop: later it may have been closed as idle.
    */
   async get(databaseId: string): Promise<LiveDatabase> {
+    if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server stops' });
     const database = this.open.get(databaseId) ?? (await this.openOnce(databaseId));
     this.open.delete(databaseId);
     this.open.set(databaseId, database);
@@ -45,7 +47,7 @@ export class DatabaseCache {
   }
 
   async closeAll(): Promise<void> {
-    if (this.sweep !== null) clearImmediate(this.sweep);
+    this.isClosed = true;
     await Promise.allSettled(this.opening.values());
     const databases = [...this.open.values()];
     this.open.clear();
@@ -88,6 +90,7 @@ export class DatabaseCache {
 
   private closeIdle(): void {
     this.sweep = null;
+    if (this.isClosed) return;
     const idle = [...this.open].filter(([, database]) => database.isIdle);
     const tooMany = idle.length - (this.options.maxIdleDatabases ?? MAX_IDLE_DATABASES);
     for (const [databaseId, database] of idle.slice(0, Math.max(0, tooMany))) {

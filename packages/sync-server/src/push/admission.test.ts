@@ -202,10 +202,10 @@ describe('outcomes', () => {
     await b.roundTrip();
     await b.close();
     await tested.restart();
-    expect(tested.server.query('SELECT sequence, hash FROM rockpool_outcome')).toEqual([[1n, site.hashes[1]]]);
-    expect(tested.server.query('SELECT confirmed_cursor, confirmed_sequence, confirmed_watermark FROM rockpool_site WHERE number = 1')).toEqual([[1n, 1n, 1n]]);
     const c = await tested.server.connect(site);
     expect((await c.open(await tested.server.token(), 'household')).first.outcomes).toEqual([]);
+    expect(tested.server.query('SELECT sequence, hash FROM rockpool_outcome')).toEqual([[1n, site.hashes[1]]]);
+    expect(tested.server.query('SELECT confirmed_cursor, confirmed_sequence, confirmed_watermark FROM rockpool_site WHERE number = 1')).toEqual([[1n, 1n, 1n]]);
   });
 
   it('that were never sent cannot be confirmed', async () => {
