@@ -43,7 +43,7 @@ export interface FilledPart {
 export const FILE_PLAN: Plan = {
   prefix: '',
   rounds: 3,
-  withinMinutes: 8,
+  withinMinutes: 9.5,
   onEmpty: [[bulkInsert], [autocommitInsert, autocommitInsertFromPage]],
   onFilled: [
     { dataset: 'main', workloads: [sumScanCold, sumScanWarm, pointRead, pointReadFromPage, randomUpdate, jsonTextFilter], coldOpenId: 'L1' },
@@ -58,7 +58,7 @@ export const FILE_PLAN: Plan = {
 export const INDEXEDDB_PLAN: Plan = {
   prefix: 'LI-',
   rounds: 3,
-  withinMinutes: 3.5,
+  withinMinutes: 4,
   onEmpty: [[bulkInsert], [autocommitInsert]],
   onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm] }],
   withTwoTabs: false,
@@ -69,7 +69,7 @@ export const INDEXEDDB_PLAN: Plan = {
 /** What can be compared with IndexedDB used directly, in browsers that have no access handles to share. */
 const BESIDE_INDEXEDDB: Omit<Plan, 'prefix'> = {
   rounds: 3,
-  withinMinutes: 1.5,
+  withinMinutes: 0.75,
   onEmpty: [[bulkInsert], [autocommitInsert]],
   onFilled: [{ dataset: 'values', workloads: [sumScanCold, sumScanWarm, pointRead] }],
   withTwoTabs: false,
