@@ -104,8 +104,8 @@ export interface LedgerFilter {
   readonly text: string;
   /** The amount that `text` may stand for, whichever way it went; null where it is none. */
   readonly textMinor: number | null;
-  /** `none`: entries that still lack a category. */
-  readonly categoryId: string | 'none' | null;
+  /** `none`: entries that still lack a category; null: all. */
+  readonly categoryId: string | null;
   readonly status: EntryStatus | 'not-reconciled' | null;
   /** `YYYY-MM-DD`, inclusive; empty: all. */
   readonly fromDate: string;

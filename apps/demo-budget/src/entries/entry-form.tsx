@@ -179,7 +179,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
             <input
               className="amount-input"
               value={otherAmount}
-              placeholder={entry?.otherMinor == null ? '' : formatMinor(Math.abs(entry.otherMinor), otherCurrency, locale)}
+              placeholder={entry === undefined || entry.otherMinor === null ? '' : formatMinor(Math.abs(entry.otherMinor), otherCurrency, locale)}
               onChange={(event) => setOtherAmount(event.target.value)}
               inputMode="decimal"
               autoComplete="off"

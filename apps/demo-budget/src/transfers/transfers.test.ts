@@ -41,7 +41,7 @@ describe('a transfer', () => {
   it('is changed on both sides, from either', async () => {
     await addTransfer(writer, checking, cash, withdrawal);
     const [side] = rowsOf(cash);
-    if (side?.transferId == null || side.otherMinor === null) throw new Error('no transfer');
+    if (side === undefined || side.transferId === null || side.otherMinor === null) throw new Error('no transfer');
     const before = { ...side, otherMinor: side.otherMinor };
     await changeTransfer(writer, { id: side.id, transferId: side.transferId }, before, { ...before, date: '2025-03-02', amountMinor: 6_000, otherMinor: -6_000 });
     expect(rowsOf(checking)).toMatchObject([{ date: '2025-03-02', amountMinor: -6_000 }]);
