@@ -83,6 +83,8 @@ export interface LedgerRow {
   readonly categoryId: string | null;
   readonly amountMinor: number;
   readonly status: EntryStatus;
+  /** 1: it was reconciled, or the other side of the transfer was. */
+  readonly locked: 0 | 1;
   readonly transferId: string | null;
   /** The account at the other end of a transfer; NULL for all else. */
   readonly otherAccountId: string | null;
@@ -128,7 +130,7 @@ export function ledgerWindow(accountId: string, filter: LedgerFilter, first: num
     SELECT entry.id FROM entries AS entry WHERE ${found.sql} ORDER BY ${newestFirst} LIMIT ? OFFSET ?
   )
   SELECT entry.id, entry.accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.status, entry.transferId,
-         other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor,
+         'reconciled' IN (entry.status, coalesce(twin.status, '')) AS locked, other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor,
          (SELECT count(*) FROM parts WHERE entryId = entry.id) AS partCount,
          (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id) AS dividedMinor,
          row_number() OVER newest - 1 + ? AS position,

@@ -74,9 +74,12 @@ export async function setCleared(writer: Writer, ids: readonly string[], cleared
   return changes;
 }
 
-/** An entry that was reconciled may be changed again; it is still cleared. */
+/** What was reconciled, of a transfer on either side, may be changed again; it is still cleared. */
 export async function unlock(writer: Writer, id: string): Promise<void> {
-  await writer.execute("UPDATE entries SET status = 'cleared' WHERE id = ? AND status = 'reconciled'", [id]);
+  await writer.execute(
+    "UPDATE entries SET status = 'cleared' WHERE status = 'reconciled' AND (id = ? OR transferId = (SELECT transferId FROM entries WHERE id = ?))",
+    [id, id],
+  );
 }
 
 /** Gives a category to all entries of a payee that have none. Resolves to how many there were. */

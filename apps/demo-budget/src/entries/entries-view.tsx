@@ -24,7 +24,7 @@ import {
 import { ReconcileBar } from '../reconcile/reconcile-bar.tsx';
 import { suggestFor } from '../rules/suggest.ts';
 import { Amount } from '../shell/amount.tsx';
-import { useAction } from '../shell/failure.tsx';
+import { useAction, useTask } from '../shell/failure.tsx';
 import { KeysHelp } from '../shell/keys-help.tsx';
 import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
@@ -70,6 +70,7 @@ interface Edited {
 function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const client = useClient();
   const run = useAction();
+  const runTask = useTask();
   const [filter, setFilter] = useState<LedgerFilter>(wholeLedger);
   const [adding, setAdding] = useState(false);
   const [edited, setEdited] = useState<Edited | null>(null);
@@ -89,8 +90,8 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const offBudget = account.kind === 'off-budget';
 
   const edit = useCallback(
-    (entry: LedgerRow) => run(async () => setEdited({ entry, parts: entry.partCount === 0 ? [] : await client.query<PartRow>(partsOfEntry, [entry.id]) })),
-    [client, run],
+    (entry: LedgerRow) => runTask(async () => setEdited({ entry, parts: entry.partCount === 0 ? [] : await client.query<PartRow>(partsOfEntry, [entry.id]) })),
+    [client, runTask],
   );
   const chooseCategory = useCallback(
     (entry: LedgerRow, categoryId: string | null) => {
@@ -112,7 +113,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const clear = useCallback((entry: LedgerRow, cleared: boolean) => run(() => setCleared(client, [entry.id], cleared)), [client, run]);
   const selectAll = (): void => {
     const { sql, params } = ledgerIds(account.id, filter);
-    run(async () => setSelected(new Set((await client.query<{ id: string }>(sql, params)).map(({ id }) => id))));
+    runTask(async () => setSelected(new Set((await client.query<{ id: string }>(sql, params)).map(({ id }) => id))));
   };
 
   // What had the focus goes when a form closes; a keyboard goes on from where it came.
@@ -180,7 +181,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           editForm={
             edited !== null && (
               <EntryForm
-                key={`${edited.entry.id} ${edited.entry.status}`}
+                key={`${edited.entry.id} ${edited.entry.locked}`}
                 entry={edited.entry}
                 parts={edited.parts}
                 account={account}
@@ -193,13 +194,15 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                 }}
                 onCancel={() => leaveRow(edited.entry)}
                 onDelete={() => {
-                  run(
-                    () => deleteEntries(client, [edited.entry.id]),
-                    (count) => (count === 0 ? 'The other side of this transfer was reconciled. Unlock it there first.' : `${entryName(edited.entry)} was deleted.`),
-                  );
+                  run(() => deleteEntries(client, [edited.entry.id]), `${entryName(edited.entry)} was deleted.`);
                   setEdited(null);
                 }}
-                onUnlock={() => run(() => unlock(client, edited.entry.id).then(() => setEdited({ ...edited, entry: { ...edited.entry, status: 'cleared' } })), 'Unlocked.')}
+                onUnlock={() =>
+                  run(async () => {
+                    await unlock(client, edited.entry.id);
+                    setEdited({ ...edited, entry: { ...edited.entry, locked: 0 } });
+                  }, 'Unlocked.')
+                }
               />
             )
           }

@@ -32,7 +32,7 @@ export interface EntryFormProps {
   readonly onSave: (result: FormResult) => void;
   readonly onCancel: () => void;
   readonly onDelete?: () => void;
-  /** For an entry that was reconciled: makes it one that is merely cleared. */
+  /** For a locked entry: makes it one that is merely cleared. */
   readonly onUnlock?: () => void;
 }
 
@@ -58,7 +58,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
   const otherAccount = otherAccountId === null ? undefined : otherAccounts.find((candidate) => candidate.id === otherAccountId);
   const isTransfer = otherAccountId !== null;
   const isSaved = entry !== undefined;
-  const locked = entry?.status === 'reconciled';
+  const locked = entry?.locked === 1;
   const amountParsed = parseTypedAmount(amount, currency, mark);
   const amountMinor = !amountParsed.ok ? 0 : amountParsed.value === 0 ? 0 : amountParsed.value * sign;
   const parts = partsOf(drafts, sign, currency, mark);

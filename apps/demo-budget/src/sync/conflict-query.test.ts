@@ -43,7 +43,7 @@ describe('the latest conflicts', () => {
     const side = await addTransfer(writer, purse, box, { date: '2025-01-31', notes: '', amountMinor: -500, otherMinor: 500, categoryId: null });
     const receipt = await addEntry(writer, purse, { date: '2025-02-01', payee: 'Market', notes: '', categoryId: null, amountMinor: -700 }, [{ id: '', categoryId: null, amountMinor: -700, notes: '' }]);
     const insert = "INSERT INTO rockpool_conflict SELECT ?, ?, json_array(?), 'amountMinor', ?, ?, 'device-1', 'device-2', 1, 2";
-    const [{ id: otherSide = '' } = {}] = writer.rows<{ id: string }>('SELECT id FROM entries WHERE accountId = ?', [box]);
+    const otherSide = writer.rows<{ id: string }>('SELECT id FROM entries WHERE accountId = ?', [box])[0]?.id ?? '';
     await writer.execute(insert, ['1', 'entries', side, -400, -500]);
     await writer.execute(insert, ['2', 'entries', otherSide, 400, 500]);
     await writer.execute(insert, ['3', 'parts', `${receipt}/1`, -600, -700]);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
-import { deleteEntries, setCategory } from '../entries/actions.ts';
+import { deleteEntries, setCategory, unlock } from '../entries/actions.ts';
 import { accountsWithBalances, activityByMonth, ledgerWindow, spendingByMonth, wholeLedger, type AccountRow, type LedgerRow } from '../queries.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { addTransfer, changeTransfer, type TransferFields } from './actions.ts';
@@ -55,7 +55,9 @@ describe('a transfer', () => {
     const id = await addTransfer(writer, checking, cash, withdrawal);
     await writer.execute("UPDATE entries SET status = 'reconciled' WHERE id <> ?", [id]);
     await expect(deleteEntries(writer, [id])).resolves.toBe(0);
-    await writer.execute("UPDATE entries SET status = 'open'");
+    expect([rowsOf(checking)[0]?.locked, rowsOf(cash)[0]?.locked]).toEqual([1, 1]);
+    await unlock(writer, id);
+    expect([rowsOf(checking)[0]?.status, rowsOf(cash)[0]?.status]).toEqual(['open', 'cleared']);
     await expect(deleteEntries(writer, [id])).resolves.toBe(2);
     expect(balances()).toEqual([10_000, 0, 0]);
   });

@@ -1,0 +1,79 @@
+import { useClient } from '@rockpool/client/react';
+import { useCallback, useEffect, useRef, type ReactNode } from 'react';
+import { isTyping } from './keys.ts';
+
+/** What was last done, and what can be done about it. */
+export interface Done {
+  readonly sentence: string;
+  readonly offer: 'undo' | 'redo' | null;
+}
+
+export interface UndoToastProps {
+  readonly done: Done | null;
+  /** Null: it has been shown for long enough. */
+  readonly onDone: (done: Done | null) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** Long enough to read and to decide; what is done can be taken back by keys afterwards as well. */
+const shownMs = 10_000;
+
+/**
+ * Says what was done, with a way back. Ctrl+Z takes back this tab's last write, whichever it was, Ctrl+Y does it again; in a text field they are the
+ * field's own.
+ */
+export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNode {
+  const client = useClient();
+  const go = useCallback(
+    (way: 'undo' | 'redo') => {
+      client[way]().then((went) => onDone(way === 'undo' ? undone(went) : redone(went)), onFailure);
+    },
+    [client, onDone, onFailure],
+  );
+  useUndoKeys(go);
+  useEffect(() => {
+    if (done === null) return undefined;
+    const timer = setTimeout(() => onDone(null), shownMs);
+    return () => clearTimeout(timer);
+  }, [done, onDone]);
+  const offer = done?.offer ?? null;
+
+  return (
+    <div className="toast-place" role="status" aria-label="Last change">
+      {done !== null && (
+        <p className="toast">
+          <span>{done.sentence}</span>
+          {offer !== null && (
+            <button type="button" className="quiet" onClick={() => go(offer)}>
+              {offer === 'undo' ? 'Undo' : 'Redo'}
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function undone(went: boolean): Done {
+  return went ? { sentence: 'Undone.', offer: 'redo' } : { sentence: 'There is nothing to undo.', offer: null };
+}
+
+function redone(went: boolean): Done {
+  return went ? { sentence: 'Done again.', offer: 'undo' } : { sentence: 'There is nothing to do again.', offer: null };
+}
+
+function useUndoKeys(go: (way: 'undo' | 'redo') => void): void {
+  const latest = useRef(go);
+  latest.current = go;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || isTyping(event.target)) return;
+      const key = event.key.toLowerCase();
+      if (key !== 'z' && key !== 'y') return;
+      event.preventDefault();
+      latest.current(key === 'y' || event.shiftKey ? 'redo' : 'undo');
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, []);
+}
