@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { growDocument } from '../testing/document-growth.ts';
+
+it('a document that many overwrite again and again grows no further than three times what it is when compacted, which is not above three times its content', () => {
+  const { content, state, largest, compacted, kept } = growDocument(1_500, 30);
+  expect(compacted).toBeLessThan(3 * content);
+  // The edit that leads beyond is in it when it is compacted.
+  expect(largest).toBeLessThan(3 * compacted + 1024);
+  expect(state).toBeLessThanOrEqual(largest);
+  // The document that it took the place of, and the last edits, are kept for whoever is late.
+  expect(kept).toBeLessThan(3 * largest);
+}, 120_000);
