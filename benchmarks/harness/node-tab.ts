@@ -30,6 +30,7 @@ export function openNodeTab(folder: string): BenchTab {
       },
       loop: () => Promise.reject(new Error('two tabs need a browser')),
       liveQueries: () => Promise.reject(new Error('SQLite has no live queries')),
+      measureDocuments: () => Promise.reject(new Error('documents are measured in a browser')),
       async close() {
         await operations?.close();
         operations = undefined;

@@ -1,4 +1,6 @@
 // What the runner drives: one database at a time, of any subject.
+import type { DocumentFigure } from '../documents/measure.ts';
+import type { StoreName } from '../documents/store-name.ts';
 import type { Operations } from '../storage/operations.ts';
 import type { Sizes } from '../storage/dataset.ts';
 import type { Dataset } from '../storage/fill.ts';
@@ -21,6 +23,8 @@ export interface BenchPage {
   loop(part: 'write' | 'read', startAtMs: number): Promise<Latencies>;
   /** Only for a subject whose API is on the page. */
   liveQueries(): Promise<Latencies>;
+  /** In a worker of its own, on databases of its own. */
+  measureDocuments(store: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]>;
   close(): Promise<void>;
 }
 
@@ -58,6 +62,18 @@ const bench: BenchPage = {
   async liveQueries() {
     if (localHost === undefined) throw new Error('this subject is not on the page');
     return writeToLiveQueries(localHost.operations());
+  },
+  async measureDocuments(...request) {
+    const documents = new Worker(new URL('./documents-worker.ts', import.meta.url), { type: 'module' });
+    try {
+      return await new Promise((resolve, reject) => {
+        documents.addEventListener('message', ({ data }: MessageEvent<{ figures: DocumentFigure[] } | { error: string }>) => ('error' in data ? reject(new Error(data.error)) : resolve(data.figures)));
+        documents.addEventListener('error', ({ message }) => reject(new Error(message)));
+        documents.postMessage(request);
+      });
+    } finally {
+      documents.terminate();
+    }
   },
   async close() {
     try {

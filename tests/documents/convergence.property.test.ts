@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, RockpoolError } from '../../packages/shared/src/index.ts';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, RockpoolError, type CellValue, type TableSchema } from '../../packages/shared/src/index.ts';
 import { canonicalJson, type JsonValue } from '../../packages/shared/src/document/index.ts';
 import { json } from '../../packages/shared/src/testing/json-arbitraries.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/index.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { Device } from './device.ts';
+import { documentStates, type AskForValue } from './document-states.ts';
 
 const schema = buildSchema([
   sampleTable('page', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('title', 'text'), sampleColumn('content', 'text')], {
@@ -103,10 +104,15 @@ async function runHistory(count: number, history: readonly Step[]): Promise<void
   for (let round = 0; round < 4; round++) for (const subject of devices) await subject.meet();
   for (const subject of devices) {
     expect(subject.rows(ROWS)).toEqual(stored());
+    expect(states((sql, ...params) => subject.database.connection.value(sql, ...params) as CellValue)).toBe(states((sql, ...params) => server.file.sql.get(sql, ...params)?.[0] as CellValue));
     expect(subject.rows('SELECT count(*) FROM rockpool_base')).toEqual([[0]]);
     expect(subject.database.outbox.pendingCount()).toBe(0);
   }
   for (const { database } of devices) database.close();
+}
+
+function states(ask: AskForValue): string {
+  return documentStates(schema.tables[0] as TableSchema, server.file.sql.all('SELECT id FROM page ORDER BY id').map(([id]) => String(id)), ask);
 }
 
 describe('documents edited through SQL, offline and online', () => {
@@ -157,6 +163,27 @@ describe('documents edited through SQL, offline and online', () => {
     expect(a.database.parked.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'document-gap']);
   });
 
+  it('take an edit that was refused when a server that was put back admits it after all, beside what was edited since', async () => {
+    const [a, b] = [device(1), device(2)];
+    a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', NULL)", '{"body":"low tide"}']);
+    for (const one of [a, b]) await one.meet();
+    b.write(["DELETE FROM page WHERE id = 'q'"]);
+    await b.meet();
+    a.writeWhole("UPDATE page SET title = 'one' WHERE id = 'q'", "UPDATE page SET content = json_set(content, '$.body', 'high tide') WHERE id = 'p'");
+    await a.meet();
+    expect(a.rows('SELECT code FROM rockpool_parked')).toEqual([['atomic-conflict']]);
+    a.write(["UPDATE page SET content = json_set(content, '$.body', 'low tide!') WHERE id = 'p'"]);
+    await a.meet();
+    // All of the log is lost, and with it the delete that was in the way.
+    await server.close();
+    begin();
+    a.server = server;
+    for (let round = 0; round < 3; round++) await a.meet();
+    expect(a.rows(ROWS)).toEqual([['p', null, '{"body":"high tide!"}'], ['q', 'one', null]]);
+    expect(stored()).toEqual(a.rows(ROWS));
+    expect(a.database.parked.list()).toEqual([]);
+  });
+
   it('are in a copied file what shows there, whatever is withheld, and every edit goes out under the new name', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide"}', '{"body":"ebb"}']);
@@ -176,6 +203,24 @@ describe('documents edited through SQL, offline and online', () => {
     expect(a.rows(ROWS)).toEqual(stored());
     expect(a.database.parked.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'constraint-unique']);
   });
+
+  it('of a megabyte cost the network and the changelog what a small edit weighs', async () => {
+    const [a, b] = [device(1), device(2)];
+    const items = Array.from({ length: 9_000 }, (_, id) => ({ id: `item-${id}`, note: `a note of some length ${id}`, rest: 'x'.repeat(40) }));
+    const text = JSON.stringify({ body: '', items });
+    expect(text.length).toBeGreaterThan(900_000);
+    a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", text]);
+    for (const one of [a, b]) await one.meet();
+    for (const one of [a, b]) one.sentBytes = one.receivedBytes = 0;
+    a.write(["UPDATE page SET content = json_set(content, '$.items[4000].note', 'another note') WHERE id = 'p'"]);
+    const logged = a.rows('SELECT length(body) + length(before) FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1');
+    expect(logged[0]?.[0]).toBeLessThan(1024);
+    for (const one of [a, b]) await one.meet();
+    expect(a.sentBytes).toBeLessThan(1024);
+    expect(a.receivedBytes).toBeLessThan(1024);
+    expect(b.receivedBytes).toBeLessThan(1024);
+    expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
+  }, 60_000);
 
   it('refuse at once what is no JSON', () => {
     const a = device(1);

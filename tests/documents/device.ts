@@ -1,4 +1,4 @@
-import { decodeServerMessage, PROTOCOL_VERSION, type RockpoolError, type Schema, type ServerMessage } from '../../packages/shared/src/index.ts';
+import { decodeServerMessage, encodeMessage, PROTOCOL_VERSION, type RockpoolError, type Schema, type ServerMessage } from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
@@ -11,7 +11,11 @@ const NOW_MS = 1_700_000_000_000;
 export class Device {
   readonly database: OpenDatabase;
   private readonly sync: SyncDatabase;
-  private readonly server: LiveDatabase;
+  /** Another one may take its place. */
+  server: LiveDatabase;
+  /** What its messages have weighed. */
+  sentBytes = 0;
+  receivedBytes = 0;
   private requests = 0;
 
   constructor(server: LiveDatabase, schema: Schema, siteId: Uint8Array) {
@@ -25,6 +29,11 @@ export class Device {
   /** One transaction. Throws what the database throws. */
   write(...statements: readonly (readonly [sql: string, ...params: (string | number | null)[]])[]): void {
     this.database.write({ id: `${this.requests++}`, statements: statements.map(([sql, ...params]) => ({ sql, params })) });
+  }
+
+  /** The same, to be admitted whole or not at all. */
+  writeWhole(...statements: readonly string[]): void {
+    this.database.write({ id: `${this.requests++}`, statements: statements.map((sql) => ({ sql, params: [] })), action: { kind: 'atomic' } });
   }
 
   rows(sql: string): readonly (readonly unknown[])[] {
@@ -52,11 +61,14 @@ export class Device {
     const { server, sync } = this;
     const subscriber: Subscriber = {
       site: Buffer.from(sync.siteId).toString('hex'),
-      send: (message) => void inbox.push(decodeServerMessage(message)),
+      send: (message) => {
+        this.receivedBytes += message.length;
+        inbox.push(decodeServerMessage(message));
+      },
       fail: (error) => (failure = error),
     };
     const position = sync.position();
-    server.join(
+    await server.join(
       subscriber,
       { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position, reload: false },
       { canWrite: true, view: null, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
@@ -64,6 +76,7 @@ export class Device {
     this.takeAll(inbox);
     for (let sent = position.decidedUpTo, batch = sends ? sync.nextPush(sent, 256 * 1024) : null; batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
       sent = batch.changesets.at(-1)?.sequence ?? sent;
+      this.sentBytes += encodeMessage({ type: 'push', ...batch }).length;
       server.push(subscriber, { type: 'push', ...batch }, { principal: subscriber.site, receivedMs: NOW_MS }, (refusal) => (failure = refusal));
     }
     // The server decides at the end of its tick.

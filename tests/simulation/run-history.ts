@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { encodeKey, type CellValue } from '../../packages/shared/src/index.ts';
-import { documentStates, type AskForValue } from './document-states.ts';
+import { encodeKey, type CellValue, type TableSchema } from '../../packages/shared/src/index.ts';
+import { documentStates, type AskForValue } from '../documents/document-states.ts';
 import { contentOf, difference, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
 import { brokenAtomic, FOLLOWED_COLUMNS, MARK, vanishedValue, wrongWinner } from './model.ts';
 import type { Plan } from './operations.ts';
 import { vanishedItem } from './page-items.ts';
+import { householdSchema } from './household-schema.ts';
 import { perform, wake } from './perform.ts';
 import { HistoryFailed, loadRuntimes, World } from './world.ts';
 import { firstTransaction } from './writes.ts';
@@ -19,6 +20,8 @@ export interface Result {
   /** How far it got. */
   readonly stepsTaken: number;
 }
+
+const PAGE_TABLE = householdSchema.tables.find(({ name }) => name === 'page') as TableSchema;
 
 /** After the last trouble has ended: time enough for every deadline, and few enough exchanges that nothing goes in circles. */
 const HEALING_MS = 4 * 60_000;
@@ -87,7 +90,7 @@ function checkEnding(world: World): void {
   const expected = world.serverContent();
   const askServer: AskForValue = (sql, ...params) => (server.live?.file.sql.get(sql, ...params)?.[0] ?? null) as CellValue;
   const pageIds = (server.live?.file.sql.all('SELECT id FROM page ORDER BY id') ?? []).map(([id]) => String(id));
-  const expectedStates = documentStates(askServer, pageIds);
+  const expectedStates = documentStates(PAGE_TABLE, pageIds, askServer);
   for (const device of devices) {
     const tab = device.leader;
     if (tab === undefined || tab.opened === null) throw new HistoryFailed(`${device.name} has no leader in the end`);
@@ -101,7 +104,7 @@ function checkEnding(world: World): void {
     const found = difference(contentOf((sql) => readText(database, sql)), expected);
     if (found !== null) throw new HistoryFailed(`${where} differs from the server: ${found}`);
     if (database.connection.value('SELECT count(*) FROM rockpool_base') !== 0) throw new HistoryFailed(`${where}: hidden values without anything pending`);
-    const states = documentStates((sql, ...params) => database.connection.value(sql, ...params) as CellValue, pageIds);
+    const states = documentStates(PAGE_TABLE, pageIds, (sql, ...params) => database.connection.value(sql, ...params) as CellValue);
     if (states !== expectedStates) throw new HistoryFailed(`${where} has other documents than the server:\n${states}\ninstead of\n${expectedStates}`);
     const orphan = database.connection.rows('PRAGMA foreign_key_check')[0];
     if (orphan !== undefined) throw new HistoryFailed(`${where}: foreign_key_check: ${orphan.join(', ')}`);

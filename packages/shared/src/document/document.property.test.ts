@@ -1,12 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import * as Y from 'yjs';
+import { documentStateHash } from '../testing/document-state-hash.ts';
 import { json } from '../testing/json-arbitraries.ts';
 import { createDocument, documentText, editDocument, mergeEdit, mergeForeignEdit } from './document.ts';
+import { decodeDocumentCell, encodeDocumentCell, type DocumentCell } from './document-cell.ts';
 import { DEFAULT_DOCUMENT_RULE, type DocumentRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 
 const RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', '*.body', '*'] };
 const SITES = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
+
+/** The oracle: Yjs itself puts the edits together, the last one first, and keeps what has no predecessor until that comes. */
+function plainYjs(start: Uint8Array, edits: readonly Uint8Array[]): Uint8Array {
+  const doc = new Y.Doc();
+  const { documentId, update } = decodeDocumentCell(start) as Extract<DocumentCell, { kind: 'state' }>;
+  Y.applyUpdate(doc, update);
+  for (const edit of edits) Y.applyUpdate(doc, (decodeDocumentCell(edit) as Extract<DocumentCell, { kind: 'edit' }>).update);
+  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
+}
 
 describe('a document', () => {
   it('is the same wherever it is made from the same content', () => {
@@ -36,7 +48,7 @@ describe('a document', () => {
     );
   });
 
-  it('is the same for everybody, whatever the order in which edits arrive', () => {
+  it('is the same for everybody, whatever the order in which edits arrive, and the same as in a Y.Doc that nothing of ours has touched', () => {
     const script = fc.array(fc.tuple(fc.nat({ max: SITES.length - 1 }), json, fc.boolean()), { minLength: 2, maxLength: 12 });
     fc.assert(
       fc.property(json, script, fc.infiniteStream(fc.nat()), (content, steps, choices) => {
@@ -44,6 +56,7 @@ describe('a document', () => {
         const states = SITES.map((): Uint8Array => start);
         const unsent: Uint8Array[][] = SITES.map(() => []);
         let server: Uint8Array = start;
+        const made: Uint8Array[] = [];
         const exchange = (index: number): void => {
           for (const edit of unsent[index]?.splice(0) ?? []) server = mergeForeignEdit(server, edit, RULE, SITES[index] as string) as Uint8Array;
           states[index] = server;
@@ -52,11 +65,13 @@ describe('a document', () => {
           const edited = editDocument(states[index] as Uint8Array, next, RULE, { site: SITES[index] as string, generation: 1 });
           states[index] = edited.state;
           unsent[index]?.push(edited.edit);
+          made.push(edited.edit);
           if (meets) exchange(index);
         }
         const order = SITES.map((_, index) => index).sort(() => ((choices.next().value as number) % 2) - 0.5);
         for (const index of [...order, ...order]) exchange(index);
         expect(new Set([server, ...states].map(documentText)).size).toBe(1);
+        expect(new Set([server, ...states, plainYjs(start, made.toReversed())].map(documentStateHash)).size).toBe(1);
       }),
     );
   });

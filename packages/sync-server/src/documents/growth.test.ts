@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { growDocument } from '../testing/document-growth.ts';
 
-it('a document that many overwrite again and again grows no further than three times what it is when compacted, which is not above three times its content', () => {
-  const { content, state, largest, compacted, kept } = growDocument(1_500, 30);
+it('a document that many overwrite again and again grows no further than three times what it is when compacted, which is not above three times its content', async () => {
+  const { content, state, largest, compacted, kept } = await growDocument(1_500, 30);
   expect(compacted).toBeLessThan(3 * content);
   // The edit that leads beyond is in it when it is compacted.
   expect(largest).toBeLessThan(3 * compacted + 1024);

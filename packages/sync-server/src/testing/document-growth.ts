@@ -25,7 +25,7 @@ export interface DocumentSizes {
 }
 
 /** Overwrites members and a text of one document again and again, each session under a Yjs client id of its own. */
-export function growDocument(overwrites: number, sessions: number): DocumentSizes {
+export async function growDocument(overwrites: number, sessions: number): Promise<DocumentSizes> {
   const folder = mkdtempSync(join(tmpdir(), 'rockpool-growth-'));
   const live = new LiveDatabase(openDatabaseFile(join(folder, 'a.sqlite'), TEST_SCHEMA), {
     onFailure: (error) => {
@@ -41,13 +41,13 @@ export function growDocument(overwrites: number, sessions: number): DocumentSize
     const bytesIn = (table: string, column: string): number =>
       Number(sql.get(`SELECT coalesce(sum(length(${column})), 0) FROM ${table} WHERE table_id = ? AND key = ? AND column_id = ?`, ...place)?.[0]);
     let text = contentAfter(0);
-    live.write(toBody([insert('pages', 'p', { content: encodeDocumentCell({ kind: 'content', json: text }) })]), 'ann', NOW_MS);
+    await live.write(toBody([insert('pages', 'p', { content: encodeDocumentCell({ kind: 'content', json: text }) })]), 'ann', NOW_MS);
     const site = ownSite(live.file);
     let largest = 0;
     for (let n = 1; n <= overwrites; n++) {
       text = contentAfter(n);
       const { edit } = editDocument(readState() ?? createDocument(parseJson(contentAfter(0), RULE), RULE), parseJson(text, RULE), RULE, { site, generation: 1 + (n % sessions) });
-      live.write(toBody([update('pages', 'p', { content: edit })]), 'ann', NOW_MS + n);
+      await live.write(toBody([update('pages', 'p', { content: edit })]), 'ann', NOW_MS + n);
       largest = Math.max(largest, (readState() as Uint8Array).length);
     }
     const stored = String(sql.get("SELECT content FROM pages WHERE id = 'p'")?.[0]);
@@ -60,7 +60,7 @@ export function growDocument(overwrites: number, sessions: number): DocumentSize
       kept: bytesIn('rockpool_document', 'state') + bytesIn('rockpool_document_edit', 'yjs') + bytesIn('rockpool_document_replaced', 'state'),
     };
   } finally {
-    live.close();
+    await live.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,0 +1,69 @@
+import { documentOf, GROUPS, TOTAL_KIB } from './dataset.ts';
+import type { StoreName } from './store-name.ts';
+import { openStore, type Store } from './stores.ts';
+
+/** One figure of one store. */
+export interface DocumentFigure {
+  readonly test: string;
+  readonly unit: 'ms' | 'bytes';
+  readonly value: number;
+}
+
+/** Edits of one document, one transaction each. */
+const EDITS = 5;
+
+/**
+ * The eight tests of the article on JSON in a store that shares what is equal (dump, import, copy with a small change, extract, filter, order, index, disk
+ * space), and a ninth: a small edit of one document. Throws when an answer is wrong.
+ */
+export async function measureDocuments(name: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]> {
+  const store = await openStore(name, file);
+  try {
+    const count = TOTAL_KIB / sizeKiB;
+    const texts = Array.from({ length: count }, (_, number) => documentOf(number, sizeKiB * 1024));
+    const timed = (test: string, body: () => void): DocumentFigure => {
+      const startMs = performance.now();
+      body();
+      return { test, unit: 'ms', value: performance.now() - startMs };
+    };
+    const inGroup = Math.ceil((2 * count) / GROUPS);
+    const filter = `SELECT count(*) FROM page WHERE content ->> 'group' = 0`;
+    return [
+      timed('import', () => store.run(texts.map((text, number) => [`INSERT INTO page (id, content) VALUES (?, ${store.write('?')})`, idOf(number), text]))),
+      timed('dump', () => expectEqual('dump', rowsOf(store, `SELECT ${store.read} FROM page`).reduce((sum, [text]) => sum + String(text).length, 0), texts.reduce((sum, text) => sum + text.length, 0))),
+      timed('copy with a small change', () => store.run([[`INSERT INTO page (id, content) SELECT 'copy of ' || id, ${store.set}(content, '$.note', 'a copy') FROM page`]])),
+      timed('extract', () => expectEqual('extract', rowsOf(store, `SELECT content ->> 'n' FROM page`).length, 2 * count)),
+      timed('filter', () => expectEqual('filter', Number(store.connection.value(filter)), inGroup)),
+      timed('order', () => expectEqual('order', rowsOf(store, `SELECT id FROM page ORDER BY content ->> 'n'`).length, 2 * count)),
+      timed('index', () => store.connection.exec(`CREATE INDEX page_by_group ON page (content ->> 'group')`)),
+      timed('filter by the index', () => expectEqual('filter', Number(store.connection.value(filter)), inGroup)),
+      edits(store, timed),
+      { test: 'disk space', unit: 'bytes', value: Number(store.connection.value('PRAGMA page_count')) * Number(store.connection.value('PRAGMA page_size')) },
+    ];
+  } finally {
+    await store.close();
+  }
+}
+
+function edits(store: Store, timed: (test: string, body: () => void) => DocumentFigure): DocumentFigure {
+  const edit = (number: number): void => store.run([[`UPDATE page SET content = ${store.set}(content, '$.items[3].note', ?) WHERE id = ?`, `edit ${number}`, idOf(0)]]);
+  // The first of all makes of the JSON what edits go into.
+  edit(0);
+  const { test, unit, value } = timed('small edit', () => {
+    for (let number = 1; number <= EDITS; number++) edit(number);
+  });
+  expectEqual('edit', Number(store.connection.value(`SELECT count(*) FROM page WHERE content ->> '$.items[3].note' = 'edit ${EDITS}'`)), 1);
+  return { test, unit, value: value / EDITS };
+}
+
+function idOf(number: number): string {
+  return `page-${number}`;
+}
+
+function rowsOf(store: Store, sql: string): readonly (readonly unknown[])[] {
+  return store.connection.rows(sql);
+}
+
+function expectEqual(what: string, actual: number, expected: number): void {
+  if (actual !== expected) throw new Error(`${what}: ${actual} instead of ${expected}`);
+}
