@@ -32,8 +32,9 @@ export class Connections {
   constructor(url: string) {
     const { Pool } = loadDriver();
     this.pool = new Pool({ connectionString: url, max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'rockpool-server' });
-    // An idle connection that breaks is replaced; whoever uses one hears of it by their query.
+    // Whoever uses a connection that breaks hears of it by their next query, and one that nobody uses is replaced: no reason to end the process.
     this.pool.on('error', () => undefined);
+    this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /** One statement by itself. Throws `database-unavailable`. */

@@ -123,6 +123,22 @@ describe('several instances on one PostgreSQL', () => {
     expect(namesAt(a)).toEqual(['after', 'before', 'unheard']);
   });
 
+  it('leave nothing of a commit whose connection ends in the middle, and go on', async () => {
+    const a = await start();
+    const transaction = a.connections.transaction.bind(a.connections);
+    a.connections.transaction = (databaseId, mode, body) =>
+      transaction(databaseId, mode, async (connection) => {
+        a.connections.transaction = transaction;
+        const written = await body(connection);
+        await postgres.server.query(name, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`);
+        return written;
+      });
+    await expect(add(a, 'lost')).rejects.toMatchObject({ code: 'database-unavailable' });
+    await add(a, 'after');
+    expect(namesAt(a)).toEqual(['after']);
+    expect(await postgres.server.query(name, 'SELECT name FROM rockpool.accounts')).toEqual([['after']]);
+  });
+
   it('take a database anew when they cannot follow, or its rows are not what was decided on', async () => {
     const [a, b] = [await start(), await start()];
     bus.publish = () => undefined;
