@@ -97,7 +97,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       const changesets = batch.changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, nowUs, earlier, latestContact) }));
       return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
-    applyDelivery(delivery: Delivery): void {
+    applyDelivery(delivery: Delivery): boolean {
       const { touched, changes } = applyDelivery({ connection, tablesById, lookups, pending, log, delivery, epoch: epochThere, isFirst });
       const madeAnew = makeDependentEditsAnew(database);
       applied(
@@ -105,6 +105,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
         changes.filter(({ table }) => !madeAnew.has(table)),
       );
       isFirst = false;
+      return madeAnew.size > 0;
     },
     counts: () => ({ pendingCount: outbox.pendingCount(), parkedCount: parked.count() }),
     flush: () => database.flush(),

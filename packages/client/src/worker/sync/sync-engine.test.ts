@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory } from '../testing/test-database.ts';
 import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
-import { createSyncEngine, type SyncEngine } from './sync-engine.ts';
+import { createSyncEngine, type SyncDatabase, type SyncEngine } from './sync-engine.ts';
 import type { ServerConnectionEvents } from './web-socket.ts';
 
 let requests = 0;
@@ -28,13 +28,13 @@ afterEach(() => {
   }
 });
 
-async function connected(database: OpenDatabase): Promise<{ lines: Line[]; next: (count: number) => Promise<Line>; engine: SyncEngine }> {
+async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(database)): Promise<{ lines: Line[]; next: (count: number) => Promise<Line>; engine: SyncEngine }> {
   const lines: Line[] = [];
   const engine = createSyncEngine({
     url: '',
     databaseId: 'budget',
     token: async () => 'token',
-    database: testSync(database),
+    database: sync,
     connect(_url, events) {
       const line: Line = { sent: [], events, closed: false, say: (message) => events.onMessage(message) };
       lines.push(line);
@@ -65,6 +65,21 @@ function hashes({ previousHash, changesets }: Push): Uint8Array[] {
   let hash: Uint8Array = previousHash;
   return changesets.map((changeset) => (hash = changesetHash(hash, changeset)));
 }
+
+it('what a delivery has made anew is sent, although the delivery decides nothing', async () => {
+  const database = openInMemory();
+  const sync = testSync(database);
+  const applyDelivery: SyncDatabase['applyDelivery'] = (delivery) => {
+    sync.applyDelivery(delivery);
+    write(database, "INSERT INTO account (id) VALUES ('a')");
+    return true;
+  };
+  const { next } = await connected(database, { ...sync, applyDelivery });
+  const line = await next(1);
+  line.say(testWelcome());
+  line.say(testDelivery({ to: 1 }));
+  expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
+});
 
 describe('the engine of a copied file', () => {
   it('asks what differs, becomes another site with what is its own, and goes on at once', async () => {

@@ -44,8 +44,8 @@ export interface SyncDatabase {
   becomeNewSite(firstOwn: number): void;
   /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null;
-  /** One transaction: outcomes, rows, cursor. Throws, and changes nothing, when it cannot. */
-  applyDelivery(delivery: Delivery): void;
+  /** One transaction: outcomes, rows, cursor. Throws, and changes nothing, when it cannot. Returns whether the outbox has something new: edits made anew. */
+  applyDelivery(delivery: Delivery): boolean;
   readonly audit: AuditDatabase;
   counts(): OutboxCounts;
   /** Somebody has paused sync. */
@@ -302,12 +302,15 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   function apply(delivery: Delivery): void {
     const groups = [...staged, ...delivery.groups];
     staged = [];
+    let hasWritten = false;
     try {
-      database.applyDelivery({ ...delivery, groups });
+      hasWritten = database.applyDelivery({ ...delivery, groups });
     } catch (thrown) {
       return dispatch({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
     }
     dispatch({ type: 'applied' });
+    // A delivery that decides nothing sends nothing by itself.
+    if (hasWritten) dispatch({ type: 'committed' });
     audit.start();
     audit.disturb();
     for (const sequence of inFlight.keys()) if (sequence <= delivery.decidedUpTo) inFlight.delete(sequence);
