@@ -7,7 +7,7 @@ import type { OpenDatabase } from '../../packages/client/src/worker/database/ope
 import { Browser } from './browser.ts';
 import { firstOpening, lostWrites, shownBy, viewFault } from './checks.ts';
 import { DeviceClock } from './device-clock.ts';
-import type { Model } from './model.ts';
+import { marksIn, type Model } from './model.ts';
 import type { Network, Place } from './network.ts';
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
@@ -167,8 +167,16 @@ export class Device implements Place {
     return {
       ...database,
       write: (request) => {
-        if (request.action?.kind === 'drop-parked') model.recordDropped(database, request.action.sequence);
-        const outcome = database.write(request);
+        const dropping = request.action?.kind === 'drop-parked' ? marksIn(database, request.action.sequence) : [];
+        let outcome: ReturnType<OpenDatabase['write']>;
+        try {
+          outcome = database.write(request);
+        } catch (thrown) {
+          // Killed in the middle of it, the device may have given it up.
+          if (!tab.owner.isAlive) model.recordDropped(dropping);
+          throw thrown;
+        }
+        model.recordDropped(dropping);
         if (!tab.owner.isAlive) return outcome;
         model.record(this.name, database);
         model.recordLocal(this.name, request.statements);

@@ -18,6 +18,8 @@ export interface Commit {
   readonly site: Uint8Array;
   readonly sequence: number;
   readonly cells: readonly WrittenCell[];
+  /** Earlier ones of the same site that stood against other rows as this was written: their values were not to be seen. */
+  readonly withheld: ReadonlySet<number>;
 }
 
 export const MARK: number = tableIdOf('mark');
@@ -40,6 +42,7 @@ export class Model {
 
   /** Notes what the changelog of a device holds that is not noted yet. */
   record(device: string, database: OpenDatabase): void {
+    const withheld = database.parked.sequences();
     const site = `${device} ${Buffer.from(database.siteId).toString('hex')}`;
     for (const { sequence, groups, before } of database.changelog.readAfter(this.recordedUpTo.get(site) ?? 0)) {
       this.recordedUpTo.set(site, sequence);
@@ -60,7 +63,7 @@ export class Model {
         }
       }
       if (mark === null) continue;
-      const commit = { mark, device, site: database.siteId, sequence, cells };
+      const commit = { mark, device, site: database.siteId, sequence, cells, withheld };
       this.inOrder.push(commit);
       this.commits.set(mark, [...(this.commits.get(mark) ?? []), commit]);
       this.add(this.marksOf, device, mark);
@@ -74,8 +77,8 @@ export class Model {
     this.draftsOf.set(copy, new Set(this.draftsOf.get(device)));
   }
 
-  recordDropped(database: OpenDatabase, sequence: number): void {
-    for (const mark of marksIn(database, sequence)) this.dropped.add(mark);
+  recordDropped(marks: readonly string[]): void {
+    for (const mark of marks) this.dropped.add(mark);
   }
 
   recordLocal(device: string, statements: readonly SqlStatement[]): void {
@@ -152,7 +155,7 @@ export interface Ending {
 
 /**
  * Every value that was admitted is there, or was overwritten by somebody who saw it, or stands in the ledger. Returns one that is not.
- * Whoever wrote over a value saw also what was overwritten before it on the same device.
+ * Whoever wrote over a value saw also what was overwritten before it on the same device, and what the same device had parked.
  */
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();
@@ -160,17 +163,18 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
   const followed: { value: string; commit: Commit; name: string }[] = [];
   // A write of NULL has no text of its own: it is known by its place.
   const nullOf = (place: string, mark: string): string => `NULL of ${place} in ${mark}`;
-  const lastOwn = new Map<string, string>();
+  const lastOwn = new Map<string, { readonly value: string; readonly commit: Commit }>();
   for (const commit of model.inOrder) {
     for (const { row, columnId, before, after } of commit.cells) {
       const column = followedColumn(row, columnId);
       if (column === null) continue;
       const place = `${commit.device} ${row} ${columnId}`;
       const own = lastOwn.get(place);
-      const below = [...(typeof before === 'string' ? [before] : []), ...(own !== undefined && (before === null || wasRestored) ? [own] : [])];
+      const ownIsBelow = own !== undefined && (before === null || wasRestored || (Buffer.compare(own.commit.site, commit.site) === 0 && commit.withheld.has(own.commit.sequence)));
+      const below = [...(typeof before === 'string' ? [before] : []), ...(ownIsBelow ? [own.value] : [])];
       const value = typeof after === 'string' ? after : nullOf(place, commit.mark);
       seenBelow.set(value, [...(seenBelow.get(value) ?? []), ...below]);
-      lastOwn.set(place, value);
+      lastOwn.set(place, { value, commit });
       // Sent again after it was parked, a transaction leaves out what it wrote to rows that have gone since.
       if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
       overwritten.push(...below);
