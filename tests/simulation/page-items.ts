@@ -74,7 +74,12 @@ function changeSides(change: JsonChange | null): [old: JsonValue[], next: JsonVa
     if ('swap' in part) return void (old.push(...part.swap[0]), next.push(...part.swap[1]));
     if ('members' in part) return Object.values(part.members).forEach(visit);
     if ('elements' in part) return Object.values(part.elements).forEach(visit);
-    if ('list' in part) for (const [, removed, inserted] of part.list) old.push(...removed), next.push(...inserted);
+    if ('list' in part) {
+      for (const [, removed, inserted] of part.list) {
+        old.push(...removed);
+        next.push(...inserted);
+      }
+    }
   };
   if (change !== null) visit(change);
   return [old, next];

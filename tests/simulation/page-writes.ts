@@ -61,7 +61,7 @@ export function pageChange(pages: readonly SeenPage[], random: Random, token: st
   if (seen.length === 0) return null;
   const page = random.pick(seen);
   const before = contentOf(page);
-  const after = random.chance(0.5) ? { ...before, left: token, right: token } : { ...before, body: `${String(before['body'])} ${token}` };
+  const after = random.chance(0.5) ? { ...before, left: token, right: token } : { ...before, body: `${before['body'] as string} ${token}` };
   const change = diffJson(before, after, PathRule.root(PAGE_RULE));
   return change === null ? null : { kind: 'change-document', table: 'page', key: [page.id], column: 'content', changeJson: JSON.stringify(change) };
 }

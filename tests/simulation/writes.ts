@@ -104,7 +104,7 @@ function swapNames(tab: Tab, random: Random): SqlStatement[] {
 
 /** As the tab sees them. */
 export function pagesSeen(tab: Tab): SeenPage[] {
-  return rowsOf(tab, 'SELECT id, content FROM page ORDER BY id').map(([pageId, content]) => ({ id: String(pageId), content: content === null ? null : String(content) }));
+  return rowsOf(tab, 'SELECT id, content FROM page ORDER BY id').map(([pageId, content]) => ({ id: String(pageId), content: content as string | null }));
 }
 
 function pickId(tab: Tab, random: Random, table: string): string | null {
