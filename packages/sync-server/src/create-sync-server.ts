@@ -106,7 +106,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     now,
     log,
   });
-  const databases = new DatabaseCache({ store, retention: { ...RETENTION, ...retention }, deliveryPartBytes, validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
+  const databases = new DatabaseCache({ store, bus: options.postgres === undefined ? null : bus, retention: { ...RETENTION, ...retention }, deliveryPartBytes, validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
   const sessionLimits = { ...SESSION_LIMITS, ...limits };
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets = new Sockets({

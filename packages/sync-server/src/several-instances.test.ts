@@ -44,6 +44,22 @@ describe('several instances on one PostgreSQL', () => {
     for (const { events } of [a, b]) expect(events.filter(({ event }) => event.endsWith('-error') || event.endsWith('-failed'))).toEqual([]);
   });
 
+  it('show those who are here to the others, at whichever they are, until they go', async () => {
+    const [a, b] = [await start(), await start()];
+    const [ann, ben] = [await a.open(), await b.open(undefined, { principal: 'ben' })];
+    const state = (stateJson: string | null): Parameters<typeof ann.send>[0] => ({ type: 'presence', states: [{ tabId: new Uint8Array(16), topic: '', stateJson }] });
+    const seen = async (connection: typeof ann, principal: string, stateJson: string | null): Promise<void> => {
+      while (!(await connection.next('presence-news')).seen.some((one) => one.principal === principal && one.stateJson === stateJson));
+    };
+    ann.send(state('1'));
+    await seen(ann, 'ann', '1');
+    ben.send(state('2'));
+    await Promise.all([seen(ann, 'ben', '2'), seen(ben, 'ann', '1')]);
+    ann.cut();
+    await seen(ben, 'ann', null);
+    for (const { events } of [a, b]) expect(events.filter(({ event }) => event.endsWith('-error'))).toEqual([]);
+  });
+
   it('let a client go on at any of them, also at one that has heard nothing yet', async () => {
     const [a, b] = [await start(), await start()];
     const site = new TestSite();

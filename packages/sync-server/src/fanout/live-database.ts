@@ -7,6 +7,7 @@ import { outcomesAfter } from '../log/outcomes.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import type { SiteState } from '../log/sites.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
+import type { PresenceRelay } from '../presence/presence-relay.ts';
 import { PresenceRoom, type Speaker } from '../presence/presence-room.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import { encodeParts } from '../pull/encode-parts.ts';
@@ -54,6 +55,8 @@ export interface LiveDatabaseOptions {
   readonly onFailure: (error: unknown) => void;
   readonly retention?: Retention;
   readonly validate?: Validate | null;
+  /** Presence at the other instances of the server. Default: there are none. */
+  readonly presenceRelay?: PresenceRelay | null;
   /** See shared/protocol/limits.ts. */
   readonly deliveryPartBytes?: number | undefined;
 }
@@ -77,7 +80,7 @@ export class LiveDatabase {
   private publishedUpTo: number;
   private readonly queue: PushQueue;
   private readonly audits: TableAudits;
-  private readonly presence = new PresenceRoom();
+  private readonly presence: PresenceRoom;
   private readonly auditing = new Set<Subscriber>();
   // Services that follow the changes.
   private readonly waiting = new Set<(goesOn: boolean) => void>();
@@ -87,12 +90,13 @@ export class LiveDatabase {
   private readonly foreigners = new Set<Subscriber>();
 
   /** A file by itself is what lasts. */
-  constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
+  constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, presenceRelay = null, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
     this.database = 'file' in database ? database : durableInFile(database);
     const { file } = this.database;
     this.file = file;
     this.openedAt = file.log.watermark;
     this.publishedUpTo = file.log.watermark;
+    this.presence = new PresenceRoom(presenceRelay);
     this.partBytes = deliveryPartBytes;
     this.audits = new TableAudits(file);
     const rules = { checks: foreignKeyChecks(file.tableByName), retention, validate };

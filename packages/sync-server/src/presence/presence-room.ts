@@ -1,5 +1,7 @@
-import { encodeMessage, MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, RockpoolError, type PresenceState, type SeenPresence } from '@rockpool/shared';
+import { DELIVERY_PART_BYTES, MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, RockpoolError, type PresenceState, type SeenPresence } from '@rockpool/shared';
 import type { Principal } from '../auth/principal.ts';
+import { encodeNews } from './encode-news.ts';
+import { keyOf, type PresenceRelay, type RelayedRoom } from './presence-relay.ts';
 
 /** A session that shows itself and is told who else is here. */
 export interface Attendant {
@@ -19,23 +21,33 @@ interface ShownTab {
   readonly byTopic: Map<string, SeenPresence>;
 }
 
-/** One message has so many states at most: well below a megabyte. */
-const MAX_STATES_OF_MESSAGE = 256;
-
 /**
  * Who is here in one database: what the tabs of its sessions show of themselves, passed on to every session that takes part, and kept no longer
  * than the session. Who they are is what their tokens say. However much is said, each session is told at most once in an interval.
  */
-export class PresenceRoom {
+export class PresenceRoom implements RelayedRoom {
+  private readonly relay: PresenceRelay | null;
   private readonly intervalMs: number;
   private readonly tabsByAttendant = new Map<Attendant, Map<string, ShownTab>>();
   // What everybody has yet to be told, by site, tab and topic: the newest of each.
   private news = new Map<string, SeenPresence>();
+  // Of it what is shown here, for the other instances.
+  private newsHere = new Map<string, SeenPresence>();
   private timer: NodeJS.Timeout | null = null;
 
-  /** `intervalMs`: see shared/protocol/limits.ts. */
-  constructor(intervalMs: number = PRESENCE_INTERVAL_MS) {
+  /** `relay`: null where the server is one instance. `intervalMs`: see shared/protocol/limits.ts. */
+  constructor(relay: PresenceRelay | null = null, intervalMs: number = PRESENCE_INTERVAL_MS) {
+    this.relay = relay;
     this.intervalMs = intervalMs;
+  }
+
+  shown(): readonly SeenPresence[] {
+    return [...this.tabsByAttendant.values()].flatMap(statesOf);
+  }
+
+  heard(states: readonly SeenPresence[]): void {
+    for (const state of states) this.news.set(keyOf(state), state);
+    this.tellSoon();
   }
 
   /** Throws `presence-invalid` for what is no JSON and for too many states: the session ends with it. */
@@ -51,7 +63,7 @@ export class PresenceRoom {
     const tabs = this.tabsByAttendant.get(attendant);
     if (tabs === undefined) return;
     this.tabsByAttendant.delete(attendant);
-    for (const state of statesOf(tabs)) this.note({ ...state, stateJson: null });
+    for (const state of statesOf(tabs)) this.note({ ...state, stateJson: null }, this.relay?.find(keyOf(state)));
     this.tellSoon();
   }
 
@@ -60,14 +72,17 @@ export class PresenceRoom {
     if (this.timer !== null) clearTimeout(this.timer);
     this.tabsByAttendant.clear();
     this.news.clear();
+    this.newsHere.clear();
+    this.relay?.close();
   }
 
   /** Somebody new is told of all who are here. */
   private enter(attendant: Attendant): Map<string, ShownTab> {
-    const seen = [...this.tabsByAttendant.values()].flatMap(statesOf);
+    const seen = [...this.shown(), ...(this.relay?.elsewhere ?? [])];
     const tabs = new Map<string, ShownTab>();
     this.tabsByAttendant.set(attendant, tabs);
-    attendant.send(...encodeNews(seen, true));
+    attendant.send(...encodeNews(seen, true, DELIVERY_PART_BYTES));
+    this.relay?.open(this);
     return tabs;
   }
 
@@ -82,15 +97,19 @@ export class PresenceRoom {
     this.note(seen);
   }
 
-  private note(seen: SeenPresence): void {
-    this.news.set(`${Buffer.from(seen.siteId).toString('hex')} ${Buffer.from(seen.tabId).toString('hex')} ${seen.topic}`, seen);
+  /** `elsewhere`: the same as another instance shows it. A site that has moved there is gone from here only. */
+  private note(seen: SeenPresence, elsewhere?: SeenPresence): void {
+    this.news.set(keyOf(seen), elsewhere ?? seen);
+    this.newsHere.set(keyOf(seen), seen);
   }
 
   /** At once after a pause; else when the interval of the last telling is over. */
   private tellSoon(): void {
     if (this.timer !== null || this.news.size === 0) return;
-    const messages = encodeNews([...this.news.values()], false);
+    const messages = encodeNews([...this.news.values()], false, DELIVERY_PART_BYTES);
+    if (this.newsHere.size > 0) this.relay?.tell([...this.newsHere.values()]);
     this.news = new Map();
+    this.newsHere = new Map();
     for (const attendant of [...this.tabsByAttendant.keys()]) attendant.send(...messages);
     this.timer = setTimeout(() => {
       this.timer = null;
@@ -102,15 +121,6 @@ export class PresenceRoom {
 
 function statesOf(tabs: ReadonlyMap<string, ShownTab>): SeenPresence[] {
   return [...tabs.values()].flatMap(({ byTopic }) => [...byTopic.values()]);
-}
-
-/** Only the first message says that it is all there is: what follows adds to it. */
-function encodeNews(seen: readonly SeenPresence[], whole: boolean): Uint8Array[] {
-  const messages = [encodeMessage({ type: 'presence-news', whole, seen: seen.slice(0, MAX_STATES_OF_MESSAGE) })];
-  for (let from = MAX_STATES_OF_MESSAGE; from < seen.length; from += MAX_STATES_OF_MESSAGE) {
-    messages.push(encodeMessage({ type: 'presence-news', whole: false, seen: seen.slice(from, from + MAX_STATES_OF_MESSAGE) }));
-  }
-  return messages;
 }
 
 function requireJson(text: string): void {

@@ -1,0 +1,114 @@
+import { decodeServerMessage, type SeenPresence } from '@rockpool/shared';
+import { afterEach, describe, expect, it } from 'vitest';
+import { InProcessBus } from '../bus/in-process-bus.ts';
+import { PresenceRelay } from './presence-relay.ts';
+import { PresenceRoom, type Attendant } from './presence-room.ts';
+
+const bus = new InProcessBus();
+const rooms: PresenceRoom[] = [];
+const errors: unknown[] = [];
+
+afterEach(() => {
+  for (const room of rooms.splice(0)) room.close();
+  expect(errors.splice(0)).toEqual([]);
+});
+
+interface Instance {
+  readonly room: PresenceRoom;
+  /** Somebody takes part here, and says this. Returns who they see, as `principal state`, with whom they have been told is gone. */
+  enter(principal: string, stateJson: string, tab?: number): { readonly attendant: Attendant; readonly sees: () => string[]; readonly gone: () => string[]; say(stateJson: string): void };
+}
+
+/** Instances of one server tell at once, so that no test has to wait. */
+function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_000 } = {}): Instance {
+  const room = new PresenceRoom(new PresenceRelay({ bus, databaseId, onError: (error) => errors.push(error), repeatMs, silenceMs }), 0);
+  rooms.push(room);
+  return {
+    room,
+    enter(principal, stateJson, tab = 1) {
+      const seen = new Map<string, SeenPresence>();
+      const gone: string[] = [];
+      const attendant: Attendant = {
+        site: principal.padEnd(32, '0').replace(/[^0-9a-f]/g, '1'),
+        send(...messages) {
+          for (const bytes of messages) {
+            const message = decodeServerMessage(bytes);
+            if (message.type !== 'presence-news') throw new Error('not presence');
+            if (message.whole) seen.clear();
+            for (const one of message.seen) {
+              const key = `${one.principal} ${one.tabId.join()} ${one.topic}`;
+              if (one.stateJson === null) gone.push(one.principal);
+              if (one.stateJson === null) seen.delete(key);
+              else seen.set(key, one);
+            }
+          }
+        },
+      };
+      const say = (json: string): void => room.show(attendant, { principal: { id: principal }, nowMs: 1 }, [{ tabId: new Uint8Array(16).fill(tab), topic: '', stateJson: json }]);
+      say(stateJson);
+      return { attendant, sees: () => [...seen.values()].map((one) => `${one.principal} ${one.stateJson}`).sort(), gone: () => gone, say };
+    },
+  };
+}
+
+describe('presence at several instances', () => {
+  it('reaches those who come first and those who come later, and ends everywhere', async () => {
+    const [a, b, elsewhere] = [instance(), instance(), instance({ databaseId: 'elsewhere' })];
+    const ann = a.enter('ann', '1');
+    const ben = b.enter('ben', '2');
+    const eve = elsewhere.enter('eve', '3');
+    await expect.poll(ann.sees).toEqual(['ann 1', 'ben 2']);
+    await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
+    const cas = b.enter('cas', '4');
+    expect(cas.sees()).toContain('ann 1');
+    ann.say('5');
+    await expect.poll(ben.sees).toEqual(['ann 5', 'ben 2', 'cas 4']);
+    a.room.leave(ann.attendant);
+    await expect.poll(ben.sees).toEqual(['ben 2', 'cas 4']);
+    expect(eve.sees()).toEqual(['eve 3']);
+  });
+
+  it('stays with a site that has moved to another instance before the first has noticed', async () => {
+    const [a, b, c] = [instance(), instance(), instance()];
+    const before = a.enter('ann', '1');
+    const ben = b.enter('ben', '2');
+    const cas = c.enter('cas', '3');
+    await expect.poll(cas.sees).toEqual(['ann 1', 'ben 2', 'cas 3']);
+    b.enter('ann', '4');
+    await expect.poll(cas.sees).toEqual(['ann 4', 'ben 2', 'cas 3']);
+    a.room.leave(before.attendant);
+    cas.say('5');
+    await expect.poll(ben.sees).toEqual(['ann 4', 'ben 2', 'cas 5']);
+    expect(cas.sees()).toContain('ann 4');
+    expect(ben.gone()).toEqual([]);
+  });
+
+  it('of an instance that died is forgotten, and of one that lives is said again', async () => {
+    const [a, b] = [instance({ repeatMs: 5, silenceMs: 60_000 }), instance({ repeatMs: 5, silenceMs: 100 })];
+    a.enter('ann', '1');
+    const ben = b.enter('ben', '2');
+    await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
+    bus.publish({ kind: 'presence', databaseId: 'household', instance: 'dies', news: deadNews(), asks: false });
+    await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2', 'dead 9']);
+    await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
+    expect(ben.gone()).toEqual(['dead']);
+  });
+
+  it('passes over what is no news', () => {
+    const a = instance();
+    const ann = a.enter('ann', '1');
+    bus.publish({ kind: 'presence', databaseId: 'household', instance: 'x', news: 'AAAA', asks: true });
+    expect(errors.splice(0)).toMatchObject([{ code: 'frame-invalid' }]);
+    expect(ann.sees()).toEqual(['ann 1']);
+  });
+});
+
+function deadNews(): string {
+  let news = '';
+  const stop = bus.subscribe((message) => {
+    if (message.kind === 'presence' && message.databaseId === 'nowhere') news = message.news;
+  });
+  instance({ databaseId: 'nowhere' }).enter('dead', '9');
+  stop();
+  return news;
+}
