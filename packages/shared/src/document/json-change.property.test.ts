@@ -43,6 +43,8 @@ describe('a change of JSON', () => {
 
   it('keeps what others changed elsewhere', () => {
     expect(made({ a: 1, body: 'low tide' }, { a: 1, body: 'low tide!' }, { a: 2, body: 'very low tide' })).toEqual({ value: { a: 2, body: 'very low tide!' }, overwritten: 0 });
+    // Also what they typed right before it.
+    expect(made({ body: 'OSummer a' }, { body: 'OSummer at' }, { body: 'OuSummer a' })).toEqual({ value: { body: 'OuSummer at' }, overwritten: 0 });
     expect(made([{ id: 'x' }, { id: 'y' }], [{ id: 'x' }, { id: 'z' }, { id: 'y' }], [{ id: 'n' }, { id: 'y' }, { id: 'x' }])).toEqual({
       value: [{ id: 'n' }, { id: 'y' }, { id: 'x' }, { id: 'z' }],
       overwritten: 0,

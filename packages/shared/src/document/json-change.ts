@@ -185,8 +185,7 @@ function spliceText(value: string, splices: readonly TextSplice[]): ChangedJson 
   let shift = 0;
   let overwritten = 0;
   for (const [at, context, removed, inserted] of splices) {
-    const inContext = (start: number): boolean => start >= context.length && result.startsWith(context + removed, start - context.length);
-    const place = nearest(at + shift, result.length, inContext) ?? nearest(at + shift, result.length, (start) => result.startsWith(removed, start));
+    const place = placeOf(result, at + shift, context, removed);
     if (place === null) overwritten++;
     const start = place ?? Math.min(at + shift, result.length);
     const end = place === null ? start : start + removed.length;
@@ -194,6 +193,16 @@ function spliceText(value: string, splices: readonly TextSplice[]): ChangedJson 
     shift += start - (at + shift) + inserted.length - (end - start);
   }
   return { value: result, overwritten };
+}
+
+/** Where the most of what stood before it stands: what others changed a little further before does not move a change away from its word. */
+function placeOf(text: string, at: number, context: string, removed: string): number | null {
+  for (let from = 0; from < context.length; from++) {
+    const known = context.slice(from);
+    const place = nearest(at, text.length, (start) => start >= known.length && text.startsWith(known + removed, start - known.length));
+    if (place !== null) return place;
+  }
+  return nearest(at, text.length, (start) => text.startsWith(removed, start));
 }
 
 function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[]): ChangedJson {
