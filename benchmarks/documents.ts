@@ -28,7 +28,7 @@ try {
       for (const subject of STORE_NAMES) {
         console.log(`  round ${round + 1}, ${sizeKiB} KB: ${subject}`);
         for (const { test, unit, value } of await tab.bench.measureDocuments(subject, `${subject}-${sizeKiB}-${round}`, sizeKiB)) {
-          samples.add({ workload: `${test}, ${sizeKiB} KB`, subject, variant: '', unit, better: 'lower' }, value);
+          samples.add({ workload: `${sizeKiB}K-${test}`, subject, variant: '', unit, better: 'lower' }, value);
         }
       }
     }

@@ -17,14 +17,14 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
   return markdown(['', 'workload', 'Rockpool', 'against', 'ratio', 'target', ''], lines);
 }
 
-/** Medians of every subject; a table for each prefix of the workloads, which stands for another browser or medium. */
+/** Medians of every subject; a table for each prefix of the workloads, which stands for another browser or medium, or another size. */
 export function figureTables(rows: readonly ResultRow[]): string {
   const prefixes = [...new Set(rows.map(prefixOf))];
   return prefixes.map((prefix) => figureTable(rows.filter((row) => prefixOf(row) === prefix))).join('\n\n');
 }
 
 function prefixOf({ workload }: ResultRow): string {
-  return /^(L[IFW]|C)-/.exec(workload)?.[1] ?? '';
+  return /^(L[IFW]|C|\d+K)-/.exec(workload)?.[1] ?? '';
 }
 
 /** The document with the tables of a group in their place. Throws when it has none for them. */

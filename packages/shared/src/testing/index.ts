@@ -1,2 +1,3 @@
 export { cellValue, changeGroup, changesetBody, clientMessage, keyPart, outcome, serverMessage } from './arbitraries.ts';
 export { sampleColumn, sampleSchema, sampleTable } from './sample-schema.ts';
+export { HOSTILE_START, hostileEdits } from './hostile-edits.ts';

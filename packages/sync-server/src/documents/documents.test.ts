@@ -1,5 +1,6 @@
 import { columnIdOf, DEFAULT_DOCUMENT_RULE, tableIdOf, type CellValue, type Delivery } from '@rockpool/shared';
-import { createDocument, documentText, editDocument, encodeDocumentCell, mergeEdit, mergeNews, parseJson } from '@rockpool/shared/document';
+import { createDocument, decodeDocumentCell, documentText, editDocument, encodeDocumentCell, mergeEdit, mergeNews, parseJson } from '@rockpool/shared/document';
+import { HOSTILE_START, hostileEdits } from '@rockpool/shared/testing';
 import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
@@ -162,4 +163,25 @@ describe('what is no honest edit', () => {
     expect(mergeEdit(a.state, forged)).not.toBeNull();
     expect(await a.connection.commit([update('pages', 'p', { content: forged })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
   });
+});
+
+describe('an edit made to do harm', () => {
+  it('is refused, whichever it is: the document stays as it was, and somebody else goes on editing it meanwhile', async () => {
+    const [attacker, other] = await two(JSON.stringify(HOSTILE_START));
+    const { documentId, update: start } = decodeDocumentCell(attacker.state) as { documentId: Uint8Array; update: Uint8Array };
+    const edits = hostileEdits({ update: start, site: Buffer.from(attacker.connection.site.siteId).toString('hex'), maxLength: RULE.maxLength });
+    let slowestMs = 0;
+    for (const [index, [what, hostile]] of edits.entries()) {
+      attacker.connection.site.write([update('pages', 'p', { content: encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update: hostile }) })]);
+      attacker.connection.push();
+      const startMs = Date.now();
+      other.connection.site.write([update('pages', 'p', { content: other.edit(JSON.stringify({ ...HOSTILE_START, n: index })) })]);
+      await other.meet();
+      slowestMs = Math.max(slowestMs, Date.now() - startMs);
+      expect(stored(), what).toBe(documentText(other.state));
+    }
+    expect(tested.server.query(`SELECT count(*) FROM rockpool_outcome WHERE error_code = 'document-invalid'`)).toEqual([[BigInt(edits.length)]]);
+    // Ten times what one edit may take: against hangs, not a measure of speed.
+    expect(slowestMs).toBeLessThan(2500);
+  }, 60_000);
 });
