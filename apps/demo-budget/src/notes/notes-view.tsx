@@ -58,7 +58,7 @@ function NotesEditor(): ReactNode {
   }, [client, report]);
 
   return (
-    <section className="card notes">
+    <section className="card notes-text">
       <div ref={host} className="notes-editor" />
       <p className="hint" role="status">
         {problem ?? 'Kept as you type, on this device first.'}
