@@ -140,7 +140,7 @@ function checkEnding(world: World): void {
   });
   if (vanishedFromPage !== null) throw new HistoryFailed(vanishedFromPage);
   const { live } = server;
-  const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id'").map((row) => row.map(String)) ?? [];
+  const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id' AND path IS NULL").map((row) => row.map(String)) ?? [];
   // Nobody writes a mark twice: it has the version of its transaction.
   const logged = (column: string, mark: string): number | null => {
     const value = live?.file.sql.get(`SELECT ${column} FROM rockpool_log JOIN rockpool_row_version USING (watermark) WHERE table_id = ? AND key = ?`, BigInt(MARK), encodeKey([mark]))?.[0];

@@ -321,7 +321,7 @@ export interface ParkedChangesets {
 
 export interface Conflicts {
   /**
-   * Writes what an entry of the ledger lost as a new edit: a value into its cell (with the rest of its group of columns); values that went with
+   * Writes what an entry of the ledger lost as a new edit: a value into its cell (with the rest of its group of columns), or into its place in a document; values that went with
    * a deleted row, all that the ledger has of it, into the row, which comes back; a delete that lost to an update, as a delete.
    *
    * Rejects with `conflict-not-restorable`; its field `problem` says why: `unknown`, `schema`, `row-gone`, `counter` or `incomplete`.

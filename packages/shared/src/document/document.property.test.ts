@@ -41,7 +41,7 @@ describe('a document', () => {
           const edited = editDocument(mine, next, RULE, { site: SITES[0] as string, generation: 1 });
           mine = edited.state;
           theirs = mergeEdit(theirs, edited.edit);
-          server = mergeForeignEdit(server, edited.edit, RULE, SITES[0] as string);
+          server = mergeForeignEdit(server, edited.edit, RULE, SITES[0] as string).state;
           expect([documentText(mine), documentText(theirs), documentText(server)]).toEqual(new Array(3).fill(canonicalJson(next)));
         }
       }),
@@ -58,7 +58,7 @@ describe('a document', () => {
         let server: Uint8Array = start;
         const made: Uint8Array[] = [];
         const exchange = (index: number): void => {
-          for (const edit of unsent[index]?.splice(0) ?? []) server = mergeForeignEdit(server, edit, RULE, SITES[index] as string) as Uint8Array;
+          for (const edit of unsent[index]?.splice(0) ?? []) server = mergeForeignEdit(server, edit, RULE, SITES[index] as string).state;
           states[index] = server;
         };
         for (const [index, next, meets] of steps) {

@@ -8,6 +8,7 @@ import { inspectUpdate } from './inspect-update.ts';
 import { canonicalJson, invalid, parseJson, type JsonValue } from './json.ts';
 import { applyChange, diffJson } from './json-change.ts';
 import { readNode, rootValue } from './json-node.ts';
+import { overwrittenBy, type OperationId, type OverwrittenMember } from './overwritten.ts';
 import { closeDocument, keepOpen, openUpdate, sameBytes } from './open-documents.ts';
 import { writeJson } from './write-json.ts';
 
@@ -116,25 +117,39 @@ export function isEditOf(state: CellValue, edit: CellValue): boolean {
   return state !== null && sameBytes(expectKind(state, 'state').documentId, expectKind(edit, 'edit').documentId);
 }
 
+export interface MergedEdit {
+  readonly state: Uint8Array<ArrayBuffer>;
+  readonly overwritten: readonly OverwrittenMember[];
+}
+
 /**
- * Merges an edit that somebody else sent: nothing of it is trusted, and nothing is changed unless all of it is sound.
+ * Merges an edit that somebody else sent: nothing of it is trusted, and nothing is changed unless all of it is sound. Tells what it overwrote unseen, and
+ * what of it was overwritten before it came.
  *
  * Throws `document-invalid` for what an honest author never sends or what the rule does not allow, and `document-gap`.
  */
-export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: DocumentRule, site: string): CellValue {
+export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: DocumentRule, site: string): MergedEdit {
   const { generation, update } = expectKind(edit, 'edit');
   const { documentId, doc } = openState(state);
   const clocks = Y.decodeStateVector(Y.encodeStateVector(doc));
-  inspectUpdate(update, { clientId: clientIdOf(site, generation), clocks, maxAdvance: 2 * rule.maxLength });
+  const clientId = clientIdOf(site, generation);
+  inspectUpdate(update, { clientId, clocks, maxAdvance: 2 * rule.maxLength });
+  let overwritten: readonly OverwrittenMember[];
   try {
-    Y.applyUpdate(doc, update);
+    overwritten = overwrittenBy(doc, clientId, rule.elementKey, () => Y.applyUpdate(doc, update));
   } catch {
     throw invalid('update');
   }
   if (hasGap(doc)) throw new RockpoolError('document-gap');
   const text = canonicalJson(readNode(rootValue(doc), Math.min(rule.maxDepth, MAX_DOCUMENT_DEPTH)));
   if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
-  return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) });
+  return { state: encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) }), overwritten };
+}
+
+/** Whether an edit, as it was sent or kept, has this operation in it. */
+export function hasOperation(update: Uint8Array, { client, clock }: OperationId): boolean {
+  const { from, to } = Y.parseUpdateMeta(update);
+  return clock >= (from.get(client) ?? Infinity) && clock < (to.get(client) ?? 0);
 }
 
 /**

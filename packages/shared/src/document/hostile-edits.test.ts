@@ -16,7 +16,7 @@ const BASE = { update: START_UPDATE, site: SITE, maxLength: RULE.maxLength };
 
 function send(update: Uint8Array): string {
   try {
-    return documentText(mergeForeignEdit(START, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), RULE, SITE));
+    return documentText(mergeForeignEdit(START, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), RULE, SITE).state);
   } catch (error) {
     if (!(error instanceof RockpoolError)) throw error;
     return error.code;

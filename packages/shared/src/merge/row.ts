@@ -56,7 +56,23 @@ export interface DocumentMerge {
   /** Whether the author of the edit has this document, apart from what others edited in it. */
   readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
   /** The document with the edit in it; null when the edit is of a document that is gone. Throws what rejects the changeset. */
-  readonly merge: (document: CellValue, edit: CellValue, site: string) => CellValue | null;
+  readonly merge: (document: CellValue, edit: CellValue, site: string) => MergedDocument | null;
+}
+
+export interface MergedDocument {
+  readonly document: CellValue;
+  /** What two wrote to one place in it at the same time. */
+  readonly overwritten: readonly OverwrittenPlace[];
+}
+
+/** Values are JSON texts; null where nothing is there any more. */
+export interface OverwrittenPlace {
+  /** JSON array of the steps from the document down. */
+  readonly path: string;
+  readonly own: CellValue;
+  readonly other: CellValue;
+  readonly otherVersion: Version;
+  readonly ownStands: boolean;
 }
 
 /** Why a write lost. `cascade`: its parent was deleted, and the foreign key says that its children go with it. */
@@ -65,6 +81,8 @@ export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins
 /** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID where a delete lost. */
 export interface Loss {
   readonly columnId: number;
+  /** A place in a document, as OverwrittenPlace has it; the values are its. Not given: the whole cell. */
+  readonly path?: string;
   readonly rule: MergeRule;
   readonly lost: { readonly value: CellValue; readonly version: Version };
   readonly won: { readonly value: CellValue; readonly version: Version };
@@ -173,8 +191,11 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     if (document?.isEdit(value) === true) {
       const merged = document.merge(before?.value ?? null, value, version.site);
       if (merged === null) losses.push({ columnId, rule: 'lww', lost: { value: null, version }, won: before ?? { value: null, version: stored.inserted } });
-      else cells.set(columnId, added(before, merged, version));
-      if (!seen || merged === null || !document.isEditOf(merged, value)) corrected.push(columnId);
+      else {
+        cells.set(columnId, added(before, merged.document, version));
+        losses.push(...merged.overwritten.map((place) => placeLoss(columnId, place, version)));
+      }
+      if (!seen || merged === null || !document.isEditOf(merged.document, value)) corrected.push(columnId);
       continue;
     }
     const incoming: Cell = { value, version };
@@ -202,6 +223,11 @@ function hasSeenCell({ baseOf, version: { site } }: RowChange, columnId: number,
 function added(before: Cell | undefined, value: CellValue, version: Version): Cell {
   const otherSite = before === undefined || before.version.site === version.site ? before?.otherSite : before.version;
   return otherSite === undefined ? { value, version } : { value, version, otherSite };
+}
+
+function placeLoss(columnId: number, { path, own, other, otherVersion, ownStands }: OverwrittenPlace, version: Version): Loss {
+  const [mine, theirs] = [{ value: own, version }, { value: other, version: otherVersion }];
+  return { columnId, path, rule: 'lww', lost: ownStands ? theirs : mine, won: ownStands ? mine : theirs };
 }
 
 function freshRow({ values, version }: RowChange): StoredRow {
@@ -242,7 +268,7 @@ function updateLosses(stored: StoredRow, change: RowChange, { counters, document
 /** What a document would have become with an edit that lost; null where that cannot be told any more. */
 function editedImage(document: DocumentMerge, image: CellValue, edit: CellValue, site: string): CellValue {
   try {
-    return document.merge(image, edit, site);
+    return document.merge(image, edit, site)?.document ?? null;
   } catch (error) {
     if (error instanceof RockpoolError) return null;
     throw error;

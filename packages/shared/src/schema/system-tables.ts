@@ -32,6 +32,7 @@ export const CONFLICT_TABLE: TableSchema = {
     column('lost_at_ms', 'integer', true), // corrected time of writing, ms since 1970
     column('won_at_ms', 'integer', true),
     column('watermark', 'integer', true), // where in the log it was decided
+    column('path', 'text', false), // a place in a document, as a JSON array of steps; then both values are JSON. NULL: the whole column
   ],
   primaryKey: ['id'],
   uniques: [],

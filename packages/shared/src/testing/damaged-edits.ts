@@ -20,14 +20,14 @@ export function checkDamagedEdits(runs: number): void {
     fc.property(damage, fc.option(fc.nat({ max: honest.length })), json, (bytes, cut, next) => {
       const update = honest.slice(0, cut ?? undefined);
       for (const [at, byte] of bytes) if (at < update.length) update[at] = byte;
-      let state: ReturnType<typeof mergeForeignEdit> = START;
+      let state: Uint8Array = START;
       try {
-        state = mergeForeignEdit(START, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), RULE, SITE);
+        state = mergeForeignEdit(START, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), RULE, SITE).state;
       } catch (error) {
         expect((error as RockpoolError).code).toMatch(/^document-/);
       }
       const followed = editDocument(state, next, RULE, { site: SITE, generation: 2 });
-      expect(documentText(mergeForeignEdit(state, followed.edit, RULE, SITE))).toBe(documentText(followed.state));
+      expect(documentText(mergeForeignEdit(state, followed.edit, RULE, SITE).state)).toBe(documentText(followed.state));
     }),
     { numRuns: runs },
   );

@@ -1,9 +1,9 @@
-import type { CellValue, DocumentMerge, DocumentRule, RowRules } from '@rockpool/shared';
-import { carryOver, compactDocument, isDocumentEdit, isEditOf, mergeForeignEdit } from '@rockpool/shared/document';
+import type { CellValue, DocumentMerge, DocumentRule, MergedDocument, OverwrittenPlace, RowRules } from '@rockpool/shared';
+import { canonicalJson, carryOver, compactDocument, isDocumentEdit, isEditOf, mergeForeignEdit, type OverwrittenMember } from '@rockpool/shared/document';
 import type { RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
-import { compactAbove, readReplaced, type DocumentPlace } from './document-store.ts';
+import { compactAbove, readReplaced, versionOfOperation, type DocumentPlace } from './document-store.ts';
 
 /** The rules of one row. `watermark`: of the changeset that is merged. */
 export function rulesOfRow(file: DatabaseFile, { table, keyBytes }: Pick<RowWrite, 'table' | 'keyBytes'>, watermark: number): RowRules {
@@ -20,15 +20,27 @@ function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentR
   return {
     isEdit: isDocumentEdit,
     isEditOf: (document, edit) => document !== null && isEditOf(document, edit),
-    merge(document: CellValue, edit: CellValue, site: string): CellValue | null {
+    merge(document: CellValue, edit: CellValue, site: string): MergedDocument | null {
       if (document === null) return null;
       if (isEditOf(document, edit)) {
-        const merged = mergeForeignEdit(document, edit, rule, site);
-        return (merged as Uint8Array).length > compactAbove(file.sql, place) ? compactDocument(merged, rule) : merged;
+        const { state, overwritten } = mergeForeignEdit(document, edit, rule, site);
+        const merged = state.length > compactAbove(file.sql, place) ? compactDocument(state, rule) : state;
+        return { document: merged, overwritten: overwritten.map((member) => overwrittenPlace(file, place, member)) };
       }
       const replaced = readReplaced(file.sql, place);
       if (replaced === null || !isEditOf(replaced, edit)) return null;
-      return carryOver(document, replaced, mergeForeignEdit(replaced, edit, rule, site), rule, { site: SERVER_SITE, generation: watermark });
+      const { state } = mergeForeignEdit(replaced, edit, rule, site);
+      return { document: carryOver(document, replaced, state, rule, { site: SERVER_SITE, generation: watermark }), overwritten: [] };
     },
+  };
+}
+
+function overwrittenPlace(file: DatabaseFile, place: DocumentPlace, { path, own, other, otherId, ownStands }: OverwrittenMember): OverwrittenPlace {
+  return {
+    path: JSON.stringify(path),
+    own: canonicalJson(own),
+    other: other === undefined ? null : canonicalJson(other),
+    otherVersion: versionOfOperation(file, place, otherId),
+    ownStands,
   };
 }

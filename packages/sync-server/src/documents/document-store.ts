@@ -1,5 +1,5 @@
-import type { CellValue, DocumentRule } from '@rockpool/shared';
-import { createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, isEditOf, mergeEdit, parseJson } from '@rockpool/shared/document';
+import { NO_VERSION, type CellValue, type DocumentRule, type Version } from '@rockpool/shared';
+import { createDocument, decodeDocumentCell, documentText, encodeDocumentCell, hasOperation, isDocumentEdit, isEditOf, mergeEdit, parseJson, type OperationId } from '@rockpool/shared/document';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../store/sqlite-file.ts';
@@ -107,6 +107,18 @@ export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], w
       if (cell !== old) writeDocument(file.sql, { table, keyBytes, columnId }, old?.value ?? null, cell?.value ?? null, write.values.get(columnId) ?? null, watermark);
     }
   }
+}
+
+/** Who made an operation of a document, and when. Not known any more where it is older than the edits that are kept. */
+export function versionOfOperation(file: DatabaseFile, place: DocumentPlace, operation: OperationId): Version {
+  const edits = file.sql.all(
+    `SELECT watermark, yjs, stamp_us, site_number FROM rockpool_document_edit JOIN rockpool_log USING (watermark) WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC`,
+    ...keyOf(place),
+  );
+  const edit = edits.find(([, update]) => hasOperation(update as Uint8Array, operation));
+  if (edit === undefined) return NO_VERSION;
+  const [watermark, , stampUs, siteNumber] = edit;
+  return { stampUs: Number(stampUs), site: file.sites.siteOf(Number(siteNumber)), watermark: Number(watermark) };
 }
 
 function forgetOldEdits(sql: SqliteFile, place: DocumentPlace): void {

@@ -79,6 +79,27 @@ describe('a document', () => {
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toEqual([]);
   });
 
+  it('keeps in the ledger what two wrote to one place of it without seeing each other, with path, values and authors, and nothing else', async () => {
+    const [a, b] = await two('{"body":"tide","items":[{"id":"x","n":1}],"tags":["red"],"title":"old"}');
+    a.connection.site.write([update('pages', 'p', { content: a.edit('{"body":"tide","by":{"name":"ann"},"items":[{"id":"x","n":2}],"tags":["red"],"title":"ann"}') })]);
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"low tide","by":{"name":"ben"},"items":[{"id":"x","n":3}],"tags":["red","blue"],"title":"ann"}') })]);
+    await a.meet();
+    await b.meet();
+    const stands = JSON.parse(String(stored())) as { by: { name: string }; items: [{ n: number }] };
+    const ofAnn = stands.by.name === 'ann';
+    const losses = tested.server.query('SELECT path, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY path').map((row) => row.map(String));
+    const authors = (annWon: boolean): string[] => (annWon ? ['ben', 'ann'] : ['ann', 'ben']);
+    const nOfAnn = stands.items[0].n === 2;
+    expect(losses).toEqual([
+      ['["by"]', 'content', 'lww', ...(ofAnn ? ['{"name":"ben"}', '{"name":"ann"}'] : ['{"name":"ann"}', '{"name":"ben"}']), ...authors(ofAnn)],
+      ['["items",{"id":"x"},"n"]', 'content', 'lww', ...(nOfAnn ? ['3', '2'] : ['2', '3']), ...authors(nOfAnn)],
+    ]);
+    const before = losses.length;
+    b.takeDelivery(await (async () => { await a.connection.commit([update('pages', 'p', { title: 'seen' })]); return b.connection.delivery(); })());
+    await b.connection.commit([update('pages', 'p', { content: b.edit(String(stored()).replace('"title":"ann"', '"title":"new"')) })]);
+    expect(tested.server.query('SELECT id FROM rockpool_conflict')).toHaveLength(before);
+  });
+
   it('costs a reader what was edited, not what it weighs', async () => {
     const [a, b] = await two(JSON.stringify({ body: 'x'.repeat(50_000) }));
     await a.connection.commit([update('pages', 'p', { content: a.edit(JSON.stringify({ body: `${'x'.repeat(50_000)}!` })) })]);

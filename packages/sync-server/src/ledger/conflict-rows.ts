@@ -36,14 +36,15 @@ export function writeConflictRows(
 }
 
 function conflictFields(table: StoredTable, key: readonly CellValue[], loss: Loss, watermark: number, principalAt: (watermark: number) => string): Record<string, CellValue> {
-  const { lost, won } = loss;
+  const { lost, won, path = null } = loss;
+  const valueOf = ({ value }: Loss['lost']): CellValue => (path === null ? toColumnValue(table, loss.columnId, value) : value);
   return {
     table_name: table.schema.name,
     row_key: keyToJson(key),
     column_name: loss.columnId === EXISTENCE_COLUMN_ID ? null : (table.valueById.get(loss.columnId)?.name ?? null),
     rule: loss.rule,
-    lost_value: toColumnValue(table, loss.columnId, lost.value),
-    won_value: toColumnValue(table, loss.columnId, won.value),
+    lost_value: valueOf(lost),
+    won_value: valueOf(won),
     lost_by: principalAt(lost.version.watermark),
     won_by: principalAt(won.version.watermark),
     lost_site: lost.version.site,
@@ -51,6 +52,7 @@ function conflictFields(table: StoredTable, key: readonly CellValue[], loss: Los
     lost_at_ms: BigInt(stampToMs(lost.version.stampUs)),
     won_at_ms: BigInt(stampToMs(won.version.stampUs)),
     watermark: BigInt(watermark),
+    path,
   };
 }
 

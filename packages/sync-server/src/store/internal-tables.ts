@@ -28,7 +28,7 @@ CREATE TABLE rockpool_document_edit (    -- the last edits of each document
 `;
 
 /** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
-export const STORAGE_FORMAT = 6;
+export const STORAGE_FORMAT = 7;
 
 /** What brings a file of an older format to the next one, by the format it has. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
@@ -40,6 +40,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   4: `ALTER TABLE rockpool_row_version ADD COLUMN waits_for BLOB;
       CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL`,
   5: `ALTER TABLE rockpool_log ADD COLUMN link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'`,
+  6: `ALTER TABLE rockpool_conflict ADD COLUMN path TEXT`,
 };
 
 /** The number of the server's own site in rockpool_site: the author of the conflict ledger. */

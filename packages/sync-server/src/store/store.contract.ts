@@ -86,7 +86,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       ].map(([id, amount, note, weight, receipt]) => [id, typeof amount === 'bigint' && amount > 999_999n ? -amount : amount, note, weight, receipt] as CellValue[]);
       await database.commit(() => {
         for (const row of values) database.file.sql.run('INSERT INTO entries (id, amount, note, weight, receipt) VALUES (?, ?, ?, ?, ?)', ...row);
-        database.file.sql.run(`INSERT INTO rockpool_conflict VALUES ('c', 't', '[]', NULL, 'r', ?, ?, '', '', '', '', 0, 0, 0)`, 1.5, 'text');
+        database.file.sql.run(`INSERT INTO rockpool_conflict VALUES ('c', 't', '[]', NULL, 'r', ?, ?, '', '', '', '', 0, 0, 0, NULL)`, 1.5, 'text');
       });
       const select = 'SELECT id, amount, note, weight, receipt, typeof(weight) FROM entries ORDER BY rowid';
       const before = rows(select);

@@ -16,7 +16,7 @@ const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
  * 2: changesets know how the clock was set since; parked ones that are done with stay until their changeset goes.
  * 3: documents.
  */
-export const STORAGE_FORMAT = 3;
+export const STORAGE_FORMAT = 4;
 
 /** How to get from an older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
@@ -25,6 +25,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
     'ALTER TABLE rockpool_parked ADD COLUMN closed INTEGER NOT NULL DEFAULT 0',
   ],
   2: [DOCUMENT_DDL],
+  3: ['ALTER TABLE rockpool_conflict ADD COLUMN path TEXT'],
 };
 
 /** The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the app. */

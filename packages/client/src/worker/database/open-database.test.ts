@@ -86,7 +86,8 @@ describe('opening', () => {
       DROP TABLE rockpool_parked;
       ALTER TABLE old_changelog RENAME TO rockpool_changelog;
       ALTER TABLE old_parked RENAME TO rockpool_parked;
-      DROP TABLE rockpool_document`);
+      DROP TABLE rockpool_document;
+      ALTER TABLE rockpool_conflict DROP COLUMN path`);
     first.database.meta.set('storage_format', 1);
     await first.close();
     const again = await openStored(medium);

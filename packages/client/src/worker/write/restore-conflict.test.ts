@@ -1,4 +1,4 @@
-import { buildSchema, CONFLICT_TABLE, quoteName, type CellValue, type MergeRule } from '@rockpool/shared';
+import { buildSchema, CONFLICT_TABLE, DEFAULT_DOCUMENT_RULE, quoteName, type CellValue, type MergeRule } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { WriteOutcome } from '../database/local-database.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
@@ -9,6 +9,7 @@ const schema = buildSchema([
   testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0', amount: 'integer', currency: 'text', note: "text not null default 'none'" }, {
     merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
   }),
+  testTable('paper', { id: 'text not null', content: 'text' }, { merge: { deleteRule: 'delete-wins', counters: [], groups: [], documents: [{ column: 'content', ...DEFAULT_DOCUMENT_RULE }] } }),
   testTable('slot', { month: 'text not null', number: 'integer not null', tag: 'blob not null', value: 'real', must: 'text not null' }, { primaryKey: ['month', 'number', 'tag'] }),
 ]);
 
@@ -29,12 +30,12 @@ function restore(database: OpenDatabase, conflictId: string, id = `c${++requests
 }
 
 /** A row of the ledger, as a delivery writes it. */
-function lose(database: OpenDatabase, id: string, rule: MergeRule, column: string | null, value: CellValue, row: { table?: string; key?: string; watermark?: bigint } = {}): void {
-  const { table = 'page', key = '["a"]', watermark = 7n } = row;
-  const cells: Record<string, CellValue> = { id, table_name: table, row_key: key, column_name: column, rule, lost_value: value, watermark };
+function lose(database: OpenDatabase, id: string, rule: MergeRule, column: string | null, value: CellValue, row: { table?: string; key?: string; watermark?: bigint; path?: string } = {}): void {
+  const { table = 'page', key = '["a"]', watermark = 7n, path = null } = row;
+  const cells: Record<string, CellValue> = { id, table_name: table, row_key: key, column_name: column, rule, lost_value: value, watermark, path };
   const names = CONFLICT_TABLE.columns.map(({ name }) => name);
   const statement = database.connection.prepare(`INSERT INTO rockpool_conflict (${names.map(quoteName).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`);
-  statement.runCells(...names.map((name) => cells[name] ?? (name.endsWith('_ms') ? 0n : name === 'column_name' || name.endsWith('_value') ? null : '')));
+  statement.runCells(...names.map((name) => cells[name] ?? (name.endsWith('_ms') ? 0n : name === 'column_name' || name === 'path' || name.endsWith('_value') ? null : '')));
   statement.release();
 }
 
@@ -76,6 +77,21 @@ describe('restoring what was lost', () => {
     write(database, "UPDATE page SET title = 'newer', note = 'kept'");
     restore(database, '2');
     expect(pages(database)).toEqual([['a', 'edited', 0, null, null, 'kept']]);
+    database.close();
+  });
+
+  it('writes what lost its place in a document into that place, and leaves the rest as it is now', () => {
+    const database = open();
+    write(database, `INSERT INTO paper VALUES ('a', '{"items":[{"id":"w","n":1},{"id":"x","n":2}],"title":"now"}')`);
+    const lost = { table: 'paper' };
+    lose(database, '1', 'lww', 'content', '"before"', { ...lost, path: '["title"]' });
+    lose(database, '2', 'lww', 'content', '3', { ...lost, path: '["items",{"id":"x"},"n"]' });
+    lose(database, '3', 'lww', 'content', '{"id":"y"}', { ...lost, path: '["items",{"id":"y"}]' });
+    lose(database, '4', 'lww', 'content', '4', { ...lost, path: '["items",{"id":"gone"},"n"]' });
+    lose(database, '5', 'lww', 'content', 'null', { ...lost, path: '["added"]' });
+    for (const id of ['1', '2', '3', '5']) restore(database, id);
+    expect(() => restore(database, '4')).toThrow(refused('row-gone'));
+    expect(database.connection.rows('SELECT content FROM paper')).toEqual([['{"added":null,"items":[{"id":"w","n":1},{"id":"x","n":3},{"id":"y"}],"title":"before"}']]);
     database.close();
   });
 

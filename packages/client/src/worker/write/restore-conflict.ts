@@ -1,4 +1,6 @@
 import { columnGroups, CONFLICT_TABLE_NAME, counterColumnIds, keyColumns, quoteName, RockpoolError, valueColumns, type CellValue, type ColumnSchema, type Schema, type TableSchema } from '@rockpool/shared';
+import type { DocumentPath, JsonValue } from '@rockpool/shared/document';
+import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** One entry of the conflict ledger. */
@@ -10,6 +12,8 @@ interface Loss {
   readonly rule: string;
   readonly watermark: number;
   readonly value: CellValue;
+  /** A place in a document, as JSON; null for the whole column. */
+  readonly path: string | null;
 }
 
 /**
@@ -17,12 +21,13 @@ interface Loss {
  * - a value that lost to another (`lww`, `one-insert-wins`): into its cell, with the rest of its group of columns;
  * - values that went with a deleted row (`delete-wins`, `cascade`): all that the ledger has of that row and moment, into the row, which comes back
  *   with defaults for the rest;
+ * - a value that lost its place in a document: into that place, in the document as it is now;
  * - a delete that lost to an update (`update-wins`): the row is deleted.
  *
  * Throws `conflict-not-restorable` with `problem`:
  * - `unknown`: there is no such entry, or it is older than the ledger keeps
  * - `schema`: the app no longer has the table or column
- * - `row-gone`: the row that the value belongs to is not there
+ * - `row-gone`: the row that the value belongs to is not there, or the place in the document
  * - `counter`: counters add up; what one lost may be a difference or a value, and the ledger does not say which
  * - `incomplete`: the row cannot come back without values that the ledger does not have
  */
@@ -36,6 +41,7 @@ export function restoreConflict(connection: Connection, schema: Schema, id: stri
     if (run(connection, `DELETE FROM ${nameOf(table)} WHERE ${matchOf(table)}`, key) === 0) throw notRestorable('row-gone');
     return;
   }
+  if (loss.path !== null) return restorePlace(connection, table, key, loss, JSON.parse(loss.path) as DocumentPath);
   const wentWithRow = loss.rule === 'delete-wins' || loss.rule === 'cascade';
   const values = wentWithRow ? lostWithRow(connection, table, loss) : lostWithValue(connection, table, loss);
   const assignments = [...values.keys()].map((name) => `${quoteName(name)} = ?`).join(', ');
@@ -48,6 +54,15 @@ export function restoreConflict(connection: Connection, schema: Schema, id: stri
     if (!(cause instanceof RockpoolError) || cause.code !== 'constraint-not-null') throw cause;
     throw notRestorable('incomplete', cause.fields, cause);
   }
+}
+
+function restorePlace(connection: Connection, table: TableSchema, key: readonly CellValue[], { columnName, value }: Loss, path: DocumentPath): void {
+  const { canonicalJson, withValueAt } = documentSupport();
+  const column = quoteName(requireColumn(table, columnName).name);
+  const text = connection.value(`SELECT ${column} FROM ${nameOf(table)} WHERE ${matchOf(table)}`, ...key);
+  const restored = typeof text === 'string' && typeof value === 'string' ? withValueAt(JSON.parse(text) as JsonValue, path, JSON.parse(value) as JsonValue) : undefined;
+  if (restored === undefined) throw notRestorable('row-gone');
+  run(connection, `UPDATE ${nameOf(table)} SET ${column} = ? WHERE ${matchOf(table)}`, [canonicalJson(restored), ...key]);
 }
 
 /** The value and those of its group that lost with it. */
@@ -82,13 +97,13 @@ function lossesOf(connection: Connection, { tableName, rowKey, watermark }: Loss
 }
 
 function readLosses(connection: Connection, where: string, parameters: readonly CellValue[]): Loss[] {
-  const statement = connection.prepare(`SELECT table_name, row_key, column_name, rule, watermark, lost_value FROM main.${CONFLICT_TABLE_NAME} WHERE ${where} ORDER BY id`);
+  const statement = connection.prepare(`SELECT table_name, row_key, column_name, rule, watermark, lost_value, path FROM main.${CONFLICT_TABLE_NAME} WHERE ${where} ORDER BY id`);
   try {
     parameters.forEach((value, index) => statement.bindCell(index + 1, value));
     const losses: Loss[] = [];
     while (statement.step()) {
-      const [tableName, rowKey, columnName, rule, watermark, value] = statement.readCells() as [string, string, string | null, string, bigint, CellValue];
-      losses.push({ tableName, rowKey, columnName, rule, watermark: Number(watermark), value });
+      const [tableName, rowKey, columnName, rule, watermark, value, path] = statement.readCells() as [string, string, string | null, string, bigint, CellValue, string | null];
+      losses.push({ tableName, rowKey, columnName, rule, watermark: Number(watermark), value, path });
     }
     return losses;
   } finally {

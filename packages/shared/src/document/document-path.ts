@@ -1,0 +1,28 @@
+import { isJsonArray, isJsonObject, type JsonValue } from './json.ts';
+
+/** The name of a member, the number of an element, or, where elements have a key of their own, that key: `{ id: 'x' }`. */
+export type PathStep = string | number | { readonly [elementKey: string]: string | number };
+
+/** From the document down. Empty: the document itself. */
+export type DocumentPath = readonly PathStep[];
+
+/** The same value with another one at the path; undefined where what is on the way has gone. An element with a key that has gone comes back, as the last. */
+export function withValueAt(value: JsonValue | undefined, [step, ...rest]: DocumentPath, inner: JsonValue): JsonValue | undefined {
+  if (step === undefined) return inner;
+  if (value === undefined) return undefined;
+  if (typeof step === 'string') {
+    if (!isJsonObject(value)) return undefined;
+    const member = withValueAt(Object.hasOwn(value, step) ? value[step] : undefined, rest, inner);
+    return member === undefined ? undefined : { ...value, [step]: member };
+  }
+  if (!isJsonArray(value)) return undefined;
+  const index = typeof step === 'number' ? step : indexOf(value, step);
+  if (index === -1 && rest.length === 0) return [...value, inner];
+  const element = withValueAt(value[index], rest, inner);
+  return element === undefined || index >= value.length ? undefined : value.with(index, element);
+}
+
+function indexOf(array: readonly JsonValue[], step: Readonly<Record<string, string | number>>): number {
+  const [[key, id] = []] = Object.entries(step);
+  return array.findIndex((element) => key !== undefined && isJsonObject(element) && element[key] === id);
+}

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createDocument, documentText, editDocument, mergeForeignEdit } from './document.ts';
+import { DEFAULT_DOCUMENT_RULE } from './document-rule.ts';
+import { withValueAt, type DocumentPath } from './document-path.ts';
+import type { JsonValue } from './json.ts';
+import type { OverwrittenMember } from './overwritten.ts';
+
+const RULE = DEFAULT_DOCUMENT_RULE;
+const [ANN, BEN] = ['a'.repeat(32), 'b'.repeat(32)];
+
+/** Both edit what they have, unseen by each other; what the server says of the second, and what it holds then. */
+function meet(start: JsonValue, ann: JsonValue, ben: JsonValue): { readonly overwritten: readonly OverwrittenMember[]; readonly now: JsonValue } {
+  const state = createDocument(start, RULE);
+  const first = mergeForeignEdit(state, editDocument(state, ann, RULE, { site: ANN, generation: 1 }).edit, RULE, ANN);
+  expect(first.overwritten).toEqual([]);
+  const second = mergeForeignEdit(first.state, editDocument(state, ben, RULE, { site: BEN, generation: 1 }).edit, RULE, BEN);
+  return { overwritten: second.overwritten, now: JSON.parse(documentText(second.state)) as JsonValue };
+}
+
+function valueAt(value: JsonValue, path: DocumentPath): unknown {
+  return path.reduce<unknown>((at, step) => {
+    if (typeof step !== 'object') return (at as Record<string, unknown>)[step];
+    const [[key, id] = ['', '']] = Object.entries(step);
+    return (at as Record<string, unknown>[]).find((element) => element[key] === id);
+  }, value);
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+describe('two who write at the same time', () => {
+  it('to one place: one value stands, the other is told with its path', () => {
+    const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
+    fc.assert(
+      fc.property(scalar, scalar, scalar, fc.constantFrom<DocumentPath>(['n'], ['in', 'n'], ['list', { id: 'x' }, 'n'], []), (start, ann, ben, path) => {
+        const around = { n: 0, in: { n: 0, m: 1 }, list: [{ id: 'w', n: 0 }, { id: 'x', n: 0 }] };
+        const [before, left, right] = [start, ann, ben].map((value) => withValueAt(around, path, value) as JsonValue) as [JsonValue, JsonValue, JsonValue];
+        const { overwritten, now } = meet(before, left, right);
+        const isConflict = ann !== ben && ann !== start && ben !== start;
+        expect(overwritten.map((member) => plain(member))).toMatchObject(isConflict ? [{ path, own: ben, other: ann }] : []);
+        if (isConflict) expect(valueAt(now, path)).toBe(overwritten[0]?.ownStands === true ? ben : ann);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('to different places overwrite nothing', () => {
+    expect(meet({ a: 1, list: [{ id: 1, n: 0 }], tags: ['x'] }, { a: 2, list: [{ id: 1, n: 0 }], tags: ['x', 'y'] }, { a: 1, b: 2, list: [{ id: 1, n: 5 }, { id: 2 }], tags: ['z', 'x'] }).overwritten).toEqual([]);
+  });
+
+  it('whole objects to one member: what lost is told whole', () => {
+    const { overwritten, now } = meet({}, { by: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] } }, { by: { name: 'ben' } });
+    expect(overwritten.map((member) => plain(member))).toMatchObject([{ path: ['by'], own: { name: 'ben' }, other: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] } }]);
+    expect(overwritten[0]?.ownStands === true ? { name: 'ben' } : overwritten[0]?.other).toEqual((now as { by: JsonValue }).by);
+  });
+
+  it('inside of what the other removes, or to move one element twice: that is not told', () => {
+    const removed = meet({ in: { n: 0 } }, {}, { in: { n: 1 } });
+    expect([removed.overwritten, plain(removed.now)]).toEqual([[], {}]);
+    const [x, y, z] = [{ id: 'x' }, { id: 'y' }, { id: 'z' }];
+    expect(meet([x, y, z], [y, x, z], [y, z, x]).overwritten).toEqual([]);
+  });
+
+  it('and one after the other what both see, overwrite nothing', () => {
+    const state = createDocument({ n: 0 }, RULE);
+    const ann = editDocument(state, { n: 1 }, RULE, { site: ANN, generation: 1 });
+    const server = mergeForeignEdit(state, ann.edit, RULE, ANN).state;
+    const ben = editDocument(server, { n: 2 }, RULE, { site: BEN, generation: 1 });
+    const again = editDocument(ben.state, { n: 3 }, RULE, { site: BEN, generation: 1 });
+    const next = mergeForeignEdit(server, ben.edit, RULE, BEN);
+    expect([next.overwritten, mergeForeignEdit(next.state, again.edit, RULE, BEN).overwritten]).toEqual([[], []]);
+  });
+});
