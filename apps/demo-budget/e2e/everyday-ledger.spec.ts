@@ -70,7 +70,10 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
 test('the ledger goes by keyboard, and several entries change at once', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Checking', currency: 'EUR', opening: '100' });
-  for (const [payee, date] of [['Baker', '2025-01-01'], ['Kiosk', '2025-01-02'], ['Baker', '2025-01-03']] as const) await addEntry(page, { payee, date, amount: '2' });
+  for (const [payee, date] of [['Baker', '2025-01-01'], ['Kiosk', '2025-01-02'], ['Baker', '2025-01-03']] as const) await addEntry(page, { payee, date, amount: '2', notes: payee === 'Kiosk' ? 'a magazine, and another line of notes' : '' });
+  // Rows of one height are how the length of a ledger is known without having its rows.
+  const heights = await page.locator('tr[data-entry]').evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+  expect(new Set(heights)).toEqual(new Set([56]));
   const open = (payee: string, day: string): ReturnType<typeof page.getByRole> => page.getByRole('button', { name: `Change ${payee}, ${day}` });
 
   await page.keyboard.press('Escape');
