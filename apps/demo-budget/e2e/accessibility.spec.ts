@@ -8,8 +8,6 @@ import { openSyncPage } from './steps/sync.ts';
 
 /** What axe counts as serious or worse, with where it is, so that a failure says what to do. */
 async function seriousViolations(page: Page): Promise<string[]> {
-  // Colours fade in and out when a scheme is changed; axe would read one in between.
-  await page.addStyleTag({ content: '*, *::before, *::after { transition: none !important; animation: none !important }' });
   const { violations } = await new AxeBuilder({ page }).analyze();
   return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ''}`));
 }

@@ -41,24 +41,24 @@ test('an OFX file is imported as the bank wrote it, whatever it is called, and t
 test('a row is corrected in the preview, and the next statement of the account is read as this one was', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Card', currency: 'EUR' });
-  await chooseFile(page, { name: 'may.csv', contents: 'When,Who,How much\n05/04/2025,Coffee,3.50\nsoon,Rent,900\n' });
+  await chooseFile(page, { name: 'may.csv', contents: 'When,Who,How much\n05/04/2025,Coffee,3.50\nsoon,Rent,900\n05/05/2025,Tea,1.00\n' });
   await page.getByLabel('Order of dates').selectOption({ label: '12/31/2025 (month first)' });
   await page.getByLabel('Turn signs').check();
   await page.getByRole('button', { name: 'Correct row 3' }).click();
   const correction = page.getByRole('form', { name: 'Correct row 3' });
   await correction.getByLabel('When').fill('05/06/2025');
   await correction.getByRole('button', { name: 'Correct' }).click();
-  await importPreviewed(page, 2);
+  await importPreviewed(page, 3);
   await openAccount(page, 'Card');
   await expect(ledgerRow(page, 'Rent')).toContainText('6 May 2025');
-  await expectBalance(page, '-€903.50', '2 entries');
+  await expectBalance(page, '-€904.50', '3 entries');
 
   await chooseFile(page, { name: 'june.csv', contents: 'When,Note,How much,Who\n06/04/2025,,4.50,Coffee\n' });
   await expect(page.getByText('Read as the last statement of Card was.')).toBeVisible();
   await importPreviewed(page, 1);
   await openAccount(page, 'Card');
   await expect(ledgerRow(page, 'Coffee').first()).toContainText('4 Jun 2025');
-  await expectBalance(page, '-€908.00', '3 entries');
+  await expectBalance(page, '-€909.00', '4 entries');
 });
 
 test('an OFX file that is cut off, empty or a refusal of the bank changes nothing and says so', async ({ newPerson }) => {

@@ -8,7 +8,7 @@ import { expectUpToDate, syncBadge } from './steps/sync.ts';
 /** A link that lets one person in. */
 async function invite(page: Page, role: 'viewer' | 'editor' | 'owner'): Promise<string> {
   await goTo(page, 'Share');
-  await page.getByLabel('As', { exact: true }).selectOption(role);
+  await page.getByRole('combobox', { name: 'As', exact: true }).selectOption(role);
   await page.getByRole('button', { name: 'Make a link' }).click();
   return await page.getByRole('textbox', { name: 'Invitation' }).inputValue();
 }

@@ -54,11 +54,26 @@ async function takePictures(page: Page, name: string): Promise<void> {
   await expectUpToDate(page);
   await page.evaluate(() => scrollTo(0, 0));
   await take('budget');
-  for (const subject of ['Accounts', 'Reports', 'Share'] as const) {
+  for (const subject of ['Accounts', 'Scheduled', 'Share'] as const) {
     await goTo(page, subject);
     await expect(page.getByRole('heading', { level: 1, name: subject })).toBeVisible();
     await take(subject.toLowerCase());
   }
   await openSyncPage(page);
   await take('sync');
+  await goTo(page, 'Reports');
+  for (const report of ['Spending', 'Cash flow', 'Net worth']) {
+    await page.getByRole('navigation', { name: 'Reports' }).getByRole('link', { name: report }).click();
+    const chart = page.getByRole('group', { name: /each month/ });
+    await chart.getByRole('button').nth(-2).hover();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await take(`${report.toLowerCase().replace(' ', '-')}${colorScheme === 'dark' ? '-dark' : ''}`);
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+  }
+  await goTo(page, 'Import');
+  await chooseFile(page, samples.harbour);
+  await expect(page.getByRole('table', { name: 'Preview' })).toBeVisible();
+  await take('import');
 }

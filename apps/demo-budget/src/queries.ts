@@ -220,7 +220,7 @@ export interface ClearedRow {
 
 /** What the bank should say that an account holds. Parameters: account id, three times. */
 export const clearedOfAccount = `
-  SELECT (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ? AND status <> 'open') AS clearedMinor,
+  SELECT (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ? AND status IN ('cleared', 'reconciled')) AS clearedMinor,
          (SELECT count(*) FROM entries WHERE accountId = ? AND status = 'cleared') AS toReconcile`;
 
 export interface LearnedRow {

@@ -68,6 +68,8 @@ export const entries = sqliteTable(
     index('entries_by_account').on(table.accountId, table.date, table.enteredAtMs, table.id, table.amountMinor),
     index('entries_by_transfer').on(table.transferId),
     index('entries_by_date').on(table.date),
+    // What the bank has of an account is added up from this one alone.
+    index('entries_by_status').on(table.status, table.accountId, table.amountMinor),
     // What a category got in a month is added up from this one alone.
     index('entries_by_category').on(table.categoryId, table.date, table.accountId, table.amountMinor),
     index('entries_by_payee').on(table.payee),

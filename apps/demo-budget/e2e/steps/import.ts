@@ -19,6 +19,7 @@ export async function chooseFile(page: Page, file: string | { readonly name: str
 
 /** Imports what is previewed, to the end. */
 export async function importPreviewed(page: Page, entryCount: number): Promise<void> {
-  await page.getByRole('button', { name: `Import ${entryCount} entries` }).click();
-  await expect(page.getByRole('heading', { name: `${entryCount} entries imported` })).toBeVisible({ timeout: 30_000 });
+  const entries = entryCount === 1 ? '1 entry' : `${entryCount} entries`;
+  await page.getByRole('button', { name: `Import ${entries}` }).click();
+  await expect(page.getByRole('heading', { name: `${entries} imported` })).toBeVisible({ timeout: 30_000 });
 }

@@ -1,0 +1,52 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { startDemoServer, type DemoServer } from '../server/demo-server.ts';
+import { openChromium } from './harness/chromium.ts';
+import { makeFolder, removeFolder } from './harness/folders.ts';
+import { expect, test } from './harness/test.ts';
+import { addAccount } from './steps/accounts.ts';
+import { addEntry, fillEntryForm, ledgerRow } from './steps/entries.ts';
+
+const built = fileURLToPath(new URL('../dist', import.meta.url));
+
+test('the app can be installed; a newer version is offered, leaves alone who is in the middle of something, and starts when it is taken', async () => {
+  const [dataFolder, distFolder, profile] = [makeFolder('data'), makeFolder('dist'), makeFolder('profile')];
+  cpSync(built, distFolder, { recursive: true });
+  const start = (port: number): Promise<DemoServer> => startDemoServer({ distFolder, dataFolder, host: '127.0.0.1', port });
+  let server = await start(0);
+  const context = await openChromium(profile, { width: 1280, height: 900 });
+  try {
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${server.port}/`);
+    await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+    const devtools = await context.newCDPSession(page);
+    expect(await devtools.send('Page.getInstallabilityErrors')).toEqual({ installabilityErrors: [] });
+    await addAccount(page, { name: 'Household', currency: 'EUR' });
+
+    // A version with one file of another name, as any change of the sources makes one.
+    const worker = join(distFolder, 'service-worker.js');
+    writeFileSync(worker, readFileSync(worker, 'utf8').replace(/\b[0-9a-f]{16}\b/g, 'f'.repeat(16)));
+    const { port } = server;
+    await server.stop();
+    server = await start(port);
+    await page.reload();
+    const offer = page.getByText('A new version of the app is ready.');
+    await expect(offer).toBeVisible();
+
+    await page.getByRole('button', { name: 'New entry' }).click();
+    const form = page.getByRole('form', { name: 'New entry' });
+    await fillEntryForm(form, { payee: 'In the middle', amount: '1' });
+    await expect(offer).toBeVisible();
+    await form.getByRole('button', { name: 'Cancel' }).click();
+    await addEntry(page, { payee: 'Market', amount: '20' });
+    await page.getByRole('button', { name: 'Start it' }).click();
+    await expect(offer).toBeHidden();
+    await expect(ledgerRow(page, 'Market')).toBeVisible();
+    expect(await page.evaluate(async () => await caches.keys())).toEqual([`app-${'f'.repeat(16)}`]);
+  } finally {
+    await context.close();
+    await server.stop();
+    for (const folder of [dataFolder, distFolder, profile]) removeFolder(folder);
+  }
+});
