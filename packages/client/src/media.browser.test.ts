@@ -4,7 +4,7 @@ import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import type { Client, Persistence } from './client.ts';
 import { createClient } from './create-client.ts';
 import { defineSchema } from './schema/define-schema.ts';
-import { freshName } from './testing/browser-tabs.ts';
+import { freshName, openTab } from './testing/browser-tabs.ts';
 import { describeClient } from './testing/client.contract.ts';
 
 declare module 'vitest' {
@@ -32,7 +32,12 @@ afterEach(async () => {
 
 for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as const) {
   if (usable.includes(persistence) || persistence === 'memory') {
-    describeClient(persistence, { sync: commands.accessToSyncServer, isShared: persistence !== 'memory' });
+    describeClient(persistence, {
+      createClient,
+      openTab,
+      sync: (schemaJson, databaseId) => commands.accessToSyncServer(schemaJson, databaseId, location.origin),
+      isShared: persistence !== 'memory',
+    });
     continue;
   }
   describe(`Client on ${persistence}`, () => {

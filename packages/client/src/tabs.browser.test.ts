@@ -4,6 +4,7 @@ import type { Client, ClientOptions } from './client.ts';
 import { createClient, sql, type LiveQuery } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
+import { BROWSER } from './worker/browser-environment.ts';
 import { createHost } from './worker/host.ts';
 
 const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull() });
@@ -144,6 +145,6 @@ it('five tabs open a fresh database at once', async () => {
 
 it('where the browser lacks what storage needs, opening fails with a code and says what', async () => {
   // Here, outside of a worker, browsers hide the handles.
-  const opening = createHost().open({ name: freshName(), schema: JSON.stringify({ rockpoolSchema: 1, ...schema }), migrations: null, sync: null, durability: 'relaxed', persistence: 'opfs' }, { onEvent: () => undefined, token: async () => '' });
+  const opening = createHost(BROWSER).open({ name: freshName(), schema: JSON.stringify({ rockpoolSchema: 1, ...schema }), migrations: null, sync: null, durability: 'relaxed', persistence: 'opfs' }, { onEvent: () => undefined, token: async () => '' });
   await expect(opening).rejects.toMatchObject({ code: 'storage-unsupported', fields: { missing: expect.stringContaining('createSyncAccessHandle') as unknown } });
 });

@@ -1,3 +1,5 @@
+import { reportUncaught } from '../report-uncaught.ts';
+
 /** Functions that want to hear of every new value. One that throws does not keep the value from the others. */
 export interface Listeners<T> {
   readonly count: number;
@@ -30,6 +32,6 @@ export function callListener<T>(listener: (value: T) => void, value: T): void {
   try {
     listener(value);
   } catch (thrown) {
-    reportError(thrown);
+    reportUncaught(thrown);
   }
 }

@@ -8,6 +8,7 @@ import type { OpenOptions } from '../rpc/worker-api.ts';
 import { defineSchema } from '../schema/define-schema.ts';
 import { freshName } from '../testing/browser-tabs.ts';
 import { startWorker } from './start-worker.ts';
+import { connectWorker } from './worker-connection.ts';
 import { createTabWorker, type TabWorker, type TabWorkerOptions } from './tab-worker.ts';
 
 const closed = new RockpoolError('client-closed');
@@ -27,7 +28,7 @@ interface World {
 function create(start: () => Worker, reopen: TabWorkerOptions['reopen'] = () => Promise.resolve(), pingMs = 20): World {
   const world = { stuck: [] as RockpoolError[], problems: [] as RockpoolError[], opened: 0 };
   const worker = createTabWorker({
-    start,
+    connect: () => connectWorker(start(), (error) => world.problems.push(error)),
     reopen: async (remote) => {
       world.opened++;
       await reopen(remote);

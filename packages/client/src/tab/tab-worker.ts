@@ -1,7 +1,7 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Remote } from 'comlink';
 import type { WorkerApi } from '../rpc/worker-api.ts';
-import { connectWorker, type WorkerConnection } from './worker-connection.ts';
+import type { WorkerConnection } from './worker-connection.ts';
 
 /** A ping every five seconds costs nothing that can be measured. */
 const PING_MS = 5_000;
@@ -10,10 +10,11 @@ const PING_MS = 5_000;
 const PINGS_UNANSWERED = 12;
 
 export interface TabWorkerOptions {
-  readonly start: () => Worker;
+  /** Starts a worker. */
+  readonly connect: () => WorkerConnection;
   /** Makes a worker usable that was started in the place of another. */
   readonly reopen: (worker: Remote<WorkerApi>) => Promise<void>;
-  /** See connectWorker. */
+  /** A worker that was started in the place of another cannot be used. */
   readonly onProblem: (error: RockpoolError) => void;
   /** The worker did not answer and was ended; another is being started. */
   readonly onStuck: (error: RockpoolError) => void;
@@ -39,8 +40,8 @@ interface Run {
  * A call that was under way is asked once more of the new worker; a write has an id, so it is done once. If that gets stuck too, the call fails with
  * `worker-stuck`.
  */
-export function createTabWorker({ start, reopen, onProblem, onStuck, pingMs = PING_MS }: TabWorkerOptions): TabWorker {
-  let run: Run = { connection: connectWorker(start(), onProblem), whenUsable: Promise.resolve() };
+export function createTabWorker({ connect, reopen, onProblem, onStuck, pingMs = PING_MS }: TabWorkerOptions): TabWorker {
+  let run: Run = { connection: connect(), whenUsable: Promise.resolve() };
   /** Of the worker that is there. It is not asked for pings while it is being opened, which may take long. */
   let opening: 'done' | 'under way' | 'failed' = 'done';
   let unanswered = 0;
@@ -50,7 +51,7 @@ export function createTabWorker({ start, reopen, onProblem, onStuck, pingMs = PI
     const before = run;
     opening = 'under way';
     unanswered = 0;
-    const connection = connectWorker(start(), onProblem);
+    const connection = connect();
     const whenUsable = connection.call(reopen);
     run = { connection, whenUsable };
     before.connection.end(error);

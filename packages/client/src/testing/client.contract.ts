@@ -1,11 +1,11 @@
 import { encodeSchema } from '@rockpool/shared';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { Client, ClientOptions, LiveQuery, Persistence, SyncOptions, Write } from '../client.ts';
-import { createClient } from '../create-client.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Client, ClientOptions, LiveQuery, Persistence, SqlStatement, SyncOptions, Transaction, Write } from '../client.ts';
+import { newId } from '../new-id.ts';
 import { defineSchema } from '../schema/define-schema.ts';
 import { sql } from '../tab/sql.ts';
-import { freshName, openTab, until, type BrowserTab } from './browser-tabs.ts';
+import { freshName, until, type BrowserTab } from './browser-tabs.ts';
 
 const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull(), note: text() });
 const other = sqliteTable('other', { id: text().primaryKey() });
@@ -13,12 +13,16 @@ const seat = sqliteTable('seat', { id: text().primaryKey(), number: integer().no
 const schema = defineSchema({ entry, other, seat });
 
 export interface ContractOptions {
-  /** A real server's database, for pages of this origin. */
-  readonly sync: (schemaJson: string, databaseId: string, origin: string) => Promise<{ readonly url: string; readonly token: string }>;
-  /** Whether tabs share the database. In memory they do not: every tab leads its own. */
+  readonly createClient: (options: ClientOptions) => Promise<Client>;
+  /** A client in another page, which can be killed; null where there are no pages. */
+  readonly openTab: ((options: ClientOptions) => Promise<BrowserTab>) | null;
+  /** A real server's database. */
+  readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
+  /** Whether tabs share the database. In a browser's memory they do not: every tab leads its own. */
   readonly isShared: boolean;
 }
 
+let tested: ContractOptions;
 const clients: Client[] = [];
 const tabs: BrowserTab[] = [];
 
@@ -28,13 +32,14 @@ async function closeAll(): Promise<void> {
 }
 
 async function openHere(options: Partial<ClientOptions> & { readonly name: string }): Promise<Client> {
-  const client = await createClient({ schema, ...options });
+  const client = await tested.createClient({ schema, ...options });
   clients.push(client);
   return client;
 }
 
 async function openElsewhere(options: Partial<ClientOptions> & { readonly name: string }): Promise<BrowserTab> {
-  const tab = await openTab({ schema, ...options });
+  const tab = await tested.openTab?.({ schema, ...options });
+  if (tab === undefined) throw new Error('there are no other pages here');
   tabs.push(tab);
   return tab;
 }
@@ -47,8 +52,9 @@ interface Numbered {
   readonly number: number;
 }
 
-const insert = (client: Client, number: number): Write<unknown> => client.execute(sql`INSERT INTO entry (id, number) VALUES (${client.newId()}, ${number})`);
-const numbersIn = async (client: Client): Promise<number[]> => (await client.query<Numbered>('SELECT number FROM entry ORDER BY number')).map(({ number }) => number);
+const insertion = (number: number): SqlStatement => sql`INSERT INTO entry (id, number) VALUES (${newId()}, ${number})`;
+const insert = (client: Client, number: number): Write<unknown> => client.execute(insertion(number));
+const numbersIn = async (where: Client | Transaction): Promise<number[]> => (await where.query<Numbered>('SELECT number FROM entry ORDER BY number')).map(({ number }) => number);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly numbers: () => number[] } {
@@ -60,14 +66,17 @@ function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly 
 /** What a client does on every medium, as the tab that leads and as one that follows. */
 export function describeClient(persistence: Persistence, options: ContractOptions): void {
   describe(`Client on ${persistence}`, () => {
+    beforeEach(() => {
+      tested = options;
+    });
     afterEach(closeAll);
     describeRoles(persistence, options);
-    if (options.isShared) describeSuccession(persistence, options);
+    if (options.isShared && options.openTab !== null) describeSuccession(persistence, options);
   });
 }
 
 async function syncWith({ sync }: ContractOptions, databaseId: string): Promise<SyncOptions> {
-  const { url, token } = await sync(encodeSchema(schema), databaseId, location.origin);
+  const { url, token } = await sync(encodeSchema(schema), databaseId);
   return { url, databaseId, token: () => token };
 }
 
@@ -221,6 +230,8 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       await expect(insert(mine, 1).synced).rejects.toMatchObject({ code: 'config-invalid' });
     });
 
+    describeTransactions(open);
+
     if (persistence !== 'memory') {
       it('is there again when it is opened the next time', async () => {
         const { name, mine } = await open();
@@ -239,6 +250,101 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     }
   });
 
+}
+
+interface Opened {
+  readonly mine: Client;
+  readonly others: readonly Client[];
+}
+
+function describeTransactions(open: () => Promise<Opened>): void {
+  const forever = (): Promise<never> => new Promise(() => undefined);
+
+  it('sees in a transaction what that wrote, and others neither see it nor wait for it', async () => {
+    const { mine, others } = await open();
+    await insert(mine, 1);
+    const result = await mine.transaction(async (tx) => {
+      await tx.execute(insertion(2));
+      expect(await numbersIn(tx)).toEqual([1, 2]);
+      for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1]);
+      return 42;
+    });
+    expect(result).toBe(42);
+    for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1, 2]);
+  });
+
+  it('takes back a transaction whose body throws, and rejects with what was thrown', async () => {
+    const { mine } = await open();
+    const thrown = new Error('no');
+    const failing = mine.transaction(async (tx) => {
+      await tx.execute(insertion(1));
+      throw thrown;
+    });
+    await expect(failing).rejects.toBe(thrown);
+    await insert(mine, 2);
+    expect(await numbersIn(mine)).toEqual([2]);
+  });
+
+  it('takes back of nested transactions the one that throws, and keeps the others', async () => {
+    const { mine } = await open();
+    await mine.transaction(async (tx) => {
+      await tx.execute(insertion(1));
+      await tx.transaction((inner) => inner.execute(insertion(2)));
+      const failing = tx.transaction(async (inner) => {
+        await inner.execute(insertion(3));
+        await inner.transaction((innermost) => innermost.execute(insertion(4)));
+        throw new Error('no');
+      });
+      await expect(failing).rejects.toThrow('no');
+      await tx.execute(insertion(5));
+    });
+    expect(await numbersIn(mine)).toEqual([1, 2, 5]);
+  });
+
+  it('ends a transaction when its signal aborts, with the reason', async () => {
+    const { mine } = await open();
+    const aborter = new AbortController();
+    const reason = new Error('changed my mind');
+    const running = mine.transaction(
+      async (tx) => {
+        await tx.execute(insertion(1));
+        aborter.abort(reason);
+        await forever();
+      },
+      { signal: aborter.signal },
+    );
+    await expect(running).rejects.toBe(reason);
+    await insert(mine, 2);
+    expect(await numbersIn(mine)).toEqual([2]);
+  });
+
+  it('ends a transaction when its time is over, and then everybody can write', async () => {
+    const { mine, others } = await open();
+    const running = mine.transaction(
+      async (tx) => {
+        await tx.execute(insertion(1));
+        await forever();
+      },
+      { timeoutMs: 200 },
+    );
+    await expect(running).rejects.toMatchObject({ code: 'transaction-timeout', recovery: 'retry' });
+    for (const client of [mine, ...others]) await insert(client, 2);
+    expect(await numbersIn(mine)).toEqual([mine, ...others].map(() => 2));
+  });
+
+  it('makes all writes wait for the end of a transaction', async () => {
+    const { mine, others } = await open();
+    const done: string[] = [];
+    let waiting: Promise<unknown>[] = [];
+    await mine.transaction(async (tx) => {
+      waiting = [mine, ...others].map((client) => insert(client, 2).then(() => done.push('write')));
+      await tx.execute(insertion(1));
+      await numbersIn(tx);
+      expect(done).toEqual([]);
+    });
+    await Promise.all(waiting);
+    expect(await numbersIn(mine)).toEqual([1, ...[mine, ...others].map(() => 2)]);
+  });
 }
 
 function describeSuccession(persistence: Persistence, options: ContractOptions): void {

@@ -5,25 +5,25 @@ import { systemClock } from '../leader/clock.ts';
 import type { LeaderWork } from '../leader/leadership.ts';
 import { Membership } from '../leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
-import type { Persistence } from '../rpc/persistence.ts';
 import type { StatementOutcome } from '../rpc/sql-statement.ts';
 import { INITIAL_STATUS, type StatusNews, type SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
+import { reportUncaught } from '../report-uncaught.ts';
+import type { BroadcastPort } from '../leader/tab-channel.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import type { FirstSyncProgress } from './first-sync/download-snapshot.ts';
 import { firstSync } from './first-sync/first-sync.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { createTabPresence, type TabPresence } from './presence/tab-presence.ts';
-import { chooseMedium } from './storage/choose-medium.ts';
-import { databases } from './storage/databases.ts';
+import { databasesIn } from './storage/databases.ts';
 import { createLocalOpener, loadCode } from './storage/open-local.ts';
-import { requireTabSupport } from './storage/require-tab-support.ts';
 import { createStreams, type Streams } from './streams.ts';
 import { startSync } from './sync/start-sync.ts';
+import type { WorkerEnvironment } from './worker-environment.ts';
 
 /** Puts the parts of a tab's worker together: storage and database, leader or follower, live queries, sync. */
-export function createHost(): WorkerApi {
+export function createHost(environment: WorkerEnvironment): WorkerApi {
   let membership: Membership<OpenDatabase> | null = null;
   let live: LiveRunner | null = null;
   let streams: Streams | null = null;
@@ -36,14 +36,14 @@ export function createHost(): WorkerApi {
   }
 
   return {
-    ...databases,
+    ...databasesIn(environment),
     async open(options, tab) {
       if (membership !== null) throw new RockpoolError('internal', { called: 'open twice' });
-      requireTabSupport();
+      environment.requireTabSupport();
       const schema = decodeSchema(options.schema);
       // What takes longest to load comes while the medium is looked for.
-      const runtime = loadCode(schema);
-      const { persistence, medium } = await chooseMedium(options.persistence, options.name);
+      const runtime = loadCode(schema, environment.loadSqlite);
+      const { persistence, medium } = await environment.chooseMedium(options.persistence, options.name);
       const send = (event: WorkerEvent): void => void sendToTab(tab, event);
       const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });
       const initialStatus: LeaderStatus = { ...INITIAL_STATUS, state: 'offline', persistence };
@@ -76,16 +76,16 @@ export function createHost(): WorkerApi {
           });
         },
       });
-      const scope = scopeOf(name, persistence);
-      const openPort = (channelName: string): BroadcastChannel => new BroadcastChannel(channelName);
-      const shown = createTabPresence({ scope, openPort, locks: navigator.locks, clock: systemClock, onNews: (seen) => send({ kind: 'presence', news: seen }), onProblem: problem });
+      const scope = environment.scopeOf(name, persistence);
+      const openPort = (channelName: string): BroadcastPort => environment.openPort(channelName);
+      const shown = createTabPresence({ scope, openPort, locks: environment.locks, clock: systemClock, onNews: (seen) => send({ kind: 'presence', news: seen }), onProblem: problem });
       presence = shown;
       const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
         scope,
         schema: options.schema,
         migrationCount: options.migrations?.length ?? 0,
         initialStatus,
-        locks: navigator.locks,
+        locks: environment.locks,
         openPort,
         clock: systemClock,
         newId,
@@ -161,19 +161,6 @@ export function createHost(): WorkerApi {
   };
 }
 
-/** Tabs with one scope share one database. What lies in memory is this worker's own. */
-function scopeOf(name: string, persistence: Persistence): string {
-  switch (persistence) {
-    case 'opfs':
-    case 'opfs-exclusive':
-      return name;
-    case 'indexeddb':
-      return `${name}:indexeddb`;
-    case 'memory':
-      return `${name}:memory:${newId()}`;
-  }
-}
-
 function outcomeTransferables({ rows }: StatementOutcome): ArrayBuffer[] {
   return rows === undefined ? [] : rowsTransferables(rows);
 }
@@ -184,6 +171,6 @@ async function sendToTab(tab: TabApi, event: WorkerEvent): Promise<void> {
   try {
     await tab.onEvent(event);
   } catch (thrown) {
-    reportError(toRockpoolError(thrown));
+    reportUncaught(toRockpoolError(thrown));
   }
 }

@@ -6,6 +6,7 @@ import type { WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
 import { defineSchema } from '../schema/define-schema.ts';
 import { freshName, until } from '../testing/browser-tabs.ts';
+import { BROWSER } from './browser-environment.ts';
 import { createHost } from './host.ts';
 
 // IndexedDB works in a page too, where a test can make it fail.
@@ -13,7 +14,7 @@ const schema = encodeSchema(defineSchema({ note: sqliteTable('note', { id: text(
 const hosts: WorkerApi[] = [];
 
 async function openHost(name: string): Promise<{ readonly host: WorkerApi; readonly events: WorkerEvent[] }> {
-  const host = createHost();
+  const host = createHost(BROWSER);
   const events: WorkerEvent[] = [];
   await host.open({ name, schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'indexeddb' }, { onEvent: (event) => void events.push(event), token: async () => '' });
   hosts.push(host);

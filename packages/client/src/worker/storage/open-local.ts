@@ -8,7 +8,6 @@ import { documentTables, loadDocumentSupport } from '../documents/load-document-
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import { keepUnsent } from '../changelog/unsent.ts';
-import { loadSqlite } from '../sqlite/load-sqlite.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { withReadAgain } from './read-again.ts';
 import { isCorrupt, setAside } from './set-aside.ts';
@@ -80,7 +79,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
 }
 
 /** SQLite, and with it what the schema needs beside it. Whoever opens hears of a failure. */
-export function loadCode(schema: Schema): Promise<SqliteRuntime> {
+export function loadCode(schema: Schema, loadSqlite: () => Promise<SqliteRuntime>): Promise<SqliteRuntime> {
   const loading = Promise.all([loadSqlite(), documentTables(schema.tables).size > 0 ? loadDocumentSupport() : undefined]).then(([runtime]) => runtime);
   loading.catch(() => undefined);
   return loading;

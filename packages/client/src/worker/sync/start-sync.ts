@@ -40,13 +40,14 @@ export function startSync({ target, token, tools, persistence, presence }: Start
   });
   // From the device itself, or from Chromium, where workers are not told, by way of the page.
   const tryNow = (): void => engine.tryNow();
-  globalThis.addEventListener('online', tryNow);
+  const device: Partial<EventTarget> = globalThis; // Node tells of no networks.
+  device.addEventListener?.('online', tryNow);
   engine.start();
   return {
     onLocalCommit: () => engine.committed(),
     tryNow,
     stop: async () => {
-      globalThis.removeEventListener('online', tryNow);
+      device.removeEventListener?.('online', tryNow);
       engine.stop();
       line?.stop();
     },

@@ -1,0 +1,27 @@
+import type { RockpoolError } from '@rockpool/shared';
+import type { Remote } from 'comlink';
+import type { WorkerApi } from '../rpc/worker-api.ts';
+import type { WorkerConnection } from '../tab/worker-connection.ts';
+
+/** The worker's part in the same thread: calls are calls. */
+export function connectInProcess(worker: WorkerApi): WorkerConnection {
+  const waiting = new Set<(error: RockpoolError) => void>();
+  let ended: RockpoolError | null = null;
+  return {
+    call(run) {
+      if (ended !== null) return Promise.reject(ended);
+      return new Promise((resolve, reject) => {
+        waiting.add(reject);
+        // To the caller both look alike: every method gives a promise.
+        run(worker as unknown as Remote<WorkerApi>)
+          .then(resolve, reject)
+          .finally(() => waiting.delete(reject));
+      });
+    },
+    end(error) {
+      ended ??= error;
+      for (const reject of waiting) reject(error);
+      waiting.clear();
+    },
+  };
+}

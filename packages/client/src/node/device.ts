@@ -1,0 +1,42 @@
+import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
+import type { Client, ClientOptions } from '../client.ts';
+import { openClient, type ClientEnvironment } from '../open-client.ts';
+import { createHost } from '../worker/host.ts';
+import { loadSqlite } from '../worker/sqlite/load-sqlite.node.ts';
+import type { WorkerEnvironment } from '../worker/worker-environment.ts';
+import { connectInProcess } from './connect-in-process.ts';
+import { ProcessTabs } from './process-tabs.ts';
+
+/** As for a browser, but for where data is kept: that is memory, and `status.persistence` says so. */
+export type NodeClientOptions = Omit<ClientOptions, 'persistence' | 'durability'>;
+
+/** A device with one browser on it, played in this process: its clients share databases by name as tabs do, and find them again when they open them anew. */
+export interface Device {
+  /** Rejects as the `createClient` of browsers does. */
+  createClient(options: NodeClientOptions): Promise<Client>;
+}
+
+/** A new device, without any database. What is on it goes with the last reference to it. */
+export function createDevice(): Device {
+  const worker = workerEnvironment(memoryMedium());
+  const environment: ClientEnvironment = {
+    connect: () => connectInProcess(createHost(worker)),
+    page: () => null,
+    deleteDatabase: (name) => createHost(worker).deleteDatabase(name),
+  };
+  return { createClient: (options) => openClient({ ...options, persistence: 'memory' }, environment) };
+}
+
+function workerEnvironment(medium: Medium): WorkerEnvironment {
+  const tabs = new ProcessTabs();
+  const place = { persistence: 'memory', medium } as const;
+  return {
+    locks: tabs.locks,
+    openPort: (channelName) => tabs.openPort(channelName),
+    requireTabSupport: () => undefined,
+    loadSqlite,
+    chooseMedium: async () => place,
+    scopeOf: (name) => name,
+    places: async () => [place],
+  };
+}

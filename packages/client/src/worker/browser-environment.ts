@@ -1,0 +1,40 @@
+import { indexedDbMedium, opfsExclusiveMedium, opfsSharedMedium } from '@rockpool/vfs-opfs';
+import { newId } from '../new-id.ts';
+import { loadSqlite } from './sqlite/load-sqlite.ts';
+import { chooseMedium, type ChosenMedium } from './storage/choose-medium.ts';
+import { requireTabSupport } from './storage/require-tab-support.ts';
+import type { WorkerEnvironment } from './worker-environment.ts';
+
+export const BROWSER: WorkerEnvironment = {
+  get locks() {
+    return navigator.locks;
+  },
+  openPort: (channelName) => new BroadcastChannel(channelName),
+  requireTabSupport,
+  loadSqlite,
+  chooseMedium,
+  scopeOf(name, persistence) {
+    switch (persistence) {
+      case 'opfs':
+      case 'opfs-exclusive':
+        return name;
+      case 'indexeddb':
+        return `${name}:indexeddb`;
+      case 'memory':
+        return `${name}:memory:${newId()}`; // What lies in memory is this worker's own.
+    }
+  },
+  places,
+};
+
+/** The media of this browser that keep something. Both ways over the origin-private file system have the same files. */
+async function places(): Promise<readonly ChosenMedium[]> {
+  const candidates: readonly ChosenMedium[] = [
+    { persistence: 'opfs', medium: opfsSharedMedium() },
+    { persistence: 'opfs-exclusive', medium: opfsExclusiveMedium() },
+    { persistence: 'indexeddb', medium: indexedDbMedium() },
+  ];
+  const usable = await Promise.all(candidates.map(async ({ medium }) => (await medium.missing()).length === 0));
+  const [shared, exclusive, indexedDb] = candidates.map((place, index) => (usable[index] === true ? [place] : []));
+  return [...(shared?.length === 0 ? (exclusive ?? []) : (shared ?? [])), ...(indexedDb ?? [])];
+}

@@ -1,0 +1,14 @@
+import { createDevice } from '../../packages/client/src/node/index.ts';
+import { describeClient } from '../../packages/client/src/testing/client.contract.ts';
+import { accessToSyncServer } from '../support/sync-server.ts';
+
+// Node sends no origin with a WebSocket.
+const NO_ORIGIN = 'http://localhost';
+const device = createDevice();
+
+describeClient('memory', {
+  createClient: ({ persistence: _persistence, durability: _durability, ...options }) => device.createClient(options),
+  openTab: null,
+  sync: (schemaJson, databaseId) => accessToSyncServer(schemaJson, databaseId, NO_ORIGIN),
+  isShared: true,
+});

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+
+const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+/** Here packages are imported from where they lie. */
+function asInstalled(code: string): string {
+  return code
+    .replaceAll(/'\.\.\/\.\.\/packages\/(client|sync-server)\/src\/(?:(\w+)\/)?index\.ts'/g, (_, name: string, entry?: string) => `'@rockpool/${name}${entry === undefined ? '' : `/${entry}`}'`)
+    .replaceAll("'../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js'", "'drizzle-orm/sqlite-core'");
+}
+
+it('the code of the guide on testing is the test beside this one, byte for byte', () => {
+  const [, code] = /```ts\n(.*?)```\n/s.exec(textOf('../../docs/guides/testing.md')) ?? [];
+  expect(asInstalled(textOf('guide.test.ts'))).toBe(code);
+});

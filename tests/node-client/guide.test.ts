@@ -1,0 +1,47 @@
+import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from '../../packages/client/src/index.ts';
+import { drizzle } from '../../packages/client/src/drizzle/index.ts';
+import { createClient, createDevice } from '../../packages/client/src/node/index.ts';
+import { defineSchema } from '../../packages/client/src/schema/index.ts';
+import { createSyncServer } from '../../packages/sync-server/src/index.ts';
+import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
+import { expect, it } from 'vitest';
+
+const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), done: integer({ mode: 'boolean' }).notNull().default(false) });
+const schema = defineSchema({ todo });
+
+it('what one device adds, another one shows', async () => {
+  const server = createSyncServer({ dataDir: mkdtempSync(join(tmpdir(), 'todos-')), schema, secret: 'a secret of this test, long enough' });
+  const http = createServer().listen(0);
+  server.attach(http);
+  const { port } = http.address() as { port: number };
+  const sync = { url: `ws://localhost:${port}/sync`, databaseId: 'list', token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }) };
+
+  // A device of its own each.
+  const phone = await createClient({ name: 'todos', schema, sync });
+  const laptop = await createClient({ name: 'todos', schema, sync });
+  const titles = new Promise((resolve) => {
+    laptop.live<{ title: string }>('SELECT title FROM todo').subscribe(({ rows }) => rows.length > 0 && resolve(rows.map(({ title }) => title)));
+  });
+  await phone.execute(sql`INSERT INTO todo (id, title) VALUES (${phone.newId()}, 'milk')`).synced;
+  expect(await titles).toEqual(['milk']);
+  expect(await drizzle(laptop).select().from(todo)).toMatchObject([{ title: 'milk', done: false }]);
+  await Promise.all([phone.close(), laptop.close()]);
+  await server.close();
+  http.close();
+});
+
+it('two tabs of one device share a database, which is there again after both were closed', async () => {
+  const device = createDevice();
+  const first = await device.createClient({ name: 'todos', schema });
+  const second = await device.createClient({ name: 'todos', schema });
+  await second.execute(sql`INSERT INTO todo (id, title) VALUES ('a', 'bread')`);
+  expect(await first.query('SELECT title FROM todo')).toEqual([{ title: 'bread' }]);
+  await Promise.all([first.close(), second.close()]);
+  const later = await device.createClient({ name: 'todos', schema });
+  expect(await later.query('SELECT title FROM todo')).toEqual([{ title: 'bread' }]);
+  await later.close();
+});
