@@ -255,10 +255,10 @@ export class Device implements Place {
 
   /** Looks at every tab that has heard of something new, and in quiet moments at those that should have. */
   check(): void {
-    for (const tab of this.usableTabs) {
-      if (tab.isDirty) this.look(tab);
-      else if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.time.nowMs) this.checkShown(tab);
-    }
+    const tabs = this.usableTabs;
+    // First those that have heard: one of them may have committed just now, and the others need not know of it yet.
+    for (const tab of tabs) if (tab.isDirty) this.look(tab);
+    for (const tab of tabs) if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.time.nowMs) this.checkShown(tab);
   }
 
   private look(tab: Tab): void {
