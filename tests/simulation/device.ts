@@ -19,11 +19,8 @@ const SECTOR_BYTES = 512;
 /** A commit is told, told again, and on its way to the other tabs. */
 const VISIBLE_AFTER_MS = TELL_AGAIN_MS + 500;
 
-/**
- * What may end a connection, beside what another attempt mends: frames that were swapped, and copied files. Known limit: after a restore a device can be told
- * news of a document that it has as another one (`document-invalid`); it loads everything anew, and that mends it.
- */
-const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['document-invalid', 'frame-unexpected', 'site-copied']);
+/** What may end a connection, beside what another attempt mends: frames that were swapped, and copied files. */
+const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
 
 /** Thrown where a worker ends, to unwind what would run no more. */
 class TabKilled extends Error {}

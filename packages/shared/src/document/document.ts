@@ -108,6 +108,13 @@ export function mergeNews(state: CellValue, delivered: CellValue): CellValue {
   return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) });
 }
 
+/** Whether what is delivered are news of the document that a state is of. */
+export function isNewsOf(state: CellValue, delivered: CellValue): boolean {
+  if (state === null || delivered === null) return false;
+  const cell = decodeDocumentCell(delivered);
+  return cell.kind === 'news' && sameBytes(expectKind(state, 'state').documentId, cell.documentId);
+}
+
 /** Whether two states are of one document. */
 export function isSameDocument(a: CellValue, b: CellValue): boolean {
   return sameBytes(expectKind(a, 'state').documentId, expectKind(b, 'state').documentId);

@@ -40,9 +40,10 @@ export interface RebaseRules {
 export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
   const { decisions, withheldBefore, withheldAfter } = rules;
   const shownBefore = row.pending.filter(({ sequence }) => !withheldBefore.has(sequence));
-  let base = baseRow(row.visible, shownBefore, row.hidden, row.columns);
+  const atCursor = baseRow(row.visible, shownBefore, row.hidden, row.columns);
+  let base = atCursor;
   for (const change of row.pending) if (decisions.get(change.sequence) === 'admitted') base = withAdmitted(base, change, row.columns);
-  for (const change of delivered) base = withDelivered(base, change, row.columns);
+  for (const change of delivered) base = withDelivered(base, change, row.columns, atCursor);
   const shown = row.pending.filter(({ sequence }) => !decisions.has(sequence) && !withheldAfter.has(sequence));
   const visible = fold(base, shown, row.columns);
   return { base, visible, hidden: hiddenValues(base, visible, shown, row.columns), shown };

@@ -39,9 +39,17 @@ export interface ColumnRules {
 /** What a changeset does to one row. */
 export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
 
-/** Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of a row that is not there does nothing. */
-export function withDelivered(row: RowState, change: DeliveredRow, { documents }: ColumnRules): RowState {
-  return withEdit(row, change, (columnId, before, value) => (documents.has(columnId) ? documentSupport().mergeNews(before, value) : value));
+/**
+ * Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of a row that is not there does nothing.
+ * `atCursor`: the server's row before the delivery. Where my own write put another document in the place of one, or NULL, and lost, the news are of that one.
+ */
+export function withDelivered(row: RowState, change: DeliveredRow, { documents }: ColumnRules, atCursor: RowState): RowState {
+  return withEdit(row, change, (columnId, before, value) => {
+    if (!documents.has(columnId)) return value;
+    const { isNewsOf, mergeNews } = documentSupport();
+    const replaced = atCursor.values.get(columnId) ?? null;
+    return mergeNews(isNewsOf(replaced, value) && !isNewsOf(before, value) ? replaced : before, value);
+  });
 }
 
 /**

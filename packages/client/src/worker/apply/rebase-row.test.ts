@@ -1,0 +1,36 @@
+import { DEFAULT_DOCUMENT_RULE, type CellValue } from '@rockpool/shared';
+import { createDocument, documentText, encodeDocumentCell, decodeDocumentCell, editDocument, parseJson } from '@rockpool/shared/document';
+import { beforeAll, expect, it } from 'vitest';
+import { loadDocumentSupport } from '../documents/load-document-support.ts';
+import { rebaseRow } from './rebase-row.ts';
+import type { ColumnRules, PendingRowChange } from './row-state.ts';
+
+const PAGE = 1;
+const RULE = DEFAULT_DOCUMENT_RULE;
+const columns: ColumnRules = { counters: new Set(), documents: new Map([[PAGE, RULE]]) };
+
+beforeAll(() => loadDocumentSupport());
+
+/** A document, and the news of one edit of it by somebody else. */
+function edited(): { readonly state: CellValue; readonly news: CellValue } {
+  const state = createDocument(parseJson('{"title":"Plan"}', RULE), RULE);
+  const { edit } = editDocument(state, parseJson('{"title":"Trip"}', RULE), RULE, { site: 'other', generation: 1 });
+  const { documentId, update } = decodeDocumentCell(edit) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
+  return { state, news: encodeDocumentCell({ kind: 'news', documentId, updates: [update] }) };
+}
+
+it.each<[string, CellValue]>([
+  ['NULL', null],
+  ['another document', encodeDocumentCell({ kind: 'content', json: '{"title":"Mine"}' })],
+])('where my own write of %s lost, news are of the document that stood there before', (_what, written) => {
+  const { state, news } = edited();
+  const own: PendingRowChange = { sequence: 1, base: 1, kind: 'update', values: new Map([[PAGE, written]]), before: new Map() };
+  const visible = { exists: true, values: new Map<number, CellValue>([[PAGE, null]]) };
+  const row = { visible, hidden: new Map([[PAGE, state]]), pending: [own], columns };
+  const after = rebaseRow(row, [{ kind: 'update', values: new Map([[PAGE, news]]) }], {
+    decisions: new Map([[1, 'admitted']]),
+    withheldBefore: new Set(),
+    withheldAfter: new Set(),
+  });
+  expect(documentText(after.visible.values.get(PAGE) ?? null)).toBe('{"title":"Trip"}');
+});
