@@ -57,7 +57,7 @@ describe('frames that are noise', () => {
           for (const frame of frames) connection.socketForAbuse.send(frame);
           connection.socketForAbuse.send(Uint8Array.from([9]));
         });
-        expect(reason).toMatch(/^(frame-(invalid|too-large|unexpected)|changeset-chain-broken|cursor-ahead|site-copied|auth-token-invalid|key-invalid)$/);
+        expect(reason).toMatch(/^(frame-(invalid|too-large|unexpected)|changeset-chain-broken|cursor-ahead|site-copied|auth-token-invalid|key-invalid|presence-invalid)$/);
       }),
       { numRuns: 250 },
     );
