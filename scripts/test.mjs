@@ -1,6 +1,6 @@
 // `npm test`: installs, finds a browser, runs every test there is, and closes with one line over all of them.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './browser.mjs';
@@ -123,6 +123,8 @@ async function runOne(runner, chromium) {
   // Reports, browser profiles, databases of servers under test: all in one folder, which goes away however the tests end. The name is
   // short because Chromium puts a socket below it, and the path of a socket has room for about 100 characters.
   const temporary = mkdtempSync(join(tmpdir(), 'rp'));
+  // PostgreSQL has its folder in here and does not run as root: another user has to get through.
+  chmodSync(temporary, 0o711);
   const remove = () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
   process.once('exit', remove);
   const reportFile = join(temporary, 'report.json');

