@@ -82,7 +82,7 @@ test('every acknowledged write is there once after the server was killed during 
   expect(stored.value('PRAGMA integrity_check')).toBe('ok');
   const ben = await newPerson({ link });
   await openAccount(ben.page, 'Cash');
-  await expectBalance(ben.page, '-€100.00', `${entriesPerRound * kills.length} entries`);
+  await expectBalance(ben.page, '-€100.00', `${(entriesPerRound * kills.length).toLocaleString('en')} entries`);
 });
 
 /** Writes a round's entries, a transaction after the other; resolves when all have resolved. */

@@ -19,6 +19,9 @@ function written(page: Page): Promise<string> {
 
 const patience = { timeout: 30_000 };
 
+/** After a pause of half a second the editor begins another step of undo. */
+const UNDO_STEP_MS = 1_000;
+
 /** The names beside the cursors of others. */
 function cursors(page: Page): Locator {
   return page.locator('.cm-ySelectionInfo');
@@ -65,6 +68,8 @@ test('two people write one note at the same time, see each other, and one goes o
   await type(ben, 'dear ');
   await ben.page.keyboard.press('Control+End');
   await type(ben, '!');
+  // What one types without a pause is one step of undo.
+  await anna.page.waitForTimeout(UNDO_STEP_MS);
   await anna.page.keyboard.press('Control+End');
   await type(anna, ', in June');
   expect(await written(anna.page)).toBe('Our Summer at the lake, in June');
