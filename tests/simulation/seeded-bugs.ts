@@ -69,8 +69,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'old value used for base after a rejection',
     file: client('apply/rebase-row.ts'),
-    find: 'let base = baseRow(row.visible, shownBefore, row.hidden',
-    replace: "let base = baseRow(row.visible, shownBefore, row.pending.some(({ sequence }) => decisions.get(sequence) === 'rejected') ? new Map() : row.hidden",
+    find: 'const atCursor = baseRow(row.visible, shownBefore, row.hidden',
+    replace: "const atCursor = baseRow(row.visible, shownBefore, row.pending.some(({ sequence }) => decisions.get(sequence) === 'rejected') ? new Map() : row.hidden",
   },
   {
     name: 'a delta applied again after a lost reply',
