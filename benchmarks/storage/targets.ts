@@ -17,10 +17,10 @@ const TITLES: Readonly<Record<string, string>> = {
 const THE_BUILD = 'nine tenths are SQLite itself, whose build here is an older one, compiled for size';
 /** Where the time goes, for lines that have missed their targets; shown only while they do. docs/benchmarks.md says more. */
 const ACCOUNTS: Readonly<Record<string, string>> = {
-  L1: 'most of it is starting a worker and SQLite; the best peer has no SQLite to start',
+  L1: 'not explained by a profile yet',
   L2: 'one write a commit, which costs the same for 5 KB as for 25, and SQLite',
   L2m: 'a message there and back is half of it',
-  L4c: 'SQLite is not compiled for good when it is first used, which is three quarters of it',
+  L4c: 'SQLite takes half, not compiled for good when it is first used; the rest is not explained yet',
   L4w: THE_BUILD,
   L5: 'a tenth is storage, the rest SQLite and its binding',
   L8r: 'a message there and back is three quarters of it',
@@ -32,8 +32,8 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
   'LI-L2': 'SQLite, what changed in three extents, and the message that says it is stored, beside an IndexedDB transaction as the peer has it',
   'LF-L2': 'the access handle: a write costs 100 µs in Firefox, whatever its length',
   'LF-reads': 'each read goes to the tab that leads, over a channel between tabs',
-  'LW-L2': 'as in Chromium; and SQLite runs unoptimised at first, which takes WebKit seconds to change',
-  'LW-L3': 'SQLite runs unoptimised at first, which takes WebKit seconds to change',
+  'LW-L2': 'as in Chromium; and, not profiled, SQLite runs unoptimised at first, which takes WebKit seconds to change',
+  'LW-L3': 'not profiled: SQLite runs unoptimised at first, which takes WebKit seconds to change',
 };
 
 /** What the storage must reach beside its peers. */
