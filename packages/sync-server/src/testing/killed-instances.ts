@@ -1,13 +1,10 @@
 import { expect } from 'vitest';
 import { insert } from './changeset.ts';
 import type { PostgresServer } from './postgres-server.ts';
+import { pushUntil } from './push-until.ts';
 import { serverFlags, ServerProcess } from './server-process.ts';
 import { TestConnection, TestSite } from './test-client.ts';
 import { DATABASE, temporaryFolder } from './test-server.ts';
-
-// Small pushes, several on their way: the kill finds some decided and told, some decided, some in PostgreSQL alone, some unread.
-const PUSH_SIZE = 5;
-const PUSHES_ON_THEIR_WAY = 8;
 
 /** One of several instances, in a process of its own with a folder of its own. */
 class Instance {
@@ -40,21 +37,6 @@ class Instance {
   async stop(): Promise<void> {
     expect(await this.process?.signal('SIGTERM')).toMatchObject({ code: 0 });
     this.folder.remove();
-  }
-}
-
-/** Pushes what is undecided, a window at a time, until `enough` is decided. */
-async function pushUntil(connection: TestConnection, enough: number): Promise<void> {
-  const { site } = connection;
-  const all = site.changelog.length;
-  let sent = site.decidedUpTo;
-  while (site.decidedUpTo < enough) {
-    while (sent < all && sent - site.decidedUpTo < PUSH_SIZE * PUSHES_ON_THEIR_WAY) {
-      const to = Math.min(sent + PUSH_SIZE, all);
-      connection.push(sent + 1, to);
-      sent = to;
-    }
-    await connection.delivery();
   }
 }
 

@@ -1,0 +1,20 @@
+import type { TestConnection } from './test-client.ts';
+
+// Small pushes, several on their way: a kill finds some decided and told, some decided, some half admitted, some unread.
+const PUSH_SIZE = 5;
+const PUSHES_ON_THEIR_WAY = 8;
+
+/** Pushes what is undecided, a window at a time, until `enough` is decided. */
+export async function pushUntil(connection: TestConnection, enough: number): Promise<void> {
+  const { site } = connection;
+  const all = site.changelog.length;
+  let sent = site.decidedUpTo;
+  while (site.decidedUpTo < enough) {
+    while (sent < all && sent - site.decidedUpTo < PUSH_SIZE * PUSHES_ON_THEIR_WAY) {
+      const to = Math.min(sent + PUSH_SIZE, all);
+      connection.push(sent + 1, to);
+      sent = to;
+    }
+    await connection.delivery();
+  }
+}
