@@ -19,7 +19,7 @@ export async function addEntry(page: Page, entry: EntryInput): Promise<void> {
 
 /** Changes fields of the entry of a payee, in the ledger that is shown. */
 export async function changeEntry(page: Page, payee: string, entry: EntryInput): Promise<void> {
-  await page.getByRole('button', { name: `Change ${payee},` }).click();
+  await entryButton(page, payee).click();
   const form = page.getByRole('form', { name: 'Change entry' });
   await fillEntryForm(form, entry);
   await form.getByRole('button', { name: 'Save' }).click();
@@ -68,10 +68,15 @@ export async function fillEntryForm(form: Locator, { payee, amount, notes, date,
 
 /** The row of a payee in the ledger that is shown: date, payee and notes, category, amount, balance. */
 export function ledgerRow(page: Page, payee: string): Locator {
-  return page.getByRole('table', { name: /^Entries of / }).getByRole('row').filter({ has: page.getByRole('button', { name: `Change ${payee},` }) });
+  return page.getByRole('table', { name: /^Entries of / }).getByRole('row').filter({ has: entryButton(page, payee) });
 }
 
 /** All rows of the ledger as it is shown, as text: each with its running balance. */
 export async function ledgerText(page: Page): Promise<string[]> {
   return await page.getByRole('table', { name: /^Entries of / }).getByRole('row').allInnerTexts();
+}
+
+/** Opens the entries of a payee: with notes they are part of what it is called. */
+export function entryButton(page: Page, payee: string): Locator {
+  return page.getByRole('button', { name: /^Change / }).filter({ has: page.getByText(payee, { exact: true }) });
 }

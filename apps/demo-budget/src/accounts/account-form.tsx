@@ -6,6 +6,7 @@ import { decimalMarkOf } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
 import type { AccountKind } from '../schema.ts';
 import { useAction } from '../shell/failure.tsx';
+import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
 import { addAccount } from './actions.ts';
 import { accountKinds, accountKindWords } from './kinds.ts';
@@ -63,19 +64,7 @@ export function AccountForm({ onDone }: { readonly onDone: (accountId: string | 
           <input value={opening} onChange={(event) => setOpening(event.target.value)} inputMode="decimal" placeholder="0" autoComplete="off" />
         </label>
       </div>
-      {problem !== null && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div className="buttons">
-        <button type="submit" className="primary">
-          Add account
-        </button>
-        <button type="button" onClick={() => onDone(null)}>
-          Cancel
-        </button>
-      </div>
+      <FormEnd problem={problem} submit="Add account" onCancel={() => onDone(null)} />
     </form>
   );
 }

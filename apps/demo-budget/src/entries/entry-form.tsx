@@ -4,6 +4,7 @@ import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/form
 import { parseTypedAmount } from '../money/parse.ts';
 import type { AccountRow, CategoryRow, LedgerRow, PartRow } from '../queries.ts';
 import type { RuleOutcome, RuleSubject } from '../rules/apply.ts';
+import { FormEnd } from '../shell/form-end.tsx';
 import { locale, today } from '../shell/locale.ts';
 import type { PartFields } from '../splits/part-changes.ts';
 import { draftsOf, partsOf, remainder, type PartDraft, type Sign } from '../splits/part-draft.ts';
@@ -203,18 +204,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
         </label>
       </div>
       {drafts.length > 0 && <PartsFields parts={drafts} categories={categories} currency={currency} restMinor={restMinor} onChange={setDrafts} onAdd={addPart} />}
-      {problem !== null && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div className="buttons">
-        <button type="submit" className="primary">
-          {isSaved ? 'Save' : 'Add entry'}
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+      <FormEnd problem={problem} submit={isSaved ? 'Save' : 'Add entry'} onCancel={onCancel}>
         {!isTransfer && drafts.length === 0 && (
           <button type="button" className="quiet" onClick={addPart}>
             Split
@@ -230,7 +220,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
             Delete
           </button>
         )}
-      </div>
+      </FormEnd>
     </form>
   );
 }

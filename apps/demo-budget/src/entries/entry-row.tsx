@@ -38,6 +38,8 @@ const statusWords: Readonly<Record<EntryStatus, string>> = { open: 'Not cleared'
  */
 export const EntryRow = memo(function EntryRow({ entry, currency, categories, selected, offBudget, onEdit, onCategory, onSelect, onCleared }: EntryRowProps): ReactNode {
   const name = entryName(entry);
+  // What the button shows has to be in what it is called.
+  const shown = `${name} ${entry.notes}`.trim();
   return (
     <tr role="row" className={selected ? 'entry selected' : 'entry'} aria-rowindex={entry.position + 2} aria-selected={selected} data-entry={entry.id}>
       <td role="cell" className="entry-select">
@@ -47,9 +49,8 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, se
         {formatDay(entry.date)}
       </td>
       <td role="cell" className="entry-payee">
-        <button type="button" id={entryButtonId(entry.id)} className="entry-open" onClick={() => onEdit(entry)} aria-label={`Change ${name}, ${formatDay(entry.date)}`}>
-          <span className="payee">{name}</span>
-          {entry.notes !== '' && <span className="notes">{entry.notes}</span>}
+        <button type="button" id={entryButtonId(entry.id)} className="entry-open" onClick={() => onEdit(entry)} aria-label={`Change ${shown}, ${formatDay(entry.date)}`}>
+          <span className="payee">{name}</span> {entry.notes !== '' && <span className="notes">{entry.notes}</span>}
         </button>
       </td>
       <td role="cell" className="entry-category">

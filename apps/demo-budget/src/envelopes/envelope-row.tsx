@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { GoalLine } from '../goals/goal-line.tsx';
 import type { GoalState } from '../goals/goal-state.ts';
-import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
+import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
 import type { GoalRow } from '../queries.ts';
 import { Amount } from '../shell/amount.tsx';
@@ -67,7 +67,7 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
         <Amount minor={envelope.spentMinor} currency={currency} />
       </td>
       <td role="cell" data-of="Available" className="number">
-        <button type="button" className="quiet available" onClick={onMove} aria-label={`Move money of ${envelope.name}`}>
+        <button type="button" className="quiet available" onClick={onMove} aria-label={`Move money of ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}>
           <Amount minor={envelope.availableMinor} currency={currency} />
         </button>
       </td>

@@ -2,6 +2,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
+import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';
 
@@ -56,19 +57,7 @@ export function MoveForm({ from, envelopes, currency, onMove, onCancel }: MoveFo
           </select>
         </label>
       </div>
-      {problem !== null && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div className="buttons">
-        <button type="submit" className="primary">
-          Move
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
+      <FormEnd problem={problem} submit="Move" onCancel={onCancel} />
     </form>
   );
 }

@@ -5,6 +5,7 @@ import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
 import type { GoalRow } from '../queries.ts';
 import type { GoalKind } from '../schema.ts';
+import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
 
 export interface GoalFormProps {
@@ -63,24 +64,13 @@ export function GoalForm({ categoryName, goal, currency, month, onSave, onRemove
           </label>
         )}
       </div>
-      {problem !== null && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div className="buttons">
-        <button type="submit" className="primary">
-          Save goal
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+      <FormEnd problem={problem} submit="Save goal" onCancel={onCancel}>
         {goal !== undefined && (
           <button type="button" className="danger" onClick={onRemove}>
             Remove
           </button>
         )}
-      </div>
+      </FormEnd>
     </form>
   );
 }

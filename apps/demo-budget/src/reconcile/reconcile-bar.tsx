@@ -6,6 +6,7 @@ import { parseTypedAmount } from '../money/parse.ts';
 import { clearedOfAccount, type AccountRow, type ClearedRow } from '../queries.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useAction } from '../shell/failure.tsx';
+import { FormEnd } from '../shell/form-end.tsx';
 import { locale, today } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { differenceOf, enterDifference, finishReconciling } from './actions.ts';
@@ -43,19 +44,7 @@ export function ReconcileBar({ account, onDone }: { readonly account: AccountRow
           What does the bank say the account holds?
           <input className="amount-input" value={typed} onChange={(event) => setTyped(event.target.value)} inputMode="decimal" autoComplete="off" autoFocus />
         </label>
-        {problem !== null && (
-          <p className="problem" role="alert">
-            {problem}
-          </p>
-        )}
-        <div className="buttons">
-          <button type="submit" className="primary">
-            Compare
-          </button>
-          <button type="button" onClick={onDone}>
-            Cancel
-          </button>
-        </div>
+        <FormEnd problem={problem} submit="Compare" onCancel={onDone} />
       </form>
     );
   }

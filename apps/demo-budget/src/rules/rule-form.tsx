@@ -5,6 +5,7 @@ import { decimalMarkOf } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
 import type { CategoryRow } from '../queries.ts';
 import type { RuleField, RuleTest } from '../schema.ts';
+import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
 import type { RuleFields } from './actions.ts';
 
@@ -83,19 +84,7 @@ export function RuleForm({ categories, currency, onSave, onCancel }: RuleFormPro
           <input value={payee} onChange={(event) => setPayee(event.target.value)} placeholder="As it is" autoComplete="off" />
         </label>
       </div>
-      {problem !== null && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div className="buttons">
-        <button type="submit" className="primary">
-          Add rule
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
-      </div>
+      <FormEnd problem={problem} submit="Add rule" onCancel={onCancel} />
     </form>
   );
 }

@@ -5,6 +5,7 @@ import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
 import type { AccountRow, CategoryRow, ScheduleRow } from '../queries.ts';
 import type { ScheduleUnit } from '../schema.ts';
+import { FormEnd } from '../shell/form-end.tsx';
 import { locale, today } from '../shell/locale.ts';
 import type { ScheduleFields } from './actions.ts';
 import { unitWords } from './repetition-words.ts';
@@ -119,24 +120,13 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
           <input type="date" value={lastDate} onChange={(event) => setLastDate(event.target.value)} />
         </label>
       </div>
-      {problem !== null && (
-        <p className="problem" role="alert">
-          {problem}
-        </p>
-      )}
-      <div className="buttons">
-        <button type="submit" className="primary">
-          {schedule === undefined ? 'Add' : 'Save'}
-        </button>
-        <button type="button" onClick={onCancel}>
-          Cancel
-        </button>
+      <FormEnd problem={problem} submit={schedule === undefined ? 'Add' : 'Save'} onCancel={onCancel}>
         {onDelete !== undefined && (
           <button type="button" className="danger" onClick={onDelete}>
             Delete
           </button>
         )}
-      </div>
+      </FormEnd>
     </form>
   );
 }
