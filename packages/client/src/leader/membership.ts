@@ -14,9 +14,9 @@ import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } 
 import { createLifeLocks } from './life-locks.ts';
 import { createLink, REQUEST_DEADLINE_MS, type Link } from './link.ts';
 import type { OpenedDatabase } from './opened-database.ts';
-import { ReadInterrupted } from './read-interrupted.ts';
 import { remoteReads } from './remote-reads.ts';
 import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
+import { TabReads } from './tab-reads.ts';
 
 /*
  * One tab among those that share a database.
@@ -69,15 +69,8 @@ const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 export class Membership<Database extends WritableDatabase> {
-  /** Reads from wherever this tab reads; waits while that is nowhere, because roles change or the page is away. */
-  readonly reads: Reads = {
-    query: (statement) => this.read((reads) => reads.query(statement)),
-    queryAll: (statements) => this.read((reads) => reads.queryAll(statements)),
-    dependencies: (statement) => this.read((reads) => reads.dependencies(statement)),
-    listParked: () => this.read((reads) => reads.listParked()),
-    whereIs: (tableName, key) => this.read((reads) => reads.whereIs(tableName, key)),
-    writeFates: (requestIds) => this.read((reads) => reads.writeFates(requestIds)),
-  };
+  /** Waits while this tab can read nowhere, because roles change or the page is away. */
+  readonly reads: TabReads = new TabReads();
   private readonly options: MembershipOptions<Database>;
   private readonly tabId: string;
   private readonly election: ReturnType<typeof createElection>;
@@ -88,8 +81,6 @@ export class Membership<Database extends WritableDatabase> {
   private readonly writing = new Set<Promise<unknown>>();
   private channel: TabChannel | null = null;
   private opened: OpenedDatabase<Database> | null = null;
-  private whenReadable = pendingReads();
-  private isReadable = false;
   /** Since this tab leads it has heard of another. */
   private hasFollowers = false;
   private leadership: Leadership<Database> | null = null;
@@ -188,7 +179,7 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   private async carryOut(request: LeaderRequest, requestId: string = this.options.newId()): Promise<unknown> {
-    await this.whenReadable.promise;
+    await this.reads.whenReadable();
     return this.leadership?.carryOut(requestId, request) ?? this.link.ask(request, requestId);
   }
 
@@ -231,8 +222,8 @@ export class Membership<Database extends WritableDatabase> {
     if (first === 'deadline') throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the tab that leads' });
     if (first === 'turn') return this.lead();
     if (first === 'withdrawn' || this.ended !== null) return;
-    if (first.sharesFiles && this.options.sharesFiles) this.setOpened(await this.options.openDatabase('reader', () => undefined));
-    else this.readFrom(this.remoteReads);
+    if (first.sharesFiles && this.options.sharesFiles) this.opened = await this.options.openDatabase('reader', () => undefined);
+    this.reads.readFrom(this.opened?.reads ?? this.remoteReads);
     turn.then(
       (leads) => void (leads && this.step(() => this.succeed()).catch((thrown: unknown) => this.retryLater(thrown))),
       (thrown: unknown) => this.options.onProblem(toRockpoolError(thrown)),
@@ -271,7 +262,7 @@ export class Membership<Database extends WritableDatabase> {
     this.leaderEpoch = leadership.epoch;
     // What waited in this tab comes before what it writes from now on.
     link.runWaiting((id, request) => leadership.carryOut(id, request));
-    this.readFrom(leadership.reads);
+    this.reads.readFrom(leadership.reads);
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
     options.onStatus(leadership.currentStatus, 'leader');
@@ -342,10 +333,7 @@ export class Membership<Database extends WritableDatabase> {
       this.ended = error;
       this.cancelRetry();
       this.link.fail(error);
-      this.whenReadable.reject(error);
-      // Also for what is asked from now on.
-      this.whenReadable = pendingReads();
-      this.whenReadable.reject(error);
+      this.reads.fail(error);
       this.election.stopWaiting(); // A step may be waiting for its turn.
       this.options.onEnded(error);
     }
@@ -368,32 +356,8 @@ export class Membership<Database extends WritableDatabase> {
   private async closeDatabase(handsOver: boolean): Promise<void> {
     const { opened } = this;
     this.opened = null;
-    if (this.isReadable && this.ended === null) {
-      this.isReadable = false;
-      this.whenReadable = pendingReads();
-    }
+    this.reads.pause();
     await opened?.close({ handsOver });
-  }
-
-  private setOpened(opened: OpenedDatabase<Database>): void {
-    this.opened = opened;
-    this.readFrom(opened.reads);
-  }
-
-  private async read<T>(run: (reads: Reads) => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await run(await this.whenReadable.promise);
-      } catch (thrown) {
-        if (!(thrown instanceof ReadInterrupted)) throw thrown;
-      }
-    }
-  }
-
-  private readFrom(reads: Reads): void {
-    if (this.isReadable) this.whenReadable = pendingReads();
-    this.isReadable = true;
-    this.whenReadable.resolve(reads);
   }
 
   /** Taking over, or coming back, failed: lets others try, and tries again. */
@@ -406,10 +370,4 @@ export class Membership<Database extends WritableDatabase> {
     });
     this.retryMs = Math.min(2 * this.retryMs, LAST_RETRY_MS);
   }
-}
-
-function pendingReads(): PromiseWithResolvers<Reads> {
-  const pending = Promise.withResolvers<Reads>();
-  pending.promise.catch(() => undefined); // Nobody may be waiting.
-  return pending;
 }
