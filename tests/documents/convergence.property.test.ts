@@ -34,8 +34,15 @@ afterEach(() => {
 
 let files = 0;
 
+/** What the next server begins with, if somebody has put it there. */
+function nextFile(): string {
+  return join(folder, `${files}.sqlite`);
+}
+
 function begin(): void {
-  server = new LiveDatabase(openDatabaseFile(join(folder, `${files++}.sqlite`), schema), {
+  const path = nextFile();
+  files++;
+  server = new LiveDatabase(openDatabaseFile(path, schema), {
     onFailure: (error) => {
       throw error;
     },
@@ -202,6 +209,28 @@ describe('documents edited through SQL, offline and online', () => {
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
     expect(a.rows(ROWS)).toEqual(stored());
     expect(a.database.parked.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'constraint-unique']);
+  });
+
+  it('that a lost log had admitted are made anew by a device that goes on as another site, also in a document that has been replaced since', async () => {
+    const [a, b] = [device(1), device(2)];
+    a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide","items":[]}', '{"body":"ebb"}']);
+    for (const one of [a, b]) await one.meet();
+    server.file.sql.exec(`VACUUM INTO '${nextFile()}'`);
+    a.write(["UPDATE page SET content = json_set(content, '$.body', 'high tide', '$.items[0]', json_object('id', 'x')) WHERE id = 'p'"]);
+    a.write(["UPDATE page SET content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'"]);
+    await a.meet();
+    await b.meet();
+    b.write(["UPDATE page SET content = NULL WHERE id = 'q'"], ["UPDATE page SET content = json_set(content, '$.body', 'high tide!') WHERE id = 'p'"]);
+    for (const one of [b, a]) await one.meet();
+    a.write(["UPDATE page SET content = json_set(content, '$.items[1]', json_object('id', 'y')) WHERE id = 'p'"]);
+    await server.close();
+    begin();
+    a.server = server;
+    a.becomeNewSite(2);
+    for (let round = 0; round < 3; round++) await a.meet();
+    expect(a.rows(ROWS)).toEqual([['p', null, '{"body":"high tide","items":[{"id":"x"},{"id":"y"}]}'], ['q', null, '{"body":"high ebb"}']]);
+    expect(stored()).toEqual(a.rows(ROWS));
+    expect(a.database.parked.list()).toEqual([]);
   });
 
   it('of a megabyte cost the network and the changelog what a small edit weighs', async () => {

@@ -40,9 +40,9 @@ export class Device {
     return this.database.connection.rows(sql);
   }
 
-  /** What a device does that finds out that its file was copied, before anything of what is pending was sent. */
-  becomeNewSite(): void {
-    this.sync.becomeNewSite(this.database.outbox.decidedUpTo() + 1);
+  /** What a device does that finds out that its file was copied: before anything of what is pending was sent, or from the changeset on that a restored server lacks. */
+  becomeNewSite(firstOwn = this.database.outbox.decidedUpTo() + 1): void {
+    this.sync.becomeNewSite(firstOwn);
   }
 
   /** Connects, sends everything, takes everything, and leaves. */

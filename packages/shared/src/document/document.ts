@@ -73,6 +73,14 @@ export function editDocument(state: CellValue, content: JsonValue, rule: Documen
   };
 }
 
+/** A Yjs update that deletes the first operation of client 0, which nobody is (document-id.ts). */
+const GAP: Uint8Array = new Uint8Array([0, 1, 0, 1, 0, 1]);
+
+/** An edit of the same document that says nothing and builds on what no document has: refused with `document-gap` wherever it is merged. */
+export function editWithGap(edit: CellValue): Uint8Array<ArrayBuffer> {
+  return encodeDocumentCell({ ...expectKind(edit, 'edit'), update: GAP });
+}
+
 /**
  * A state with an edit in it, for edits that were inspected before or are this site's own. The state as it was when the edit is of another document:
  * then that document was replaced. Throws `document-gap` when the edit builds on what the state does not have.

@@ -1,5 +1,5 @@
 import { decodeBefore, decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, keyColumns, quoteName, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { applyChange, documentText, editDocument, expandContent, isDocumentEdit, mergeEdit, parseJson, PathRule, type Author, type JsonChange, type JsonValue } from '@rockpool/shared/document';
+import { applyChange, documentText, editDocument, editWithGap, expandContent, isDocumentEdit, isEditOf, mergeEdit, parseJson, PathRule, type Author, type JsonChange, type JsonValue } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 import { DocumentTable } from './document-table.ts';
 import type { DocumentTables } from './load-document-support.ts';
@@ -29,18 +29,27 @@ export interface NewAuthors {
 }
 
 /**
+ * Where the edits of a changeset are: in what shows, in nothing that shows because it was refused or withheld, or in the server's rows as they are known here
+ * since a log that is lost had admitted it.
+ */
+export type EditsAre = 'shown' | 'withheld' | 'in-base';
+
+/**
  * Makes the pending edits of documents once more, under the name of a new site: under the old one another copy of this file may have made
  * others. Changesets from `firstOwn` on get new bodies (their hashes follow, see renumber.ts). Call it in the transaction that changes the site.
+ *
+ * An edit that the server's documents of now do not take, since they still have it or are others than it was made in, becomes one with a gap: what the server
+ * will have is not known yet. It is refused, and made anew in what is there then (dependent-edits.ts); or it lost with its document.
  */
-export function rewriteEdits(connection: Connection, tables: DocumentTables, authors: NewAuthors, firstOwn: number, withheld: ReadonlySet<number>): void {
+export function rewriteEdits(connection: Connection, tables: DocumentTables, authors: NewAuthors, firstOwn: number, whereAre: (sequence: number) => EditsAre): void {
   const documents = new PendingDocuments(connection, authors);
   for (const [sequence, body, before] of connection.rows('SELECT sequence, body, before FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence', firstOwn)) {
     const changeset = decodeChangesetBody(body as Uint8Array);
     const olds = decodeBefore(before as Uint8Array, changeset.groups);
-    const isShown = !withheld.has(sequence as number);
+    const edits = whereAre(sequence as number);
     const groups = changeset.groups.map((group, index) => {
       const table = tables.get(group.tableId);
-      return table === undefined ? group : documents.rewriteGroup({ group, before: olds[index] as BeforeGroup }, table, isShown);
+      return table === undefined ? group : documents.rewriteGroup({ group, before: olds[index] as BeforeGroup }, table, edits);
     });
     connection.run('UPDATE rockpool_changelog SET body = ? WHERE sequence = ?', encodeChangesetBody({ ...changeset, groups }), sequence as number);
   }
@@ -57,7 +66,7 @@ class PendingDocuments {
     this.authors = authors;
   }
 
-  rewriteGroup({ group, before }: { readonly group: ChangeGroup; readonly before: BeforeGroup }, table: TableSchema, isShown: boolean): ChangeGroup {
+  rewriteGroup({ group, before }: { readonly group: ChangeGroup; readonly before: BeforeGroup }, table: TableSchema, edits: EditsAre): ChangeGroup {
     const rules = documentColumns(table);
     const values = group.values.map((column, index) => {
       const columnId = group.columnIds[index] as number;
@@ -67,7 +76,9 @@ class PendingDocuments {
         const key = group.keys.map((part) => part[row] as CellValue);
         const chains = this.chainsOf(table, key, columnId);
         const changeJson = before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
-        return isDocumentEdit(value) ? this.edit(chains, { value, changeJson }, rule, isShown) : replace(chains, value, rule, isShown);
+        if (isDocumentEdit(value)) return edits === 'in-base' ? editWithGap(value) : this.edit(chains, { value, changeJson }, rule, edits === 'shown');
+        if (edits !== 'in-base') replace(chains, value, rule, edits === 'shown');
+        return value;
       });
     });
     return { ...group, values };
@@ -84,7 +95,7 @@ class PendingDocuments {
 
   private edit(chains: Chains, pending: PendingEdit, rule: DocumentRule, isShown: boolean): CellValue {
     const chain = isShown ? chains.shown : chains.all;
-    if (chain.old === null || chain.now === null) return pending.value;
+    if (chain.now === null || !isEditOf(chain.old, pending.value)) return editWithGap(pending.value);
     const old = mergeUnlessGap(chain.old, pending.value);
     const content = old === null ? changed(chain.now, pending.changeJson, rule) : parseJson(documentText(old), rule);
     const { edit, state } = editDocument(chain.now, content, rule, isShown ? this.authors.shown : this.authors.withheld);
@@ -138,11 +149,10 @@ function changed(state: CellValue, changeJson: CellValue, rule: DocumentRule): J
   return change === null ? content : applyChange(content, change, PathRule.root(rule)).value;
 }
 
-function replace(chains: Chains, value: CellValue, rule: DocumentRule, isShown: boolean): CellValue {
+function replace(chains: Chains, value: CellValue, rule: DocumentRule, isShown: boolean): void {
   const state = expandContent(value, rule);
   chains.all = { old: state, now: state };
   if (isShown) chains.shown = chains.all;
-  return value;
 }
 
 function hexOf(bytes: Uint8Array): string {

@@ -4,6 +4,7 @@ import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { quietTransaction } from '../apply/quiet-transaction.ts';
 import { renumber } from '../changelog/renumber.ts';
+import type { EditsAre } from '../documents/edits-of-new-site.ts';
 import { beginGeneration, documentAuthor } from '../documents/generation.ts';
 import { documentSupport, documentTables } from '../documents/load-document-support.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
@@ -30,7 +31,7 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
       if (documents.size > 0) {
         const withheldAuthor = documentAuthor(meta);
         beginGeneration(meta);
-        documentSupport().rewriteEdits(connection, documents, { shown: documentAuthor(meta), withheld: withheldAuthor }, firstOwn, new Set(withheld.keys()));
+        documentSupport().rewriteEdits(connection, documents, { shown: documentAuthor(meta), withheld: withheldAuthor }, firstOwn, whereEditsAre(database));
       }
       meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
       return touched;
@@ -38,4 +39,10 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
   } finally {
     pending.clear();
   }
+}
+
+function whereEditsAre({ outbox, parked }: OpenDatabase): (sequence: number) => EditsAre {
+  const decidedUpTo = outbox.decidedUpTo();
+  const notShown = parked.sequences();
+  return (sequence) => (notShown.has(sequence) ? 'withheld' : sequence <= decidedUpTo ? 'in-base' : 'shown');
 }
