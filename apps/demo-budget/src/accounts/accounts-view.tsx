@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, type AccountRow } from '../queries.ts';
 import { DueOffer } from '../schedules/due-offer.tsx';
 import { Amount } from '../shell/amount.tsx';
@@ -13,7 +14,9 @@ import { totalsByCurrency } from './totals.ts';
 /** All accounts with their balances. */
 export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode {
   const { rows: accounts, loading } = useQuery<AccountRow>(accountsWithBalances);
-  const [adding, setAdding] = useState(false);
+  const mayWrite = useMayWrite();
+  const [opened, setAdding] = useState(false);
+  const adding = opened && mayWrite;
   const done = (accountId: string | null): void => {
     setAdding(false);
     if (accountId !== null) location.hash = hashOf(budget, { page: 'entries', accountId });
@@ -23,7 +26,7 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
     <>
       <header className="page-head">
         <h1>Accounts</h1>
-        {!adding && accounts.length > 0 && (
+        {mayWrite && !adding && accounts.length > 0 && (
           <button type="button" className="primary" onClick={() => setAdding(true)}>
             New account
           </button>
@@ -31,7 +34,8 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
       </header>
       <DueOffer budget={budget} />
       {adding && <AccountForm onDone={done} />}
-      {!loading && accounts.length === 0 && !adding && <Welcome budget={budget} onAdd={() => setAdding(true)} />}
+      {!loading && accounts.length === 0 && !adding && mayWrite && <Welcome budget={budget} onAdd={() => setAdding(true)} />}
+      {!loading && accounts.length === 0 && !mayWrite && <p className="empty">There are no accounts yet, or they have not arrived from the server.</p>}
       {accounts.length > 0 && <Totals accounts={accounts} />}
       <ul className="account-list">
         {accounts.map((account) => (
@@ -46,12 +50,6 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
           </li>
         ))}
       </ul>
-      {accounts.length > 0 && (
-        <p className="page-foot page-links">
-          <a href={hashOf(budget, { page: 'schedules' })}>Scheduled entries</a>
-          <a href={hashOf(budget, { page: 'rules' })}>Payees and rules</a>
-        </p>
-      )}
     </>
   );
 }

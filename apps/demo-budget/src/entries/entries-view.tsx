@@ -3,6 +3,7 @@ import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { setAccountClosed } from '../accounts/actions.ts';
 import type { Budget } from '../budget/budget.ts';
+import { useMayWrite } from '../budget/role.ts';
 import {
   accountsWithBalances,
   categoriesByName,
@@ -30,6 +31,7 @@ import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { deleteEntries, setCategory, setCleared, unlock } from './actions.ts';
+import { EntryDetails } from './entry-details.tsx';
 import { EntryForm, type FormResult } from './entry-form.tsx';
 import { entryButtonId, entryName } from './entry-row.tsx';
 import { FilterBar } from './filter-bar.tsx';
@@ -71,6 +73,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const client = useClient();
   const run = useAction();
   const runTask = useTask();
+  const mayWrite = useMayWrite();
   const [filter, setFilter] = useState<LedgerFilter>(wholeLedger);
   const [adding, setAdding] = useState(false);
   const [edited, setEdited] = useState<Edited | null>(null);
@@ -130,24 +133,29 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     setSelected(new Set());
   };
   useLedgerKeys({
-    onNew: () => setAdding(true),
+    onNew: () => setAdding(mayWrite),
     onSearch: () => searchField.current?.focus(),
-    onToggle: (entryId) => select(entryId, undefined),
+    onToggle: (entryId) => {
+      if (mayWrite) select(entryId, undefined);
+    },
     onEscape: () => setSelected(new Set()),
     onHelp: () => setHelping(true),
   });
 
   return (
     <>
-      <LedgerHead budget={budget} account={account}>
+      <LedgerHead account={account}>
         <button type="button" ref={newEntryButton} className="primary" onClick={() => setAdding(true)}>
           New entry
         </button>
         <button type="button" onClick={() => setReconciling(true)}>
           Reconcile
         </button>
+        <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
+          Import
+        </a>
       </LedgerHead>
-      {adding && (
+      {mayWrite && adding && (
         <div className="card">
           <EntryForm
             account={account}
@@ -163,8 +171,8 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           />
         </div>
       )}
-      {reconciling && <ReconcileBar account={account} onDone={() => setReconciling(false)} />}
-      {samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
+      {mayWrite && reconciling && <ReconcileBar account={account} onDone={() => setReconciling(false)} />}
+      {mayWrite && samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
       {account.entryCount > 0 && <FilterBar filter={filter} categories={categories} currency={account.currency} found={found} searchField={searchField} onFilter={narrow} />}
       {found !== undefined && found.entryCount > 0 && (
         <LedgerTable
@@ -179,7 +187,8 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           onCleared={clear}
           edited={edited?.entry ?? null}
           editForm={
-            edited !== null && (
+            edited !== null &&
+            (mayWrite ? (
               <EntryForm
                 key={`${edited.entry.id} ${edited.entry.locked}`}
                 entry={edited.entry}
@@ -204,12 +213,14 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                   }, 'Unlocked.')
                 }
               />
-            )
+            ) : (
+              <EntryDetails entry={edited.entry} parts={edited.parts} currency={account.currency} categories={categories} onClose={() => leaveRow(edited.entry)} />
+            ))
           }
         />
       )}
-      {account.entryCount === 0 && !adding && <p className="empty">No entries yet. Add one, or import a statement of your bank.</p>}
-      {selected.size > 0 && (
+      {account.entryCount === 0 && !adding && <p className="empty">{mayWrite ? 'No entries yet. Add one, or import a statement of your bank.' : 'No entries yet.'}</p>}
+      {mayWrite && selected.size > 0 && (
         <SelectionBar
           ids={[...selected]}
           foundCount={found?.entryCount ?? 0}
@@ -224,16 +235,20 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
         <button type="button" className="quiet" onClick={() => setHelping(true)}>
           Keyboard
         </button>
-        <button type="button" className="quiet" onClick={() => run(() => setAccountClosed(client, account.id, account.closed === 0), account.closed === 0 ? 'Account closed.' : 'Account opened again.')}>
-          {account.closed === 0 ? 'Close this account' : 'Open this account again'}
-        </button>
+        {mayWrite && (
+          <button type="button" className="quiet" onClick={() => run(() => setAccountClosed(client, account.id, account.closed === 0), account.closed === 0 ? 'Account closed.' : 'Account opened again.')}>
+            {account.closed === 0 ? 'Close this account' : 'Open this account again'}
+          </button>
+        )}
       </footer>
       {helping && <KeysHelp onClose={() => setHelping(false)} />}
     </>
   );
 }
 
-function LedgerHead({ budget, account, children }: { readonly budget: Budget; readonly account: AccountRow; readonly children: ReactNode }): ReactNode {
+/** `children` are what can be done with the account, for whoever may. */
+function LedgerHead({ account, children }: { readonly account: AccountRow; readonly children: ReactNode }): ReactNode {
+  const mayWrite = useMayWrite();
   const { rows } = useQuery<ClearedRow>(clearedOfAccount, [account.id, account.id, account.id]);
   return (
     <header className="page-head">
@@ -249,12 +264,7 @@ function LedgerHead({ budget, account, children }: { readonly budget: Budget; re
           </p>
         )}
       </div>
-      <div className="buttons">
-        {children}
-        <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
-          Import
-        </a>
-      </div>
+      {mayWrite && <div className="buttons">{children}</div>}
     </header>
   );
 }

@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from 'react';
+import { useMayWrite } from '../budget/role.ts';
 import { formatMinor } from '../money/format.ts';
 import type { CategoryRow, LedgerRow } from '../queries.ts';
 import type { EntryStatus } from '../schema.ts';
@@ -40,21 +41,22 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, se
   const name = entryName(entry);
   // What the button shows has to be in what it is called.
   const shown = `${name} ${entry.notes}`.trim();
+  const mayWrite = useMayWrite();
   return (
     <tr role="row" className={selected ? 'entry selected' : 'entry'} aria-rowindex={entry.position + 2} aria-selected={selected} data-entry={entry.id}>
       <td role="cell" className="entry-select">
-        <input type="checkbox" checked={selected} onChange={(event) => onSelect(entry, event.target.checked)} aria-label={`Select ${name}`} />
+        {mayWrite && <input type="checkbox" checked={selected} onChange={(event) => onSelect(entry, event.target.checked)} aria-label={`Select ${name}`} />}
       </td>
       <td role="cell" className="entry-date">
         {formatDay(entry.date)}
       </td>
       <td role="cell" className="entry-payee">
-        <button type="button" id={entryButtonId(entry.id)} className="entry-open" onClick={() => onEdit(entry)} aria-label={`Change ${shown}, ${formatDay(entry.date)}`}>
+        <button type="button" id={entryButtonId(entry.id)} className="entry-open" onClick={() => onEdit(entry)} aria-label={`${mayWrite ? 'Change' : 'Show'} ${shown}, ${formatDay(entry.date)}`}>
           <span className="payee">{name}</span> {entry.notes !== '' && <span className="notes">{entry.notes}</span>}
         </button>
       </td>
       <td role="cell" className="entry-category">
-        <EntryCategory entry={entry} name={name} currency={currency} categories={categories} offBudget={offBudget} onCategory={onCategory} />
+        <EntryCategory entry={entry} name={name} mayWrite={mayWrite} currency={currency} categories={categories} offBudget={offBudget} onCategory={onCategory} />
       </td>
       <td role="cell" className="entry-amount">
         <Amount minor={entry.amountMinor} currency={currency} signed />
@@ -66,7 +68,7 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, se
           aria-pressed={entry.status !== 'open'}
           aria-label={`${statusWords[entry.status]}: ${name}`}
           title={statusWords[entry.status]}
-          disabled={entry.status === 'reconciled'}
+          disabled={!mayWrite || entry.status === 'reconciled'}
           onClick={() => onCleared(entry, entry.status === 'open')}
         />
       </td>
@@ -77,7 +79,12 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, se
   );
 });
 
-function EntryCategory({ entry, name, currency, categories, offBudget, onCategory }: Pick<EntryRowProps, 'entry' | 'currency' | 'categories' | 'offBudget' | 'onCategory'> & { readonly name: string }): ReactNode {
+interface EntryCategoryProps extends Pick<EntryRowProps, 'entry' | 'currency' | 'categories' | 'offBudget' | 'onCategory'> {
+  readonly name: string;
+  readonly mayWrite: boolean;
+}
+
+function EntryCategory({ entry, name, mayWrite, currency, categories, offBudget, onCategory }: EntryCategoryProps): ReactNode {
   if (entry.partCount > 0) {
     const rest = BigInt(entry.amountMinor) - BigInt(entry.dividedMinor ?? 0);
     if (rest === 0n) return <span className="entry-word">Split into {entry.partCount}</span>;
@@ -85,5 +92,6 @@ function EntryCategory({ entry, name, currency, categories, offBudget, onCategor
   }
   if (entry.transferId !== null && entry.categoryId === null) return <span className="entry-word">Transfer</span>;
   if (offBudget) return <span className="entry-word">Off budget</span>;
+  if (!mayWrite) return <span className="entry-word">{categories.find(({ id }) => id === entry.categoryId)?.name ?? 'No category'}</span>;
   return <CategorySelect categories={categories} value={entry.categoryId} onChange={(categoryId) => onCategory(entry, categoryId)} label={`Category of ${name}`} />;
 }

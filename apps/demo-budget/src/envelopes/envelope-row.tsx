@@ -1,4 +1,5 @@
 import { useState, type ReactNode } from 'react';
+import { useMayWrite } from '../budget/role.ts';
 import { GoalLine } from '../goals/goal-line.tsx';
 import type { GoalState } from '../goals/goal-state.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
@@ -21,6 +22,7 @@ export interface EnvelopeRowProps {
 
 /** One category of a month. What is assigned is its own field: leaving it, or Enter, saves what was added or taken away. */
 export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal }: EnvelopeRowProps): ReactNode {
+  const mayWrite = useMayWrite();
   const mark = decimalMarkOf(locale);
   const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
   const [typed, setTyped] = useState<string | null>(null);
@@ -36,9 +38,13 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
   return (
     <tr role="row" className={envelope.availableMinor < 0n ? 'overspent' : ''}>
       <th role="rowheader" scope="row">
-        <button type="button" className="quiet envelope-name" onClick={onGoal} aria-label={`Goal of ${envelope.name}`}>
-          {envelope.name}
-        </button>
+        {mayWrite ? (
+          <button type="button" className="quiet envelope-name" onClick={onGoal} aria-label={`Goal of ${envelope.name}`}>
+            {envelope.name}
+          </button>
+        ) : (
+          <span className="envelope-name">{envelope.name}</span>
+        )}
         {goal !== null && <GoalLine {...goal} currency={currency} />}
         {envelope.carriedMinor > 0n && (
           <span className="notes">
@@ -47,29 +53,39 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
         )}
       </th>
       <td role="cell" data-of="Assigned" className="number">
-        <input
-          className="amount-input"
-          aria-label={`Assigned to ${envelope.name}`}
-          aria-invalid={wantedMinor === null}
-          inputMode="decimal"
-          autoComplete="off"
-          value={typed ?? shown}
-          onChange={(event) => setTyped(event.target.value)}
-          onFocus={(event) => event.currentTarget.select()}
-          onBlur={save}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter') event.currentTarget.blur();
-            if (event.key === 'Escape') setTyped(null);
-          }}
-        />
+        {mayWrite ? (
+          <input
+            className="amount-input"
+            aria-label={`Assigned to ${envelope.name}`}
+            aria-invalid={wantedMinor === null}
+            inputMode="decimal"
+            autoComplete="off"
+            value={typed ?? shown}
+            onChange={(event) => setTyped(event.target.value)}
+            onFocus={(event) => event.currentTarget.select()}
+            onBlur={save}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') event.currentTarget.blur();
+              if (event.key === 'Escape') setTyped(null);
+            }}
+          />
+        ) : (
+          <Amount minor={envelope.assignedMinor} currency={currency} />
+        )}
       </td>
       <td role="cell" data-of="Spent" className="number">
         <Amount minor={envelope.spentMinor} currency={currency} />
       </td>
       <td role="cell" data-of="Available" className="number">
-        <button type="button" className="quiet available" onClick={onMove} aria-label={`Move money of ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}>
-          <Amount minor={envelope.availableMinor} currency={currency} />
-        </button>
+        {mayWrite ? (
+          <button type="button" className="quiet available" onClick={onMove} aria-label={`Move money of ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}>
+            <Amount minor={envelope.availableMinor} currency={currency} />
+          </button>
+        ) : (
+          <span className="available">
+            <Amount minor={envelope.availableMinor} currency={currency} />
+          </span>
+        )}
       </td>
     </tr>
   );

@@ -1,6 +1,7 @@
 import { useClient } from '@rockpool/client/react';
-import { useMemo, useState, type ReactNode } from 'react';
+import { Fragment, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { useMayWrite } from '../budget/role.ts';
 import { monthAfter } from '../calendar/months.ts';
 import { removeGoal, setGoal } from '../goals/actions.ts';
 import { GoalForm } from '../goals/goal-form.tsx';
@@ -11,6 +12,7 @@ import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { useAction } from '../shell/failure.tsx';
 import { formatMonthInFull, today } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
+import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { assign, assignAll, move } from './actions.ts';
 import { EnvelopeRow } from './envelope-row.tsx';
@@ -39,7 +41,7 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
         </button>
       </div>
       {currency !== undefined && <MonthOf key={currency} budget={budget} currency={currency} month={month} openingMinor={openingMinor} />}
-      {!currencies.loading && currency === undefined && <p className="empty">There is no money to plan with yet. Add an account first.</p>}
+      {!currencies.loading && currency === undefined && <NoAccountYet budget={budget}>There is no money to plan with yet.</NoAccountYet>}
     </>
   );
 }
@@ -54,11 +56,12 @@ interface MonthOfProps {
 function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): ReactNode {
   const client = useClient();
   const run = useAction();
+  const mayWrite = useMayWrite();
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, month]);
   const activity = useSteadyQuery<ActivityRow>(activityByMonth, [month, currency, currency, month]);
   const { rows: goals } = useQuery<GoalRow>(goalsInCurrency, [currency]);
-  // One form at a time, below the table.
+  // One form at a time, below the row that it belongs to.
   const [opened, setOpened] = useState<{ readonly form: 'move' | 'goal'; readonly categoryId: string } | null>(null);
   const plan = useMemo(() => monthBudget({ month, categories, assigned: assigned.rows, activity: activity.rows, openingMinor }), [activity.rows, assigned.rows, categories, month, openingMinor]);
   if (assigned.loading || activity.loading) return null;
@@ -77,7 +80,36 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
     const neededMinor = goalOf(envelope)?.state.neededMinor ?? 0n;
     return neededMinor === 0n ? [] : [{ month, currency, categoryId: envelope.categoryId, amountMinor: Number(neededMinor) }];
   });
-  const openedEnvelope = plan.envelopes.find(({ categoryId }) => categoryId === opened?.categoryId);
+  const close = (): void => setOpened(null);
+  const moveForm = (from: Envelope): ReactNode => (
+    <MoveForm
+      from={from}
+      envelopes={shown}
+      currency={currency}
+      onMove={(toCategoryId, amountMinor) => {
+        run(() => move(client, { month, currency, categoryId: from.categoryId, amountMinor }, toCategoryId), 'Moved.');
+        close();
+      }}
+      onCancel={close}
+    />
+  );
+  const goalForm = ({ categoryId, name }: Envelope): ReactNode => (
+    <GoalForm
+      categoryName={name}
+      goal={goals.find((goal) => goal.categoryId === categoryId)}
+      currency={currency}
+      month={month}
+      onSave={(goal) => {
+        run(() => setGoal(client, { ...goal, currency, categoryId }), 'Goal saved.');
+        close();
+      }}
+      onRemove={() => {
+        run(() => removeGoal(client, categoryId, currency), 'Goal removed.');
+        close();
+      }}
+      onCancel={close}
+    />
+  );
 
   return (
     <>
@@ -93,7 +125,7 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
             <Amount minor={plan.overspentBeforeMinor} currency={currency} /> that earlier months overspent has been made good from it.
           </p>
         )}
-        {likeLastMonth.length + forGoals.length > 0 && (
+        {mayWrite && likeLastMonth.length + forGoals.length > 0 && (
           <div className="buttons">
             {forGoals.length > 0 && (
               <button type="button" onClick={() => run(() => assignAll(client, forGoals), 'The goals have what they need.')}>
@@ -119,15 +151,23 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
         </thead>
         <tbody role="rowgroup">
           {shown.map((envelope) => (
-            <EnvelopeRow
-              key={`${month} ${envelope.categoryId}`}
-              envelope={envelope}
-              currency={currency}
-              onAssign={(amountMinor) => run(() => assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor }), amountMinor === 0 ? '' : `${envelope.name}: assigned.`)}
-              goal={goalOf(envelope)}
-              onMove={() => setOpened({ form: 'move', categoryId: envelope.categoryId })}
-              onGoal={() => setOpened({ form: 'goal', categoryId: envelope.categoryId })}
-            />
+            <Fragment key={`${month} ${envelope.categoryId}`}>
+              <EnvelopeRow
+                envelope={envelope}
+                currency={currency}
+                onAssign={(amountMinor) => run(() => assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor }), amountMinor === 0 ? '' : `${envelope.name}: assigned.`)}
+                goal={goalOf(envelope)}
+                onMove={() => setOpened({ form: 'move', categoryId: envelope.categoryId })}
+                onGoal={() => setOpened({ form: 'goal', categoryId: envelope.categoryId })}
+              />
+              {mayWrite && opened?.categoryId === envelope.categoryId && (
+                <tr role="row" className="envelope-form">
+                  <td role="cell" colSpan={4}>
+                    {opened.form === 'move' ? moveForm(envelope) : goalForm(envelope)}
+                  </td>
+                </tr>
+              )}
+            </Fragment>
           ))}
         </tbody>
         <tfoot role="rowgroup">
@@ -145,39 +185,8 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
           </tr>
         </tfoot>
       </table>
-      {opened?.form === 'move' && (
-        <MoveForm
-          key={opened.categoryId}
-          from={openedEnvelope}
-          envelopes={shown}
-          currency={currency}
-          onMove={(toCategoryId, amountMinor) => {
-            run(() => move(client, { month, currency, categoryId: opened.categoryId, amountMinor }, toCategoryId), 'Moved.');
-            setOpened(null);
-          }}
-          onCancel={() => setOpened(null)}
-        />
-      )}
-      {opened?.form === 'goal' && openedEnvelope !== undefined && (
-        <GoalForm
-          key={opened.categoryId}
-          categoryName={openedEnvelope.name}
-          goal={goals.find(({ categoryId }) => categoryId === opened.categoryId)}
-          currency={currency}
-          month={month}
-          onSave={(goal) => {
-            run(() => setGoal(client, { ...goal, currency, categoryId: opened.categoryId }), 'Goal saved.');
-            setOpened(null);
-          }}
-          onRemove={() => {
-            run(() => removeGoal(client, opened.categoryId, currency), 'Goal removed.');
-            setOpened(null);
-          }}
-          onCancel={() => setOpened(null)}
-        />
-      )}
       <p className="page-foot">
-        <a href={hashOf(budget, { page: 'categories' })}>Change categories</a>
+        <a href={hashOf(budget, { page: 'categories' })}>{mayWrite ? 'Change categories' : 'Categories'}</a>
       </p>
     </>
   );

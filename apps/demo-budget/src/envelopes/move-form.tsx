@@ -7,7 +7,7 @@ import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';
 
 export interface MoveFormProps {
-  readonly from: Envelope | undefined;
+  readonly from: Envelope;
   readonly envelopes: readonly Envelope[];
   readonly currency: string;
   readonly onMove: (toCategoryId: string, amountMinor: number) => void;
@@ -16,13 +16,12 @@ export interface MoveFormProps {
 
 /** From one envelope into another. Begins with what an envelope that lacks money needs, as far as this one has it. */
 export function MoveForm({ from, envelopes, currency, onMove, onCancel }: MoveFormProps): ReactNode {
-  const others = envelopes.filter((envelope) => envelope.categoryId !== from?.categoryId);
+  const others = envelopes.filter((envelope) => envelope.categoryId !== from.categoryId);
   const needy = others.find(({ availableMinor }) => availableMinor < 0n);
   const mark = decimalMarkOf(locale);
   const [toCategoryId, setToCategoryId] = useState(needy?.categoryId ?? others[0]?.categoryId ?? '');
   const [amount, setAmount] = useState(() => formatMinorForEditing(firstAmount(from, needy), currency, mark));
   const [problem, setProblem] = useState<string | null>(null);
-  if (from === undefined) return null;
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
@@ -34,7 +33,7 @@ export function MoveForm({ from, envelopes, currency, onMove, onCancel }: MoveFo
 
   return (
     <form
-      className="card form"
+      className="form"
       onSubmit={submit}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();
@@ -62,8 +61,8 @@ export function MoveForm({ from, envelopes, currency, onMove, onCancel }: MoveFo
   );
 }
 
-function firstAmount(from: Envelope | undefined, needy: Envelope | undefined): bigint {
-  const has = from === undefined || from.availableMinor < 0n ? 0n : from.availableMinor;
+function firstAmount(from: Envelope, needy: Envelope | undefined): bigint {
+  const has = from.availableMinor < 0n ? 0n : from.availableMinor;
   const needs = needy === undefined ? has : -needy.availableMinor;
   return needs < has ? needs : has;
 }

@@ -37,7 +37,7 @@ export function GoalForm({ categoryName, goal, currency, month, onSave, onRemove
 
   return (
     <form
-      className="card form"
+      className="form"
       onSubmit={submit}
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();

@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { AccountForm } from '../accounts/account-form.tsx';
 import type { Budget } from '../budget/budget.ts';
+import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, type AccountRow } from '../queries.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery } from '../shell/use-query.ts';
@@ -11,6 +12,7 @@ import { ReviewStep } from './review-step.tsx';
 /** Imports a bank's statement: choose a file, see how it is understood, correct that, import. */
 export function ImportView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
   const accounts = useQuery<AccountRow>(accountsWithBalances);
+  const mayWrite = useMayWrite();
   const [file, setFile] = useState<ChosenFile | null>(null);
   const account = accounts.rows.find((candidate) => candidate.id === accountId) ?? accounts.rows[0];
   const goTo = (id: string | null): void => {
@@ -18,12 +20,20 @@ export function ImportView({ budget, accountId }: { readonly budget: Budget; rea
   };
 
   if (accounts.loading) return null;
+  if (!mayWrite) {
+    return (
+      <>
+        <h1>Import</h1>
+        <p>Statements are imported by those who may change the budget.</p>
+      </>
+    );
+  }
   if (account === undefined) {
     return (
       <>
         <h1>Import</h1>
         <p>First, an account for the entries to go into.</p>
-        <AccountForm onDone={goTo} />
+        <AccountForm onDone={(id) => (id === null ? (location.hash = hashOf(budget)) : goTo(id))} />
       </>
     );
   }

@@ -22,8 +22,15 @@ const theme = EditorView.theme({
   '.cm-ySelectionCaretDot': { display: 'none' },
 });
 
+export interface EditorOptions {
+  /** For screen readers. */
+  readonly label: string;
+  /** False: the text is only to be read, and to be copied. */
+  readonly mayWrite: boolean;
+}
+
 /** Binds an editor to the notes: what is typed goes into the document, what others type appears, with their cursors. Returns what ends it. */
-export function mountEditor(host: HTMLElement, document: LiveDocument<NoteContent>, label: string): () => void {
+export function mountEditor(host: HTMLElement, document: LiveDocument<NoteContent>, { label, mayWrite }: EditorOptions): () => void {
   const body = (document.doc.getMap('json').get('value') as YMap<unknown>).get('body') as Text;
   // In a shadow root the editor's own styles are not inline ones, which the page's policy forbids.
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -34,6 +41,8 @@ export function mountEditor(host: HTMLElement, document: LiveDocument<NoteConten
       doc: body.toJSON(),
       extensions: [
         keymap.of([...yUndoManagerKeymap, ...defaultKeymap]),
+        EditorState.readOnly.of(!mayWrite),
+        EditorView.editable.of(mayWrite),
         drawSelection(),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': 'true', spellcheck: 'true' }),

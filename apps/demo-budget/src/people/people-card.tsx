@@ -1,7 +1,7 @@
 import { useClient, usePresence } from '@rockpool/client/react';
 import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
 import { withDeviceItems } from '../budget/device-items.ts';
-import { useAction } from '../shell/failure.tsx';
+import { useTask } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { timeAgo } from '../sync/status-sentence.ts';
 import { useNow } from '../sync/use-now.ts';
@@ -11,7 +11,7 @@ import { keepPersonName, personName } from './person-name.ts';
 /** Who else has the budget open now, and what the person here is called by them. */
 export function PeopleCard({ device }: { readonly device: string }): ReactNode {
   const client = useClient();
-  const run = useAction();
+  const run = useTask();
   const people = peopleOf(usePresence(), device);
   const nowMs = useNow(30_000);
   const [name, setName] = useState('');

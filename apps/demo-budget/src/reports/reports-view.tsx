@@ -4,6 +4,7 @@ import { currenciesOfAccounts, spanOfEntries, type CurrencyRow, type SpanRow } f
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { formatMonth, today } from '../shell/locale.ts';
 import { hashOf, type Page } from '../shell/navigation.ts';
+import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery } from '../shell/use-query.ts';
 import { CashFlowReport } from './cash-flow/cash-flow-report.tsx';
 import { NetWorthReport } from './net-worth/net-worth-report.tsx';
@@ -49,7 +50,7 @@ export function ReportsView({ budget, page }: { readonly budget: Budget; readonl
         <PeriodChoice period={period} months={monthsFromTo(known?.firstMonth ?? null, known?.lastMonth ?? null)} onLast={setLastMonth} onCount={setCount} />
       </div>
       {currency !== undefined && !span.loading && <Report key={currency} budget={budget} currency={currency} period={period} />}
-      {!loading && currency === undefined && <p className="empty">There is nothing to report yet. Add an account first.</p>}
+      {!loading && currency === undefined && <NoAccountYet budget={budget}>There is nothing to report yet.</NoAccountYet>}
     </>
   );
 }

@@ -1,9 +1,11 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
+import { useMayWrite } from '../budget/role.ts';
 import { decimalMarkOf, minorToDecimalText } from '../money/format.ts';
 import { accountsWithBalances, categoriesByName, payeesInUse, rulesInOrder, type AccountRow, type CategoryRow, type PayeeUseRow, type RuleRow } from '../queries.ts';
 import { useAction } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
+import { NameField } from '../shell/name-field.tsx';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { addRule, deleteRule, renamePayee } from './actions.ts';
 import { RuleForm } from './rule-form.tsx';
@@ -15,14 +17,16 @@ export function RulesView(): ReactNode {
   const { rows: rules } = useQuery<RuleRow>(rulesInOrder);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const { rows: accounts } = useQuery<AccountRow>(accountsWithBalances);
-  const [adding, setAdding] = useState(false);
+  const mayWrite = useMayWrite();
+  const [opened, setAdding] = useState(false);
+  const adding = opened && mayWrite;
   const currency = accounts[0]?.currency ?? 'EUR';
   const nameOf = (categoryId: string | null): string => categories.find((category) => category.id === categoryId)?.name ?? 'a category';
   return (
     <>
       <header className="page-head">
         <h1>Payees and rules</h1>
-        {!adding && (
+        {mayWrite && !adding && (
           <button type="button" className="primary" onClick={() => setAdding(true)}>
             New rule
           </button>
@@ -47,9 +51,11 @@ export function RulesView(): ReactNode {
             {rules.map((rule) => (
               <li key={rule.id}>
                 <span>{ruleSentence(rule, currency, nameOf)}</span>
-                <button type="button" className="quiet" onClick={() => run(() => deleteRule(client, rule.id), 'Rule deleted.')} aria-label={`Delete the rule: ${ruleSentence(rule, currency, nameOf)}`}>
-                  Delete
-                </button>
+                {mayWrite && (
+                  <button type="button" className="quiet" onClick={() => run(() => deleteRule(client, rule.id), 'Rule deleted.')} aria-label={`Delete the rule: ${ruleSentence(rule, currency, nameOf)}`}>
+                    Delete
+                  </button>
+                )}
               </li>
             ))}
           </ul>
@@ -85,8 +91,8 @@ function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => st
         <ul className="payee-list card">
           {payees.map((row) => (
             <li key={row.payee}>
-              <PayeeName
-                payee={row.payee}
+              <NameField
+                name={row.payee}
                 onRename={(name) =>
                   run(
                     () => renamePayee(client, row.payee, name),
@@ -103,28 +109,5 @@ function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => st
         </ul>
       )}
     </section>
-  );
-}
-
-/** A name that is its own field: leaving it, or Enter, saves. */
-function PayeeName({ payee, onRename }: { readonly payee: string; readonly onRename: (name: string) => void }): ReactNode {
-  const [name, setName] = useState(payee);
-  const save = (): void => {
-    const trimmed = name.trim();
-    if (trimmed === '') setName(payee);
-    else if (trimmed !== payee) onRename(trimmed);
-  };
-  return (
-    <input
-      className="plain"
-      aria-label={`Name of ${payee}`}
-      value={name}
-      onChange={(event) => setName(event.target.value)}
-      onBlur={save}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') event.currentTarget.blur();
-        if (event.key === 'Escape') setName(payee);
-      }}
-    />
   );
 }

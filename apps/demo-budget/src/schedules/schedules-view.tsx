@@ -1,9 +1,12 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, categoriesByName, type AccountRow, type CategoryRow, type ScheduleRow } from '../queries.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useAction } from '../shell/failure.tsx';
 import { formatDay, today } from '../shell/locale.ts';
+import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery } from '../shell/use-query.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type DueDay } from './actions.ts';
 import { nextDay } from './occurrences.ts';
@@ -12,13 +15,15 @@ import { ScheduleForm } from './schedule-form.tsx';
 import { useSchedules } from './use-schedules.ts';
 
 /** Entries that come again and again: what is due, and all there are. */
-export function SchedulesView(): ReactNode {
+export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNode {
   const client = useClient();
   const run = useAction();
   const { schedules, due, loading } = useSchedules();
   const { rows: allAccounts } = useQuery<AccountRow>(accountsWithBalances);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
-  const [adding, setAdding] = useState(false);
+  const mayWrite = useMayWrite();
+  const [opened, setAdding] = useState(false);
+  const adding = opened && mayWrite;
   const [edited, setEdited] = useState<ScheduleRow | null>(null);
   const accounts = allAccounts.filter((account) => account.closed === 0);
   if (loading) return null;
@@ -26,7 +31,7 @@ export function SchedulesView(): ReactNode {
     <>
       <header className="page-head">
         <h1>Scheduled</h1>
-        {accounts.length > 0 && !adding && (
+        {mayWrite && accounts.length > 0 && !adding && (
           <button type="button" className="primary" onClick={() => setAdding(true)}>
             New scheduled entry
           </button>
@@ -44,13 +49,14 @@ export function SchedulesView(): ReactNode {
         />
       )}
       {due.length > 0 && <DueList due={due} />}
-      {schedules.length === 0 && !adding && <p className="empty">{accounts.length === 0 ? 'Add an account first.' : 'Rent, wages, the phone bill: what comes again and again needs to be written down once.'}</p>}
+      {schedules.length === 0 && accounts.length > 0 && !adding && <p className="empty">Rent, wages, the phone bill: what comes again and again needs to be written down once.</p>}
+      {accounts.length === 0 && <NoAccountYet budget={budget}>There is no account yet for scheduled entries to go into.</NoAccountYet>}
       {schedules.length > 0 && (
         <section>
           <h2>All</h2>
           <ul className="schedule-list card">
             {schedules.map((schedule) =>
-              schedule.id === edited?.id ? (
+              mayWrite && schedule.id === edited?.id ? (
                 <li key={schedule.id}>
                   <ScheduleForm
                     schedule={edited}
@@ -69,13 +75,15 @@ export function SchedulesView(): ReactNode {
                 </li>
               ) : (
                 <li key={schedule.id} className="schedule">
-                  <button type="button" className="quiet schedule-open" onClick={() => setEdited(schedule)} aria-label={`Change ${schedule.payee}`}>
-                    <span className="payee">{schedule.payee}</span>
-                    <span className="notes">
-                      {schedule.accountName}, {repetitionWords(schedule)}
-                      {nextWords(schedule)}
+                  {mayWrite ? (
+                    <button type="button" className="quiet schedule-open" onClick={() => setEdited(schedule)} aria-label={`Change ${schedule.payee}`}>
+                      <ScheduleWords schedule={schedule} />
+                    </button>
+                  ) : (
+                    <span>
+                      <ScheduleWords schedule={schedule} />
                     </span>
-                  </button>
+                  )}
                   <Amount minor={schedule.amountMinor} currency={schedule.currency} signed />
                 </li>
               ),
@@ -83,6 +91,18 @@ export function SchedulesView(): ReactNode {
           </ul>
         </section>
       )}
+    </>
+  );
+}
+
+function ScheduleWords({ schedule }: { readonly schedule: ScheduleRow }): ReactNode {
+  return (
+    <>
+      <span className="payee">{schedule.payee}</span>
+      <span className="notes">
+        {schedule.accountName}, {repetitionWords(schedule)}
+        {nextWords(schedule)}
+      </span>
     </>
   );
 }
@@ -95,13 +115,14 @@ function nextWords(schedule: ScheduleRow): string {
 function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
   const client = useClient();
   const run = useAction();
+  const mayWrite = useMayWrite();
   const now = today();
   const overdue = due.filter(({ date }) => date <= now);
   return (
     <section aria-label="Due">
       <div className="section-head">
         <h2>Due</h2>
-        {overdue.length > 1 && (
+        {mayWrite && overdue.length > 1 && (
           <button type="button" onClick={() => run(() => enterDays(client, overdue), `${overdue.length} entries added.`)}>
             Enter all {overdue.length} that are due
           </button>
@@ -117,14 +138,16 @@ function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
               </span>
             </span>
             <Amount minor={day.schedule.amountMinor} currency={day.schedule.currency} signed />
-            <span className="buttons">
-              <button type="button" onClick={() => run(() => enterDays(client, [day]), `${day.schedule.payee} was entered.`)} aria-label={`Enter ${day.schedule.payee} of ${formatDay(day.date)}`}>
-                Enter
-              </button>
-              <button type="button" className="quiet" onClick={() => run(() => skipDay(client, day), `${day.schedule.payee} was skipped.`)} aria-label={`Skip ${day.schedule.payee} of ${formatDay(day.date)}`}>
-                Skip
-              </button>
-            </span>
+            {mayWrite && (
+              <span className="buttons">
+                <button type="button" onClick={() => run(() => enterDays(client, [day]), `${day.schedule.payee} was entered.`)} aria-label={`Enter ${day.schedule.payee} of ${formatDay(day.date)}`}>
+                  Enter
+                </button>
+                <button type="button" className="quiet" onClick={() => run(() => skipDay(client, day), `${day.schedule.payee} was skipped.`)} aria-label={`Skip ${day.schedule.payee} of ${formatDay(day.date)}`}>
+                  Skip
+                </button>
+              </span>
+            )}
           </li>
         ))}
       </ul>

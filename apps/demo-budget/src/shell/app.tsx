@@ -3,7 +3,7 @@ import { RockpoolProvider } from '@rockpool/client/react';
 import { useEffect, type ReactNode } from 'react';
 import { AccountsView } from '../accounts/accounts-view.tsx';
 import type { Budget } from '../budget/budget.ts';
-import { useRole } from '../budget/role.ts';
+import { useMayWrite } from '../budget/role.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
 import { EntriesView } from '../entries/entries-view.tsx';
 import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
@@ -19,6 +19,7 @@ import { ShareView } from '../share/share-view.tsx';
 import { SyncBadge } from '../sync/badge.tsx';
 import { SyncView } from '../sync/sync-view.tsx';
 import { FailureNotice } from './failure.tsx';
+import { MainNav } from './main-nav.tsx';
 import { hashOf, usePlace, type Page } from './navigation.ts';
 
 export interface AppProps {
@@ -27,21 +28,6 @@ export interface AppProps {
   /** How this device signs its changes; see budget/device.ts. */
   readonly device: string;
 }
-
-const links: readonly (readonly [Page, string])[] = [
-  ['accounts', 'Accounts'],
-  ['envelopes', 'Budget'],
-  ['import', 'Import'],
-  ['reports', 'Reports'],
-  ['schedules', 'Scheduled'],
-  ['notes', 'Notes'],
-  ['categories', 'Categories'],
-  ['rules', 'Payees'],
-  ['share', 'Share'],
-];
-
-/** Whoever may only look has nothing to import or to plan, and may take everything along. */
-const viewerLinks: typeof links = [...links.filter(([page]) => !['import', 'schedules', 'rules', 'categories', 'share'].includes(page)), ['export', 'Export'], ['share', 'Share']];
 
 const titles: Readonly<Record<Page, string>> = {
   accounts: 'Accounts',
@@ -59,9 +45,10 @@ const titles: Readonly<Record<Page, string>> = {
 };
 
 export function App({ client, budget, device }: AppProps): ReactNode {
-  const { page, accountId } = usePlace();
-  const role = useRole();
-  const current = page === 'entries' ? 'accounts' : page === 'export' && role !== 'viewer' ? 'import' : isReportPage(page) ? 'reports' : page;
+  const place = usePlace();
+  const { page, accountId } = place;
+  const mayWrite = useMayWrite();
+  const current = page === 'entries' ? 'accounts' : page === 'export' && mayWrite ? 'import' : isReportPage(page) ? 'reports' : page;
   useEffect(() => {
     document.title = `${titles[page]} · Rockpool Budget`;
   }, [page]);
@@ -74,16 +61,10 @@ export function App({ client, budget, device }: AppProps): ReactNode {
         <WhoIsHere device={device} page={titles[page]} budget={budget} />
         <SyncBadge budget={budget} />
       </header>
-      <nav className="main-nav" aria-label="Pages">
-        {(role === 'viewer' ? viewerLinks : links).map(([target, word]) => (
-          <a key={target} data-page={target} href={hashOf(budget, { page: target, accountId: target === 'import' ? accountId : '' })} aria-current={current === target ? 'page' : undefined}>
-            {word}
-          </a>
-        ))}
-      </nav>
+      <MainNav budget={budget} place={place} current={current} />
       <main>
         <UpdateOffer />
-        {role === 'viewer' && <p className="looking-only">You may look at this budget, and what you see stays current. To change something, ask an owner.</p>}
+        {!mayWrite && <p className="looking-only">You may look at this budget, and what you see stays current. To change something, ask an owner.</p>}
         <FailureNotice>
           {page === 'accounts' && <AccountsView budget={budget} />}
           {page === 'envelopes' && <EnvelopesView budget={budget} />}
@@ -91,7 +72,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
           {page === 'import' && <ImportView budget={budget} accountId={accountId} />}
           {page === 'export' && <ExportView />}
           {isReportPage(page) && <ReportsView budget={budget} page={page} />}
-          {page === 'schedules' && <SchedulesView />}
+          {page === 'schedules' && <SchedulesView budget={budget} />}
           {page === 'notes' && <NotesView />}
           {page === 'categories' && <CategoriesView />}
           {page === 'rules' && <RulesView />}

@@ -1,5 +1,5 @@
 import { createContext, useCallback, useContext, useMemo, useState, type ReactNode } from 'react';
-import { useRole } from '../budget/role.ts';
+import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
 
@@ -42,7 +42,7 @@ export function FailureNotice({ children }: { readonly children: ReactNode }): R
   const [failure, setFailure] = useState<string | null>(null);
   const [done, setDone] = useState<Done | null>(null);
   const report = useCallback((error: unknown) => setFailure(errorSentence(error)), []);
-  const mayWrite = useRole() !== 'viewer';
+  const mayWrite = useMayWrite();
   const run = useCallback<Actions['run']>(
     (action, words = '') => {
       if (!mayWrite) return setFailure(lookingOnlySentence);
@@ -72,7 +72,7 @@ export function FailureNotice({ children }: { readonly children: ReactNode }): R
         </p>
       )}
       {children}
-      <UndoToast done={done} onDone={say} onFailure={report} />
+      {mayWrite && <UndoToast done={done} onDone={say} onFailure={report} />}
     </ActionContext>
   );
 }

@@ -1,5 +1,6 @@
 import { useClient } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
+import { useMayWrite } from '../budget/role.ts';
 import { categoriesByName, latestConflicts, type CategoryRow, type ConflictRow } from '../queries.ts';
 import { useAction } from '../shell/failure.tsx';
 import { formatDay, formatMoment, locale } from '../shell/locale.ts';
@@ -11,6 +12,7 @@ import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
 export function ConflictList({ device }: { readonly device: string }): ReactNode {
   const client = useClient();
   const run = useAction();
+  const mayWrite = useMayWrite();
   const { rows: conflicts, loading } = useQuery<ConflictRow>(latestConflicts);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const names = new Map(categories.map((category) => [category.id, category.name]));
@@ -30,7 +32,7 @@ export function ConflictList({ device }: { readonly device: string }): ReactNode
               <b>{valueWord(conflict.wonValue, conflict, names, locale)}</b> from {authorWord(conflict.wonBy, device)} replaced <b>{valueWord(conflict.lostValue, conflict, names, locale)}</b> from{' '}
               {authorWord(conflict.lostBy, device)}, {formatMoment(conflict.lostAtMs)}.
             </p>
-            {restoreStatement(conflict) !== undefined && (
+            {mayWrite && restoreStatement(conflict) !== undefined && (
               <button type="button" onClick={() => run(() => restoreLostValue(client, conflict))}>
                 Restore {valueWord(conflict.lostValue, conflict, names, locale)}
               </button>

@@ -1,0 +1,61 @@
+import { useEffect, useState, type ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import { useMayWrite } from '../budget/role.ts';
+import { hashOf, type Page, type Place } from './navigation.ts';
+
+type Link = readonly [Page, string];
+
+/** In view in a narrow window too; all others are a press on "More" away there. */
+const mainLinks: readonly Link[] = [
+  ['accounts', 'Accounts'],
+  ['envelopes', 'Budget'],
+  ['reports', 'Reports'],
+];
+
+const moreLinks: readonly Link[] = [
+  ['import', 'Import'],
+  ['schedules', 'Scheduled'],
+  ['notes', 'Notes'],
+  ['categories', 'Categories'],
+  ['rules', 'Payees'],
+  ['share', 'Share'],
+];
+
+/** Whoever may only look has nothing to import, and may take everything along. */
+const moreLinksToLook: readonly Link[] = moreLinks.map((link) => (link[0] === 'import' ? ['export', 'Export'] : link));
+
+export interface MainNavProps {
+  readonly budget: Budget;
+  readonly place: Place;
+  /** The page of the list that the place belongs to. */
+  readonly current: Page;
+}
+
+/** The list of pages. */
+export function MainNav({ budget, place, current }: MainNavProps): ReactNode {
+  const more = useMayWrite() ? moreLinks : moreLinksToLook;
+  const [open, setOpen] = useState(false);
+  useEffect(() => setOpen(false), [place.page, place.accountId]);
+  const linkTo = ([page, word]: Link): ReactNode => (
+    <a key={page} href={hashOf(budget, { page, accountId: page === 'import' ? place.accountId : '' })} aria-current={current === page ? 'page' : undefined}>
+      {word}
+    </a>
+  );
+  return (
+    <nav
+      className="main-nav"
+      aria-label="Pages"
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') setOpen(false);
+      }}
+    >
+      {mainLinks.map(linkTo)}
+      <button type="button" className={more.some(([page]) => page === current) ? 'more-pages-button here' : 'more-pages-button'} aria-expanded={open} aria-controls="more-pages" onClick={() => setOpen(!open)}>
+        More
+      </button>
+      <div id="more-pages" className={open ? 'more-pages open' : 'more-pages'}>
+        {more.map(linkTo)}
+      </div>
+    </nav>
+  );
+}

@@ -1,0 +1,31 @@
+import { useState, type ReactNode } from 'react';
+import { useMayWrite } from '../budget/role.ts';
+
+export interface NameFieldProps {
+  readonly name: string;
+  readonly onRename: (name: string) => void;
+}
+
+/** A name that is its own field: leaving it, or Enter, saves. For whoever may only look, just the name. */
+export function NameField({ name, onRename }: NameFieldProps): ReactNode {
+  const [typed, setTyped] = useState(name);
+  if (!useMayWrite()) return <span className="name">{name}</span>;
+  const save = (): void => {
+    const trimmed = typed.trim();
+    if (trimmed === '') setTyped(name);
+    else if (trimmed !== name) onRename(trimmed);
+  };
+  return (
+    <input
+      className="plain"
+      aria-label={`Name of ${name}`}
+      value={typed}
+      onChange={(event) => setTyped(event.target.value)}
+      onBlur={save}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') event.currentTarget.blur();
+        if (event.key === 'Escape') setTyped(name);
+      }}
+    />
+  );
+}

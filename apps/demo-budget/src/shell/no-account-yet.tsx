@@ -1,0 +1,14 @@
+import type { ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
+import { useMayWrite } from '../budget/role.ts';
+import { hashOf } from './navigation.ts';
+
+/** On pages that have nothing to show before there is an account: why, and where to add one. */
+export function NoAccountYet({ budget, children }: { readonly budget: Budget; readonly children: ReactNode }): ReactNode {
+  const mayWrite = useMayWrite();
+  return (
+    <p className="empty">
+      {children} {mayWrite && <a href={hashOf(budget)}>Add an account first</a>}
+    </p>
+  );
+}
