@@ -1,4 +1,4 @@
-import type { Page } from 'playwright/test';
+import type { Locator, Page } from 'playwright/test';
 import { expect, test } from './harness/test.ts';
 import { fillAccountForm, openAccount } from './steps/accounts.ts';
 import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
@@ -30,16 +30,25 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await addEntry(page, { payee: 'Kiosk', amount: '2.50', category: 'Leisure' });
   await changeEntry(page, 'Kiosk', { notes: 'two magazines' });
   await expect(ledgerRow(page, 'Kiosk')).toContainText('two magazines');
-  for (const name of ['Accounts', 'Budget', 'Reports', 'Notes', 'Share'] as const) {
+  for (const name of ['Accounts', 'Budget', 'Reports', 'Scheduled', 'Notes', 'Categories', 'Payees', 'Share'] as const) {
     await goTo(page, name);
     await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
     await look(name);
   }
-  // For want of room, this way instead of the list of pages.
-  await goTo(page, 'Reports');
-  await page.getByRole('link', { name: 'Change categories' }).click();
-  await expect(page.getByRole('heading', { level: 1, name: 'Categories' })).toBeVisible();
-  await look('Categories');
+  await page.getByRole('button', { name: 'More' }).click();
+  await look('more pages');
+  await goTo(page, 'Import');
+  await page.getByRole('link', { name: 'Export' }).click();
+  await expect(page.getByRole('heading', { level: 1, name: 'Export' })).toBeVisible();
+  await look('Export');
+  // Large amounts and long names have to fit as well.
+  await openAccount(page, 'Meridian Giro');
+  await addEntry(page, { payee: 'A payee whose name goes on for longer than any phone is wide GmbH & Co. KG', amount: '1234567.89', notes: 'and notes that do so too', category: 'Leisure' });
+  await look('long names');
+  await goTo(page, 'Budget');
+  await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('1,234,570.39');
+  await expectNothingCutOff(page.getByRole('table', { name: /^Budget of / }));
+  await look('large amounts');
   await openSyncPage(page);
   await look('sync');
 });
@@ -48,4 +57,13 @@ test('on a phone of 360 px every page fits its width and does its work', async (
 async function expectNoSidewaysScroll(page: Page, name: string): Promise<void> {
   const { contentWidth, viewWidth } = await page.evaluate(() => ({ contentWidth: document.documentElement.scrollWidth, viewWidth: document.documentElement.clientWidth }));
   expect(contentWidth, name).toBeLessThanOrEqual(viewWidth);
+}
+
+/** All cells of a table stand within it, so that no amount ends at its edge. */
+async function expectNothingCutOff(table: Locator): Promise<void> {
+  const outside = await table.evaluate((element) => {
+    const edge = element.getBoundingClientRect().right;
+    return [...element.querySelectorAll('th, td')].filter((cell) => cell.getBoundingClientRect().right > edge + 1).map((cell) => cell.textContent);
+  });
+  expect(outside).toEqual([]);
 }

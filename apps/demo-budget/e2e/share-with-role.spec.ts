@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test';
 import { expect, test } from './harness/test.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
-import { addEntry, ledgerRow } from './steps/entries.ts';
+import { addEntry, entryButton, ledgerRow } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 import { expectUpToDate, syncBadge } from './steps/sync.ts';
 
@@ -13,13 +13,32 @@ async function invite(page: Page, role: 'viewer' | 'editor' | 'owner'): Promise<
   return await page.getByRole('textbox', { name: 'Invitation' }).inputValue();
 }
 
+/** Nothing on the page that would write, whether it is pressed or typed into. */
+async function expectNothingToChange(page: Page): Promise<void> {
+  const main = page.getByRole('main');
+  await expect(main.getByText('You may look at this budget')).toBeVisible();
+  await expect(main.getByRole('button', { name: /^(New|Add|Assign|Begin|Change|Close this account|Enter|Goal of|Hide|Import|Move|Reconcile|Restore|Select|Skip|Delete)/ })).toHaveCount(0);
+  await expect(main.getByRole('checkbox')).toHaveCount(0);
+  await expect(main.getByRole('textbox')).toHaveCount(0);
+  await expect(main.getByRole('combobox', { name: /^Category of/ })).toHaveCount(0);
+  for (const cleared of await main.getByRole('button', { name: /^(Not c|C)leared: / }).all()) await expect(cleared).toBeDisabled();
+}
+
 test('a viewer sees what an owner enters and changes nothing; as an editor they do; removed, they get nothing more', async ({ newPerson }) => {
   const { page: anna } = await newPerson();
   await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '100' });
-  await addEntry(anna, { payee: 'Market', amount: '20' });
+  await addEntry(anna, { payee: 'Market', amount: '20', category: 'Groceries' });
+  await goTo(anna, 'Notes');
+  await anna.getByRole('button', { name: 'Begin the notes' }).click();
+  await goTo(anna, 'Scheduled');
+  await anna.getByRole('button', { name: 'New scheduled entry' }).click();
+  const scheduled = anna.getByRole('form', { name: 'New scheduled entry' });
+  await scheduled.getByLabel('Payee').fill('Landlord');
+  await scheduled.getByLabel(/^Amount in /).fill('600');
+  await scheduled.getByRole('button', { name: 'Add', exact: true }).click();
   await expectUpToDate(anna);
 
-  const { page: ben } = await newPerson({ link: await invite(anna, 'viewer') });
+  const { page: ben, context: benContext } = await newPerson({ link: await invite(anna, 'viewer') });
   await ben.getByLabel('Your name').fill('Ben');
   await ben.getByRole('button', { name: 'Join' }).click();
   await expect(ben.getByText('You may look at this budget')).toBeVisible();
@@ -29,21 +48,39 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await openAccount(anna, 'Household');
   await addEntry(anna, { payee: 'Kiosk', amount: '3' });
   await expect(ledgerRow(ben, 'Kiosk')).toContainText('-€3.00');
-  await addEntry(ben, { payee: 'Not allowed', amount: '1' });
-  await expect(ben.getByRole('alert')).toContainText('nothing was changed');
-  await expect(ledgerRow(ben, 'Not allowed')).toHaveCount(0);
+  await expectNothingToChange(ben);
+  await entryButton(ben, 'Market').click();
+  await expect(ben.getByRole('region', { name: 'Market' })).toContainText('Groceries');
+  await ben.getByRole('button', { name: 'Close' }).click();
+  for (const name of ['Accounts', 'Budget', 'Reports', 'Scheduled', 'Notes', 'Categories', 'Payees'] as const) {
+    await goTo(ben, name);
+    await expect(ben.getByRole('heading', { level: 1, name })).toBeVisible();
+    await expectNothingToChange(ben);
+  }
+  await openAccount(ben, 'Household');
+  const secondTab = await benContext.newPage();
+  await secondTab.goto(ben.url());
+  await expect(ledgerRow(secondTab, 'Kiosk')).toBeVisible();
+  await expectNothingToChange(secondTab);
 
   await goTo(anna, 'Share');
   await anna.getByLabel('What Ben may do').selectOption('editor');
   await expect(anna.getByLabel('What Ben may do')).toHaveValue('editor');
-  await ben.reload();
-  await expect(ben.getByText('You may look at this budget')).toBeHidden();
+  // While they look, in every tab.
+  for (const tab of [ben, secondTab]) {
+    await expect(tab.getByText('You may look at this budget')).toBeHidden();
+    await expect(tab.getByRole('button', { name: 'New entry' })).toBeVisible();
+  }
   await addEntry(ben, { payee: 'Allowed', amount: '1' });
+  await expect(ledgerRow(secondTab, 'Allowed')).toBeVisible();
   await openAccount(anna, 'Household');
   await expect(ledgerRow(anna, 'Allowed')).toBeVisible();
   await expectUpToDate(ben);
 
   await goTo(anna, 'Share');
+  await anna.getByLabel('What Ben may do').selectOption('viewer');
+  await expect(ben.getByText('You may look at this budget')).toBeVisible();
+  await expectNothingToChange(ben);
   await anna.getByRole('button', { name: 'Remove Ben' }).click();
   await expect(anna.getByText('Nobody has been invited yet.')).toBeVisible();
   await expect(syncBadge(ben)).toHaveText(/No access|Sync stopped/);

@@ -78,5 +78,5 @@ export async function ledgerText(page: Page): Promise<string[]> {
 
 /** Opens the entries of a payee: with notes they are part of what it is called. */
 export function entryButton(page: Page, payee: string): Locator {
-  return page.getByRole('button', { name: /^Change / }).filter({ has: page.getByText(payee, { exact: true }) });
+  return page.getByRole('button', { name: /^(Change|Show) / }).filter({ has: page.getByText(payee, { exact: true }) });
 }

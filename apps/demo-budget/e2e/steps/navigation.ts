@@ -1,7 +1,12 @@
-import type { Page } from 'playwright/test';
+import { expect, type Page } from 'playwright/test';
 
 export async function goTo(page: Page, name: 'Accounts' | 'Budget' | 'Import' | 'Reports' | 'Scheduled' | 'Notes' | 'Categories' | 'Payees' | 'Share'): Promise<void> {
-  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
+  const list = page.getByRole('navigation', { name: 'Pages' });
+  await expect(list).toBeVisible();
+  const link = list.getByRole('link', { name });
+  // In a narrow window most pages are behind a button.
+  if (!(await link.isVisible())) await list.getByRole('button', { name: 'More' }).click();
+  await link.click();
 }
 
 /** The link that this person would send to another. */

@@ -16,7 +16,7 @@ export function ImportView({ budget, accountId }: { readonly budget: Budget; rea
   const [file, setFile] = useState<ChosenFile | null>(null);
   const account = accounts.rows.find((candidate) => candidate.id === accountId) ?? accounts.rows[0];
   const goTo = (id: string | null): void => {
-    location.hash = hashOf(budget, { page: 'import', accountId: id ?? '' });
+    location.hash = id === null ? hashOf(budget) : hashOf(budget, { page: 'import', accountId: id });
   };
 
   if (accounts.loading) return null;
@@ -33,7 +33,7 @@ export function ImportView({ budget, accountId }: { readonly budget: Budget; rea
       <>
         <h1>Import</h1>
         <p>First, an account for the entries to go into.</p>
-        <AccountForm onDone={(id) => (id === null ? (location.hash = hashOf(budget)) : goTo(id))} />
+        <AccountForm onDone={goTo} />
       </>
     );
   }

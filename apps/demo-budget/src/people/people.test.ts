@@ -21,6 +21,7 @@ describe('who is here', () => {
     ['anna maria b', 'AB'],
     ['', ''],
     ['👩 x', '👩X'],
+    ['Somebody (78e9)', 'S'],
   ])('has initials: %s, %s', (name, letters) => expect(initials(name)).toBe(letters));
 });
 

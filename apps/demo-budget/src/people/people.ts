@@ -23,7 +23,7 @@ export function peopleOf(others: readonly Person[], device: string): Somebody[] 
 
 /** Up to two letters for a circle. */
 export function initials(name: string): string {
-  const words = name.split(/\s+/).filter((word) => word !== '');
+  const words = name.split(/\s+/).filter((word) => /^[^\p{Punctuation}]/u.test(word));
   const chosen = words.length > 1 ? [words[0] ?? '', words.at(-1) ?? ''] : words;
   return chosen.map(firstLetter).join('').toLocaleUpperCase();
 }

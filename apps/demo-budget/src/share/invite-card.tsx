@@ -23,9 +23,9 @@ export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
               setLink(null);
             }}
           >
-            {Object.entries(roleWords).map(([value, { title, may }]) => (
+            {Object.entries(roleWords).map(([value, { title }]) => (
               <option key={value} value={value}>
-                {title}: {may}
+                {title}
               </option>
             ))}
           </select>
@@ -34,6 +34,9 @@ export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
           Make a link
         </button>
       </div>
+      <p className="hint" role="status">
+        {roleWords[role].title}: {roleWords[role].may}.
+      </p>
       {link !== null && <CopyLink label="Invitation" link={link} hint="It lets one person in, once, within a week." />}
     </section>
   );

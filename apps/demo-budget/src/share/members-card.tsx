@@ -1,4 +1,4 @@
-import { useClient } from '@rockpool/client/react';
+import { useClient, usePresence } from '@rockpool/client/react';
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
 import type { Budget, BudgetRole } from '../budget/budget.ts';
 import { withDeviceItems } from '../budget/device-items.ts';
@@ -6,6 +6,7 @@ import { forgetBudget } from '../budget/known-budgets.ts';
 import { useRole } from '../budget/role.ts';
 import { errorSentence } from '../shell/error-sentence.ts';
 import { useTask } from '../shell/failure.tsx';
+import { useNow } from '../sync/use-now.ts';
 import { fetchPeople, setRole, type Person } from './members.ts';
 import { roleWords } from './role-words.ts';
 
@@ -27,7 +28,12 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
       ),
     [budget],
   );
-  useEffect(() => void load(), [load]);
+  // The server does not say when somebody joins or leaves: asked when people come and go, and now and then.
+  const present = usePresence()
+    .map(({ principal }) => principal)
+    .join(' ');
+  const nowMs = useNow(10_000);
+  useEffect(() => void load(), [load, present, nowMs]);
 
   const change = (person: Person, to: BudgetRole | null): void =>
     run(async () => {
