@@ -45,4 +45,5 @@ export { createClient } from './create-client.ts';
 export { backupDatabase, deleteDatabase, listDatabases, restoreDatabase, setDatabaseAside, type RestoreOptions } from './databases.ts';
 export type { DatabaseInfo } from './rpc/worker-api.ts';
 export { newId } from './new-id.ts';
+export { searchText } from './search-text.ts';
 export { sql } from './tab/sql.ts';

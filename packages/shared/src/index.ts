@@ -82,7 +82,9 @@ export {
   counterColumnIds,
   documentColumns,
   DEFAULT_MERGE_RULES,
+  DEFAULT_TOKENIZE,
   keyColumns,
+  namedColumns,
   syncedTables,
   valueColumns,
   type ColumnSchema,
@@ -94,6 +96,7 @@ export {
   type IndexSchema,
   type MergeRules,
   type Schema,
+  type SearchIndexSchema,
   type TableSchema,
   type UniqueRule,
 } from './schema/schema.ts';

@@ -1,4 +1,4 @@
-import { decodeSchema } from '@rockpool/shared';
+import { decodeSchema, namedColumns } from '@rockpool/shared';
 
 /** How another tab's schema stands to this tab's. A newer bundle may bring a newer schema. */
 export type SchemaComparison = 'same' | 'theirs-is-newer' | 'mine-is-newer' | 'incompatible';
@@ -26,5 +26,5 @@ export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaCom
 }
 
 function columnsOf(encoded: string): Set<string> {
-  return new Set(decodeSchema(encoded).tables.flatMap((table) => table.columns.map((column) => JSON.stringify([table.name, column.name]))));
+  return new Set(namedColumns(decodeSchema(encoded)).map((named) => JSON.stringify(named)));
 }

@@ -39,7 +39,7 @@ export type Touched = TouchedTables | 'all';
  * What SQLite calls a rowid that is no column of the table. A row that was deleted and inserted again in one transaction counts as changed in the columns that
  * differ, and its rowid is another one all the same. (Inserted again just as it was, it counts as unchanged, and nobody is told of the rowid.)
  */
-const ROWID = 'ROWID';
+export const ROWID = 'ROWID';
 
 /** Whether a commit can have changed the result. Never false when it did. */
 export function mayAffect(touched: Touched, dependencies: QueryDependencies): boolean {

@@ -8,7 +8,7 @@ import { sqlToText, valueToLiteral } from './sql-text.ts';
 type TableConfig = ReturnType<typeof getTableConfig>;
 
 /** Reads one Drizzle table. What a schema cannot say is reported, never dropped in silence. */
-export function drizzleTableToSchema(table: SQLiteTable, rules: Pick<TableSchema, 'synced' | 'merge'>, problems: DeclarationProblem[]): TableSchema {
+export function drizzleTableToSchema(table: SQLiteTable, rules: Pick<TableSchema, 'synced' | 'merge' | 'searchIndexes'>, problems: DeclarationProblem[]): TableSchema {
   const config = getTableConfig(table);
   const report = (column: string | null, problem: string): void => void problems.push({ table: config.name, column, problem });
 

@@ -4,3 +4,4 @@ export { newId } from '../new-id.ts';
 export { defineSchema, type DefineSchemaOptions } from './define-schema.ts';
 export { documentPath } from './document-path.ts';
 export type { DocumentDeclaration, TableMergeRules } from './merge-rules.ts';
+export { matches, searchIndex, type SearchIndex, type SearchIndexOptions } from './search-index.ts';

@@ -1,7 +1,7 @@
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { buildSchema } from './build-schema.ts';
 import { columnIdOf, tableIdOf } from './identity.ts';
-import type { ColumnSchema, ColumnType, DeleteRule, DocumentColumn, ForeignKeyAction, ForeignKeySchema, IndexSchema, MergeRules, Schema, TableSchema, UniqueRule } from './schema.ts';
+import type { ColumnSchema, ColumnType, DeleteRule, DocumentColumn, ForeignKeyAction, ForeignKeySchema, IndexSchema, MergeRules, Schema, SearchIndexSchema, TableSchema, UniqueRule } from './schema.ts';
 
 /** The schema file that an app builds and a server reads: JSON, with this version first. */
 export const SCHEMA_FILE_VERSION = 1;
@@ -42,6 +42,7 @@ function readTable(value: unknown): TableSchema {
       return { name: textOrNull(check['name'], 'check name'), sql: text(check['sql'], 'check') };
     }),
     indexes: list(table['indexes'], 'indexes').map(readIndex),
+    ...(table['searchIndexes'] === undefined ? {} : { searchIndexes: list(table['searchIndexes'], 'searchIndexes').map(readSearchIndex) }),
     merge: readMergeRules(table['merge']),
     synced: flag(table['synced'], 'synced'),
   };
@@ -110,6 +111,11 @@ function readIndex(value: unknown): IndexSchema {
     expressions: texts(index['expressions'], 'index expressions'),
     whereSql: textOrNull(index['whereSql'], 'whereSql'),
   };
+}
+
+function readSearchIndex(value: unknown): SearchIndexSchema {
+  const index = object(value, 'search index');
+  return { name: text(index['name'], 'search index name'), columns: texts(index['columns'], 'search index columns'), tokenize: text(index['tokenize'], 'tokenize') };
 }
 
 function invalid(problem: string): never {

@@ -38,6 +38,19 @@ export interface IndexSchema {
   readonly whereSql: string | null;
 }
 
+/** A full-text index that each device keeps over one table: an FTS5 table of its own name. It decides nothing about rows, so it is no part of the identity. */
+export interface SearchIndexSchema {
+  /** The name to MATCH. */
+  readonly name: string;
+  /** TEXT columns. */
+  readonly columns: readonly string[];
+  /** How text becomes words, as FTS5 has it: `unicode61 remove_diacritics 2`. */
+  readonly tokenize: string;
+}
+
+/** Splits at what is neither letter nor digit; case and accents do not count. */
+export const DEFAULT_TOKENIZE = 'unicode61 remove_diacritics 2';
+
 /** How concurrent writes of one table come together. What is not named here is last writer wins, per column. */
 export interface MergeRules {
   /** What becomes of a row that one device deletes while another updates it, neither seeing the other. */
@@ -75,6 +88,8 @@ export interface TableSchema {
   readonly foreignKeys: readonly ForeignKeySchema[];
   readonly checks: readonly { readonly name: string | null; readonly sql: string }[];
   readonly indexes: readonly IndexSchema[];
+  /** Default: none. */
+  readonly searchIndexes?: readonly SearchIndexSchema[];
   readonly merge: MergeRules;
   /** False: the table stays on its device. */
   readonly synced: boolean;
@@ -112,6 +127,14 @@ export function documentColumns(table: TableSchema): ReadonlyMap<number, Documen
 /** Ids of the columns of each group. */
 export function columnGroups(table: TableSchema): number[][] {
   return table.merge.groups.map((names) => table.columns.filter(({ name }) => names.includes(name)).map(({ id }) => id));
+}
+
+/** Everything that a query can name: table, or search index, and column. */
+export function namedColumns(schema: Schema): (readonly [table: string, column: string])[] {
+  return schema.tables.flatMap(({ name, columns, searchIndexes = [] }) => [
+    ...columns.map((column) => [name, column.name] as const),
+    ...searchIndexes.flatMap((index) => index.columns.map((column) => [index.name, column] as const)),
+  ]);
 }
 
 export function syncedTables(schema: Schema): TableSchema[] {

@@ -1,6 +1,6 @@
 import { MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_LENGTH } from '../document/document-rule.ts';
 import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
-import type { TableSchema } from './schema.ts';
+import type { SearchIndexSchema, TableSchema } from './schema.ts';
 
 /** One thing that is wrong with a schema. All of them are reported at once. */
 export interface SchemaProblem {
@@ -23,6 +23,7 @@ export function schemaProblems(tables: readonly TableSchema[]): SchemaProblem[] 
     if (sharer !== undefined && sharer !== table.name) report(null, `Its id is also that of the table ${sharer}; rename one of them.`);
     ids.set(table.id, table.name);
     reportColumns(table, report);
+    for (const index of table.searchIndexes ?? []) reportSearchIndex(table, index, tables, report);
     if (table.synced) reportSyncedTable(table, names, report);
   }
   return problems;
@@ -40,6 +41,33 @@ function reportColumns(table: TableSchema, report: Report): void {
     const sharer = ids.get(column.id);
     if (sharer !== undefined && sharer !== column.name) report(column.name, `Its id is also that of the column ${sharer}; rename one of them.`);
     ids.set(column.id, column.name);
+  }
+}
+
+/** The tokenizers that SQLite has. */
+const TOKENIZERS: readonly string[] = ['unicode61', 'ascii', 'porter', 'trigram'];
+
+/** FTS5 makes tables of these names for each of its own. */
+const SHADOW_SUFFIXES: readonly string[] = ['', '_data', '_idx', '_content', '_docsize', '_config'];
+
+/** Names that FTS5, or a query that goes from the index to the row, needs for itself. */
+const ROWID_NAMES: readonly string[] = ['rowid', '_rowid_', 'oid'];
+
+function reportSearchIndex(table: TableSchema, index: SearchIndexSchema, tables: readonly TableSchema[], report: Report): void {
+  const name = index.name.toLowerCase();
+  if (name.startsWith(RESERVED_TABLE_PREFIX) || name.startsWith('sqlite_')) report(null, `The name of its search index ${index.name} is reserved; choose another.`);
+  const taken = tables.flatMap((other) => [other.name, ...(other.searchIndexes ?? []).filter((candidate) => candidate !== index).map((candidate) => candidate.name)]);
+  const clash = taken.find((other) => SHADOW_SUFFIXES.some((suffix) => other.toLowerCase() === name + suffix));
+  if (clash !== undefined) report(null, `Its search index ${index.name} needs the name ${clash}, which is taken; give it another name.`);
+  if (!TOKENIZERS.includes(index.tokenize.split(' ')[0] ?? '')) report(null, `Its search index ${index.name} has an unknown tokenizer: it must begin with ${TOKENIZERS.join(', ')}.`);
+  if (table.columns.some((column) => ROWID_NAMES.includes(column.name.toLowerCase()))) report(null, `A table with the search index ${index.name} cannot have a column named rowid, _rowid_ or oid: rows are found by that name.`);
+  if (index.columns.length === 0) report(null, `Its search index ${index.name} needs at least one column.`);
+  for (const [position, columnName] of index.columns.entries()) {
+    const column = table.columns.find((candidate) => candidate.name === columnName);
+    if (column === undefined) report(columnName, `The search index ${index.name} names a column that the table does not have.`);
+    else if (column.type !== 'text') report(columnName, `The search index ${index.name} can only hold TEXT columns.`);
+    else if (columnName.toLowerCase() === 'rank' || columnName.toLowerCase() === name) report(columnName, `The search index ${index.name} needs this name for itself.`);
+    if (index.columns.indexOf(columnName) !== position) report(columnName, `The search index ${index.name} names this column twice.`);
   }
 }
 

@@ -1,10 +1,9 @@
 import { RockpoolError, type Delivery, type ErrorFields, type Outcome, type TableSchema, type ErrorCode } from '@rockpool/shared';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
-import type { Connection } from '../sqlite/connection.ts';
 import type { LookupsByTable } from '../write/table-changes.ts';
 import { applyRows } from './apply-rows.ts';
 import type { PendingChangeset, PendingIndex } from './pending-index.ts';
-import { quietTransaction } from './quiet-transaction.ts';
+import { quietTransaction, type QuietTransactionParts } from './quiet-transaction.ts';
 import { replaceRows } from './replace-rows.ts';
 
 /** The cursor that a delivery brings, and the link that belongs to it. */
@@ -28,8 +27,7 @@ export interface DeliveryLog {
   startOver(epoch: Uint8Array | null, reached: Reached, decidedUpTo: number): void;
 }
 
-export interface ApplyDeliveryInput {
-  readonly connection: Connection;
+export interface ApplyDeliveryInput extends QuietTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly lookups: LookupsByTable;
   /** Kept between deliveries; it is brought up to date here. */
@@ -59,11 +57,11 @@ export function applyDelivery(input: ApplyDeliveryInput): AppliedDelivery {
   return input.delivery.whole ? applyWhole(input) : applyNews(input);
 }
 
-function applyNews({ connection, pending, log, delivery, tablesById, lookups, isFirst = false }: ApplyDeliveryInput): AppliedDelivery {
+function applyNews({ connection, searchIndexes, pending, log, delivery, tablesById, lookups, isFirst = false }: ApplyDeliveryInput): AppliedDelivery {
   const { cursor } = log;
   const { from, to } = delivery;
   if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
-  const { outcomes, touched, changes, withheld } = quietTransaction(connection, () => {
+  const { outcomes, touched, changes, withheld } = quietTransaction({ connection, searchIndexes }, () => {
     const news = newOutcomes(log, delivery, isFirst);
     for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
     const decisions = new Map(news.map(({ sequence, kind }) => [sequence, kind]));
@@ -82,14 +80,14 @@ function applyNews({ connection, pending, log, delivery, tablesById, lookups, is
  * The server's whole state takes the place of what is here. What it has not decided, perhaps because it was restored from a backup,
  * is pending (again) on top; local tables are not touched.
  */
-function applyWhole({ connection, pending, log, delivery, tablesById, epoch = null, isFirst = false }: ApplyDeliveryInput): AppliedDelivery {
+function applyWhole({ connection, searchIndexes, pending, log, delivery, tablesById, epoch = null, isFirst = false }: ApplyDeliveryInput): AppliedDelivery {
   try {
-    const withheld = quietTransaction(connection, () => {
+    const withheld = quietTransaction({ connection, searchIndexes }, () => {
       for (const outcome of newOutcomes(log, delivery, isFirst)) record(log, outcome);
       log.startOver(epoch, delivery, delivery.decidedUpTo);
       pending.clear();
       for (const changeset of log.pendingAfter(0)) pending.add(changeset);
-      const left = replaceRows({ connection, tablesById, pending, groups: delivery.groups });
+      const left = searchIndexes.rebuildAfter(() => replaceRows({ connection, tablesById, pending, groups: delivery.groups }));
       recordWithheld(log, pending, left, new Map());
       return left;
     });

@@ -1,10 +1,16 @@
+import type { SearchIndexes } from '../search/search-indexes.ts';
 import type { Connection } from '../sqlite/connection.ts';
+
+export interface QuietTransactionParts {
+  readonly connection: Connection;
+  readonly searchIndexes: SearchIndexes;
+}
 
 /**
  * One transaction in which rows are written as they are told: without triggers and foreign keys, whose effects came with the changeset that
- * caused them. Rolls back and throws what the body throws.
+ * caused them. Search indexes are no such effects: they are brought up to date here. Rolls back and throws what the body throws.
  */
-export function quietTransaction<T>(connection: Connection, body: () => T): T {
+export function quietTransaction<T>({ connection, searchIndexes }: QuietTransactionParts, body: () => T): T {
   // SQLite ignores these switches inside a transaction.
   connection.setForeignKeys(false);
   connection.setTriggers(false);
@@ -12,6 +18,7 @@ export function quietTransaction<T>(connection: Connection, body: () => T): T {
     connection.exec('BEGIN IMMEDIATE');
     try {
       const result = body();
+      searchIndexes.catchUp();
       connection.exec('COMMIT');
       return result;
     } catch (thrown) {

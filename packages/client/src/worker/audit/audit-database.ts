@@ -29,7 +29,7 @@ export interface AuditDatabaseOptions {
 }
 
 export function toAuditDatabase({ database, pending, log, onApplied }: AuditDatabaseOptions): AuditDatabase {
-  const { connection, tablesById, meta, schema } = database;
+  const { connection, searchIndexes, tablesById, meta, schema } = database;
   const knowPending = (): void => {
     for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
   };
@@ -49,7 +49,7 @@ export function toAuditDatabase({ database, pending, log, onApplied }: AuditData
         const rangeCount = rangeCounts.get(differing.tableId);
         if (table === undefined || rangeCount === undefined) throw new RockpoolError('frame-unexpected', { problem: 'an audit answer about what was not asked' });
         const theirs = answer.groups.find(({ tableId }) => tableId === table.id);
-        const { rowCount, touched } = repairRows({ connection, tablesById, pending, log }, table, rangeCount, differing, theirs);
+        const { rowCount, touched } = repairRows({ connection, searchIndexes, tablesById, pending, log }, table, rangeCount, differing, theirs);
         onApplied(touched);
         return { table: table.name, rowCount };
       });

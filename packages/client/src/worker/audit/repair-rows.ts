@@ -2,13 +2,11 @@ import { auditedColumnIds, cellValuesEqual, documentColumns, keyToString, TableF
 import { recordWithheld, type DeliveryLog } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
-import { quietTransaction } from '../apply/quiet-transaction.ts';
+import { quietTransaction, type QuietTransactionParts } from '../apply/quiet-transaction.ts';
 import { toColumnValue } from '../documents/column-value.ts';
-import type { Connection } from '../sqlite/connection.ts';
 import { baseRowSlices, type BaseRow } from './base-rows.ts';
 
-export interface RepairParts {
-  readonly connection: Connection;
+export interface RepairParts extends QuietTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly pending: PendingIndex;
   readonly log: DeliveryLog;
@@ -19,10 +17,10 @@ export interface RepairParts {
  * many rows were replaced, added or removed, and the tables touched.
  */
 export function repairRows(parts: RepairParts, table: TableSchema, rangeCount: number, { ranges }: DifferingTable, theirs: ChangeGroup | undefined): { readonly rowCount: number; readonly touched: ReadonlySet<string> } {
-  const { connection, tablesById, pending, log } = parts;
+  const { connection, searchIndexes, tablesById, pending, log } = parts;
   const { wrong, extra } = compare(parts, table, rangeCount, new Set(ranges), rowsOf(table, theirs));
   const groups = [toGroup(table, 'delete', extra), toGroup(table, 'insert', wrong)].filter(({ rowCount }) => rowCount > 0);
-  const applied = quietTransaction(connection, () => {
+  const applied = quietTransaction({ connection, searchIndexes }, () => {
     const result = applyRows({ connection, tablesById, pending, decisions: new Map(), groups });
     recordWithheld(log, pending, result.withheld, new Map());
     return result;

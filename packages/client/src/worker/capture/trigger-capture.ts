@@ -3,6 +3,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { quotedColumns, type CaptureTable } from './capture-table.ts';
 import { ChangeCollector, type Capture, type CapturedChanges } from './captured-changes.ts';
+import { evictionConditions } from './evicted-rows.ts';
 import { requireSendable } from './sendable-value.ts';
 
 /** Temporary tables and triggers of capture have this prefix; policies allow only these triggers to write these tables. */
@@ -148,7 +149,7 @@ function captureDdl(table: CaptureTable): string {
   const keyChanged = table.keyPositions.map((position) => quoteName(table.columns[position]?.name ?? '')).map((name) => `old.${name} IS NOT new.${name}`);
   const logOld = `INSERT INTO ${log} (was_there, ${logColumns.join(', ')}) VALUES (1, ${oldValues});`;
   const logAbsent = `INSERT INTO ${log} (was_there, ${table.keyPositions.map((position) => `c${position}`).join(', ')}) VALUES (0, ${newKey.join(', ')});`;
-  const logEvicted = uniqueConditions(table)
+  const logEvicted = evictionConditions(table.schema)
     .map((condition) => `INSERT INTO ${log} (was_there, ${logColumns.join(', ')}) SELECT 1, ${quotedColumns(table, 'evicted.').join(', ')} FROM main.${target} AS evicted WHERE ${condition};`)
     .join('\n    ');
   const trigger = (name: (typeof TRIGGER_NAMES)[number], event: string, condition: string, body: string): string =>
@@ -161,23 +162,4 @@ function captureDdl(table: CaptureTable): string {
     trigger('update', 'AFTER UPDATE', ` AND (${keyChanged.join(' OR ')})`, logAbsent),
     trigger('delete', 'BEFORE DELETE', '', logOld),
   ].join('\n  ');
-}
-
-/** For each way in which two rows can be in each other's place: the rows that `new` would meet. */
-function uniqueConditions(table: CaptureTable): string[] {
-  const { schema } = table;
-  const byColumns = [schema.primaryKey, ...schema.uniques].map((names) =>
-    names.map((name) => `evicted.${quoteName(name)} = new.${quoteName(name)}`).join(' AND '),
-  );
-  // An index may be on expressions: these are computed over `new` as if it were a row of the table.
-  const asRow = schema.columns.map(({ name }) => `new.${quoteName(name)} AS ${quoteName(name)}`).join(', ');
-  const byIndexes = schema.indexes
-    .filter(({ unique }) => unique)
-    .map(({ expressions }) =>
-      expressions
-        .map((expression) => expression.replace(/\s+(ASC|DESC)\s*$/i, ''))
-        .map((expression) => `(${expression}) = (SELECT ${expression} FROM (SELECT ${asRow}))`)
-        .join(' AND '),
-    );
-  return [...byColumns, ...byIndexes];
 }

@@ -1,10 +1,11 @@
-import { buildSchema, decodeSchema, encodeSchema, RockpoolError, tableToDdl, type Schema } from '@rockpool/shared';
+import { buildSchema, decodeSchema, encodeSchema, namedColumns, RockpoolError, tableToDdl, type Schema } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
+import { createSearchIndexes, dropSearchIndexes } from '../search/install-search-indexes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from './internal-tables.ts';
 import type { Meta } from './meta.ts';
-import { hasMigrations, rememberMigrations, runMigrations } from './run-migrations.ts';
+import { hasMigrations, hasNews, rememberMigrations, runMigrations } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from './schema-change.ts';
 
 /** What opening found and did: a fresh file, the same schema, or one that was extended. */
@@ -39,9 +40,9 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
       if (migrations === null && hasMigrations(meta)) throw new RockpoolError('schema-incompatible', { problem: 'this database is brought on by migrations, and none were given' });
     }
     const storedJson = meta.schemaJson;
-    if (migrations !== null && (isFresh || hasMigrations(meta))) runMigrations({ ...options, connection, meta }, migrations, decodeSchema(storedJson), schema);
+    if (migrations !== null && (isFresh || hasMigrations(meta))) migrate(connection, meta, decodeSchema(storedJson), { ...options, migrations });
     else {
-      if (storedJson !== wantedJson) for (const step of planSchemaChange(decodeSchema(storedJson), schema)) runStep(connection, step);
+      if (storedJson !== wantedJson) extend(connection, decodeSchema(storedJson), schema);
       // It is where they lead, so they are done with.
       if (migrations !== null) rememberMigrations(meta, migrations);
     }
@@ -51,6 +52,18 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
     meta.set('schema_hash', schema.hash);
     return isFresh ? 'created' : 'extended';
   });
+}
+
+function extend(connection: Connection, stored: Schema, wanted: Schema): void {
+  for (const step of [...dropSearchIndexes(stored, wanted), ...planSchemaChange(stored, wanted), ...createSearchIndexes(stored, wanted)]) runStep(connection, step);
+}
+
+/** A migration may build a table anew, whose rows then have other rowids, by which search indexes name them. */
+function migrate(connection: Connection, meta: Meta, stored: Schema, { schema, migrations, undecided }: InstallOptions & { readonly migrations: readonly Migration[] }): void {
+  const brings = hasNews(meta, migrations) || encodeSchema(stored) !== encodeSchema(schema);
+  if (brings) for (const step of dropSearchIndexes(stored, NOTHING_YET)) runStep(connection, step);
+  runMigrations({ connection, meta, undecided }, migrations, stored, schema);
+  if (brings) for (const step of createSearchIndexes(NOTHING_YET, schema)) runStep(connection, step);
 }
 
 /** What a fresh database holds before the first migration. */
@@ -65,17 +78,16 @@ export function requireInstalled(connection: Connection, meta: Meta, schema: Sch
   requireOurs(connection, meta);
   const storedJson = meta.schemaJson;
   if (storedJson === encodeSchema(schema)) return 'same';
-  const stored = new Set(decodeSchema(storedJson).tables.flatMap(({ name, columns }) => columns.map((column) => JSON.stringify([name, column.name]))));
-  for (const { name, columns } of schema.tables) {
-    for (const column of columns) {
-      if (!stored.has(JSON.stringify([name, column.name]))) throw new RockpoolError('storage-missing', { table: name, column: column.name });
-    }
+  const stored = new Set(namedColumns(decodeSchema(storedJson)).map((named) => JSON.stringify(named)));
+  for (const named of namedColumns(schema)) {
+    if (!stored.has(JSON.stringify(named))) throw new RockpoolError('storage-missing', { table: named[0], column: named[1] });
   }
   return 'extended';
 }
 
 function create(connection: Connection, meta: Meta, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
   for (const sql of [...internalDdl(), ...schema.tables.flatMap(tableToDdl)]) connection.exec(sql);
+  for (const step of createSearchIndexes(NOTHING_YET, schema)) runStep(connection, step);
   meta.set('storage_format', STORAGE_FORMAT);
   meta.set('site_id', randomBytes(SITE_ID_BYTES));
   meta.set('schema_json', encodeSchema(schema));

@@ -17,6 +17,7 @@ import { Parked } from '../changelog/parked.ts';
 import { whereIs } from '../changelog/where-is.ts';
 import { writeFates } from '../changelog/write-fates.ts';
 import { documentSupport, documentTables } from '../documents/load-document-support.ts';
+import { SearchIndexes } from '../search/search-indexes.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
@@ -69,6 +70,7 @@ export interface OpenDatabase extends LocalDatabase {
   readonly changelog: Changelog;
   readonly outbox: Outbox;
   readonly parked: Parked;
+  readonly searchIndexes: SearchIndexes;
   /** Of this opening: another one begins where the changelog ends. */
   readonly localTime: LocalTime;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -140,8 +142,9 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   const parked = new Parked(connection, changelog);
   const localTime = createLocalTime(lastStamp(changelog.head(), meta.clockContact), nowMs, options.elapsedMs ?? ((): number => performance.now()));
   const capture = role === 'writer' ? createCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table))) : null;
+  const searchIndexes = new SearchIndexes(connection, role === 'writer' ? schema : { tables: [] });
   const transaction =
-    capture === null ? null : new WriteTransaction({ connection, schema, capture, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
+    capture === null ? null : new WriteTransaction({ connection, schema, capture, searchIndexes, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
   let closed = false;
 
   const requireOpen = (): void => {
@@ -178,6 +181,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     changelog,
     outbox,
     parked,
+    searchIndexes,
     localTime,
     randomBytes: options.randomBytes,
     schemaState: () => schemaState,
@@ -196,7 +200,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     },
     dependencies(statement: SqlStatement): QueryDependencies {
       requireOpen();
-      return queryDependencies(connection, statement);
+      return queryDependencies(connection, schema, statement);
     },
     write(request: WriteRequest): WriteOutcome {
       const writer = requireWriter();

@@ -45,6 +45,11 @@ export function hasMigrations(meta: Meta): boolean {
   return readDone(meta).length > 0;
 }
 
+/** Whether there are any that were not carried out. */
+export function hasNews(meta: Meta, migrations: readonly Migration[]): boolean {
+  return migrations.length > readDone(meta).length;
+}
+
 function readDone(meta: Meta): readonly (readonly [tag: string, hash: string])[] {
   return JSON.parse((meta.get('migrations_json') ?? '[]') as string) as [string, string][];
 }

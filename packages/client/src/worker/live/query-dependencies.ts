@@ -1,18 +1,28 @@
-import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
+import type { Schema } from '@rockpool/shared';
+import { ROWID, type QueryDependencies, type TableDependency } from '../../rpc/query-dependencies.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
 import { constantLookups, type BTree, type Instruction } from './constant-lookups.ts';
 
 /** What a query reads, as SQLite itself finds it: tables and columns while compiling it, the rows from what it was compiled to. */
-export function queryDependencies(connection: Connection, { sql, params }: SqlStatement): QueryDependencies {
+export function queryDependencies(connection: Connection, schema: Schema, { sql, params }: SqlStatement): QueryDependencies {
   const statement = connection.prepare(sql, READ_POLICY);
   try {
     const lookups = statement.readOnly ? constantLookups(programOf(connection, sql), bTreesOf(connection), params) : new Map();
-    return [...statement.columnsRead].map(([table, columns]) => ({ table, columns: [...columns], lookups: lookups.get(table) ?? null }));
+    return [...statement.columnsRead].map(([table, columns]) => ofSearchIndex(schema, table, columns) ?? { table, columns: [...columns], lookups: lookups.get(table) ?? null });
   } finally {
     statement.release();
   }
+}
+
+/** Commits say what they change in tables. Who reads a search index reads the columns that it is of. */
+function ofSearchIndex({ tables }: Schema, name: string, columns: ReadonlySet<string>): TableDependency | null {
+  for (const table of tables) {
+    const index = table.searchIndexes?.find((candidate) => candidate.name === name);
+    if (index !== undefined) return { table: table.name, columns: columns.has(ROWID) ? [...index.columns, ROWID] : index.columns, lookups: null };
+  }
+  return null;
 }
 
 function programOf(connection: Connection, sql: string): Instruction[] {

@@ -10,6 +10,8 @@ export const SQLITE_READONLY = 8;
 export const SQLITE_INTERRUPT = 9;
 export const SQLITE_IOERR = 10;
 export const SQLITE_CORRUPT = 11;
+/** Of a virtual table: the index, not the file. */
+export const SQLITE_CORRUPT_VTAB = 267;
 export const SQLITE_FULL = 13;
 export const SQLITE_CANTOPEN = 14;
 export const SQLITE_SCHEMA = 17;

@@ -13,6 +13,7 @@ import {
   SQLITE_CONSTRAINT_TRIGGER,
   SQLITE_CONSTRAINT_UNIQUE,
   SQLITE_CORRUPT,
+  SQLITE_CORRUPT_VTAB,
   SQLITE_ERROR,
   SQLITE_FULL,
   SQLITE_IOERR,
@@ -72,6 +73,7 @@ export function sqliteError(failure: SqliteFailure): RockpoolError {
   const primaryCode = resultCode & 0xff;
   if (primaryCode === SQLITE_CONSTRAINT) return constraintError(failure);
   const fields: Record<string, string | number> = { sqliteCode: resultCode };
+  if (resultCode === SQLITE_CORRUPT_VTAB) return new RockpoolError('search-index-damaged', fields);
   if (resultCode === SQLITE_IOERR_CORRUPTFS) return new RockpoolError('storage-corrupt', fields);
   if (primaryCode === SQLITE_TOOBIG) return new RockpoolError('value-invalid', { problem: 'too-large' });
   const code = PRIMARY_CODES.get(primaryCode) ?? 'internal';

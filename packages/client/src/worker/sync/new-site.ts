@@ -20,7 +20,7 @@ import type { OpenDatabase } from '../database/open-database.ts';
 export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log: DeliveryLog, firstOwn: number): ReadonlySet<string> {
   const { connection, tablesById, meta } = database;
   try {
-    return quietTransaction(connection, () => {
+    return quietTransaction(database, () => {
       for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
       const leaving = new Map(pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]));
       const { touched, withheld } = applyRows({ connection, tablesById, pending, decisions: leaving, groups: [] });

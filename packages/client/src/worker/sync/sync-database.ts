@@ -24,7 +24,7 @@ export interface SyncDatabaseOptions {
 
 /** The local database as sync sees it. */
 export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseOptions): SyncDatabase {
-  const { meta, outbox, parked, changelog, connection, tablesById, localTime } = database;
+  const { meta, outbox, parked, changelog, connection, searchIndexes, tablesById, localTime } = database;
   const lookups = lookupsByTable(syncedTables(database.schema));
   const pending = new PendingIndex();
   const log = deliveryLog(database, serverNowMs);
@@ -98,7 +98,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
     applyDelivery(delivery: Delivery): boolean {
-      const { touched, changes } = applyDelivery({ connection, tablesById, lookups, pending, log, delivery, epoch: epochThere, isFirst });
+      const { touched, changes } = applyDelivery({ connection, searchIndexes, tablesById, lookups, pending, log, delivery, epoch: epochThere, isFirst });
       const madeAnew = makeDependentEditsAnew(database);
       applied(
         new Set([...touched, ...madeAnew]),

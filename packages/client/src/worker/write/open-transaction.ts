@@ -40,10 +40,11 @@ export class OpenTransaction {
   /** Sees what the transaction wrote so far. */
   query({ sql, params }: SqlStatement): EncodedRows {
     return this.during(() => {
-      const { connection } = this.writer.parts;
+      const { connection, searchIndexes } = this.writer.parts;
       const statement = connection.prepare(sql, READ_POLICY);
       try {
         if (!statement.readOnly) throw new RockpoolError('sql-read-only');
+        searchIndexes.catchUpFor(statement);
         statement.bindParams(params);
         return connection.underPolicy(READ_POLICY, () => encodeRows(statement, connection.runtime.memory));
       } finally {

@@ -1,5 +1,6 @@
 import { RESERVED_TABLE_PREFIX, RockpoolError, type Schema } from '@rockpool/shared';
 import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
+import { SEARCH_PREFIX } from '../search/search-index-sql.ts';
 import {
   ACTION_ALTER_TABLE,
   ACTION_ATTACH,
@@ -97,18 +98,23 @@ export const READ_POLICY: SqlPolicy = {
  */
 export function createWritePolicy(schema: Schema): SqlPolicy {
   const synced = new Set(schema.tables.filter((table) => table.synced).map(({ name }) => name.toLowerCase()));
-  const declared = new Set(schema.tables.map(({ name }) => name.toLowerCase()));
+  const searchIndexes = new Set(schema.tables.flatMap((table) => (table.searchIndexes ?? []).map(({ name }) => name.toLowerCase())));
+  const declared = new Set([...schema.tables.map(({ name }) => name.toLowerCase()), ...searchIndexes]);
+  const searched = new Set(schema.tables.filter((table) => table.searchIndexes !== undefined).map(({ name }) => name.toLowerCase()));
   return {
     name: 'write',
     refuse(action) {
       const { code } = action;
       const first = action.first.toLowerCase();
       const second = action.second.toLowerCase();
-      if (WRITES.has(code) && isReserved(first) && !isCapture(action)) return forbidden('internal-table', { table: first });
+      if (WRITES.has(code) && isReserved(first) && !isOwnTrigger(action)) return forbidden('internal-table', { table: first });
+      if (WRITES.has(code) && searchIndexes.has(first)) return forbidden('search-index', { table: first });
+      // Search indexes name rows by it.
+      if (code === ACTION_UPDATE && searched.has(first) && action.second === 'ROWID') return forbidden('rowid', { table: first });
       if (DEFINITIONS.has(code) && isReserved(first)) return forbidden('reserved-name', { name: first });
       if (code === ACTION_SAVEPOINT && isReserved(second)) return forbidden('reserved-name', { name: second });
       if (SHADOWING.has(code) && declared.has(first)) return forbidden('name-taken', { name: first });
-      if (code === ACTION_DROP_TABLE && declared.has(first)) return forbidden('schema', { table: first });
+      if ((code === ACTION_DROP_TABLE || code === ACTION_DROP_VTABLE) && declared.has(first)) return forbidden('schema', { table: first });
       if (INDEXING.has(code) && (synced.has(second) || isReserved(second))) return forbidden('schema', { table: second });
       if (code === ACTION_ALTER_TABLE && (declared.has(second) || isReserved(second))) return forbidden('schema', { table: second });
       return refuseAlways(action);
@@ -145,13 +151,18 @@ function refuseAlways({ code, first }: SqlAction): RockpoolError | null {
   return null;
 }
 
+/** Whether it is the name of a temporary table or trigger that writes down what the app's statements do to rows. */
+export function isLog(name: string): boolean {
+  return name.startsWith(CAPTURE_PREFIX) || name.startsWith(SEARCH_PREFIX);
+}
+
 function isReserved(name: string): boolean {
   return name.startsWith(RESERVED_TABLE_PREFIX);
 }
 
-/** The triggers of capture log into the tables of capture. */
-function isCapture({ first, trigger }: SqlAction): boolean {
-  return first.startsWith(CAPTURE_PREFIX) && trigger.startsWith(CAPTURE_PREFIX);
+/** The triggers of capture, and those of search indexes, log into tables of their own. */
+function isOwnTrigger({ first, trigger }: SqlAction): boolean {
+  return isLog(first) && isLog(trigger);
 }
 
 function forbidden(problem: string, fields: Readonly<Record<string, string>> = {}): RockpoolError {

@@ -4,12 +4,12 @@ import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts'
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { CapturedChanges, Capture } from '../capture/captured-changes.ts';
 import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
-import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import type { Meta } from '../database/meta.ts';
 import { documentAuthor } from '../documents/generation.ts';
 import { documentSupport, documentTables, type DocumentTables } from '../documents/load-document-support.ts';
+import type { SearchIndexes } from '../search/search-indexes.ts';
 import type { SqlPolicy } from '../sqlite/authorizer.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
@@ -18,12 +18,13 @@ import { findHiddenBases } from './hidden-bases.ts';
 import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
-import { createWritePolicy } from './sql-policy.ts';
+import { createWritePolicy, isLog } from './sql-policy.ts';
 
 export interface WriteParts {
   readonly connection: Connection;
   readonly schema: Schema;
   readonly capture: Capture;
+  readonly searchIndexes: SearchIndexes;
   readonly changelog: Changelog;
   readonly requests: RequestLog;
   readonly meta: Meta;
@@ -47,7 +48,7 @@ export interface BodyResult {
 /**
  * One local write, from BEGIN to COMMIT:
  *
- *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ merge rules ─ changelog ─ request recorded ─ COMMIT
+ *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ merge rules ─ changelog ─ search indexes ─ request recorded ─ COMMIT
  *
  * 1. Rows, changeset and request id commit together or not at all: whatever throws on the way rolls everything back.
  * 2. Nothing about the database is kept in memory between two writes, so that there is nothing to put right after a rollback.
@@ -102,7 +103,7 @@ export class WriteTransaction {
 
   /** Runs them in order. A row of equal statements, as imports have it, prepares once. */
   runStatements(statements: readonly SqlStatement[]): Pick<BodyResult, 'results' | 'tablesWritten'> {
-    const { connection } = this.parts;
+    const { connection, searchIndexes } = this.parts;
     const results: StatementOutcome[] = [];
     const tablesWritten = new Set<string>();
     for (let next = 0; next < statements.length; ) {
@@ -110,13 +111,14 @@ export class WriteTransaction {
       const statement = connection.prepare(sql, this.policy);
       const named = [...statement.tablesWritten];
       const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
-      // Capture's triggers write its log; SQLite itself writes the schema.
-      for (const table of named) if (!table.startsWith('sqlite_') && !table.startsWith(CAPTURE_PREFIX)) tablesWritten.add(table);
+      // Our triggers write logs; SQLite itself writes the schema.
+      for (const table of named) if (!table.startsWith('sqlite_') && !isLog(table)) tablesWritten.add(table);
       const changesRows = named.length > 0 && !changesSchema;
       try {
         for (; next < statements.length; next++) {
           const { sql: nextSql, params } = statements[next] as SqlStatement;
           if (nextSql !== sql) break;
+          searchIndexes.catchUpFor(statement);
           const rows = this.runOne(statement, params);
           results.push({ changes: changesRows ? connection.changes : 0, ...rows });
         }
@@ -152,9 +154,9 @@ export class WriteTransaction {
     return this.log(done, captured);
   }
 
-  /** Puts what was captured into the changelog, as one changeset. The last step before COMMIT. */
+  /** Puts what was captured into the changelog, as one changeset, and its words into the search indexes. The last step before COMMIT. */
   log(done: BodyResult, captured: CapturedChanges): WriteOutcome {
-    const { changelog, connection, meta, localTime } = this.parts;
+    const { changelog, connection, meta, localTime, searchIndexes } = this.parts;
     const described = tableChanges(connection, this.lookups, captured);
     const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);
     const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
@@ -164,6 +166,7 @@ export class WriteTransaction {
       const hiddenBases = findHiddenBases(connection, changes.groups);
       sequence = changelog.append({ ...changes, atomic: done.atomic, hiddenBases, base: meta.cursor }, localTime);
     }
+    searchIndexes.catchUp();
     return { results: done.results, touchedTables: [...touched], changes: described, sequence, repeated: false };
   }
 

@@ -1,0 +1,70 @@
+import { DEFAULT_TOKENIZE, type SearchIndexSchema } from '@rockpool/shared';
+import { getTableName, sql, type SQL } from 'drizzle-orm';
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { searchText } from '../search-text.ts';
+import type { DeclarationProblem } from './problems.ts';
+
+export interface SearchIndexOptions {
+  /** TEXT columns of the table. */
+  readonly columns: readonly SQLiteColumn[];
+  /** The name to MATCH. Default: the table's, with `_search`. */
+  readonly name?: string;
+  /**
+   * A tokenizer of FTS5 with its options. Default `unicode61 remove_diacritics 2`: words are runs of letters and digits, and neither case nor accents count.
+   * `trigram` finds any three letters or more in the middle of a word too, for about three times the space.
+   */
+  readonly tokenize?: string;
+}
+
+/** A full-text index as it was declared. */
+export class SearchIndex {
+  readonly table: SQLiteTable;
+  readonly name: string;
+  readonly columns: readonly SQLiteColumn[];
+  readonly tokenize: string;
+
+  constructor(table: SQLiteTable, { columns, name, tokenize }: SearchIndexOptions) {
+    this.table = table;
+    this.name = name ?? `${getTableName(table)}_search`;
+    this.columns = columns;
+    this.tokenize = tokenize ?? DEFAULT_TOKENIZE;
+  }
+}
+
+/**
+ * Declares a full-text index over a table: an FTS5 table that Rockpool makes on each device, fills, and keeps as the rows are, whoever writes them. Nothing of
+ * it is sent. Give it to `defineSchema` with the tables; find rows with `matches`, or with MATCH in plain SQL.
+ *
+ * ```ts
+ * export const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), note: text() });
+ * export const todoSearch = searchIndex(todo, { columns: [todo.title, todo.note] });
+ * export const schema = defineSchema({ todo, todoSearch });
+ * ```
+ */
+export function searchIndex(table: SQLiteTable, options: SearchIndexOptions): SearchIndex {
+  return new SearchIndex(table, options);
+}
+
+/**
+ * The condition that a row of the index's table has what a person typed: every word, the beginning of a word being enough. Whatever was typed, it is no
+ * syntax error; without any word it finds nothing.
+ *
+ * ```ts
+ * database.select().from(todo).where(matches(todoSearch, 'milk bre'));
+ * ```
+ */
+export function matches(index: SearchIndex, typed: string): SQL<boolean> {
+  const name = sql.identifier(index.name);
+  return sql<boolean>`${sql.identifier(getTableName(index.table))}.rowid IN (SELECT rowid FROM ${name} WHERE ${name} MATCH ${searchText(typed)})`;
+}
+
+/** The indexes by table name; what cannot be meant is reported. Whether a column can be searched is for the schema to say. */
+export function readSearchIndexes(declared: readonly SearchIndex[], problems: DeclarationProblem[]): Map<string, SearchIndexSchema[]> {
+  for (const { table, name, columns } of declared) {
+    for (const column of columns) {
+      if (column.table !== table) problems.push({ table: getTableName(table), column: column.name, problem: `The search index ${name} names this column, which is one of another table.` });
+    }
+  }
+  const byTable = Map.groupBy(declared, ({ table }) => getTableName(table));
+  return new Map([...byTable].map(([table, indexes]) => [table, indexes.map(({ name, columns, tokenize }) => ({ name, columns: columns.map((column) => column.name), tokenize }))]));
+}

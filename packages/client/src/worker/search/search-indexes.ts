@@ -1,0 +1,72 @@
+import { RockpoolError, type Schema } from '@rockpool/shared';
+import type { Connection } from '../sqlite/connection.ts';
+import type { Statement } from '../sqlite/statement.ts';
+import { catchUpSql, checkSearchIndexSql, createLogSql, createLogTriggersSql, dropLogSql, rebuildSearchIndexSql, SEARCH_PREFIX, type SearchLog } from './search-index-sql.ts';
+
+/**
+ * Keeps the full-text indexes of one writer as their tables are, in the same transactions:
+ *
+ *   rows change ── temporary triggers ──► log: which rows, and what the index has of them ── catchUp ──► index
+ *
+ * 1. Temporary triggers also run while those of the app are off: for deliveries, rebases, undo and repairs.
+ * 2. The index catches up once a transaction, before COMMIT, or when a statement of it is about to read the index. FTS5 writes out what it gathered whenever a
+ *    statement begins: row by row it would take 200 µs a row, all at once it takes 5.
+ * 3. The log is a temporary table: what is rolled back leaves it too.
+ */
+export class SearchIndexes {
+  private readonly connection: Connection;
+  private readonly logs: readonly SearchLog[];
+  private readonly names: ReadonlySet<string>;
+  private readonly isBehindSql: string;
+
+  /** For a connection that only reads, give a schema of nothing. */
+  constructor(connection: Connection, { tables }: Pick<Schema, 'tables'>) {
+    this.connection = connection;
+    this.logs = tables.flatMap((table) => (table.searchIndexes ?? []).map((index) => ({ table, index }))).map((parts, number) => ({ ...parts, name: `${SEARCH_PREFIX}${number}` }));
+    this.names = new Set(this.logs.map(({ index }) => index.name));
+    this.isBehindSql = `SELECT ${this.logs.map(({ name }) => `EXISTS (SELECT 1 FROM temp.${name})`).join(' OR ')}`;
+    this.startLogging();
+  }
+
+  /** Brings the indexes up to what the transaction has written. Call it before COMMIT. */
+  catchUp(): void {
+    if (this.logs.length === 0 || this.connection.value(this.isBehindSql) === 0) return;
+    for (const log of this.logs) for (const sql of catchUpSql(log)) this.connection.run(sql);
+  }
+
+  /** The same where the statement reads one of them. */
+  catchUpFor(statement: Statement): void {
+    if (this.logs.length > 0 && [...statement.columnsRead.keys()].some((name) => this.names.has(name))) this.catchUp();
+  }
+
+  /** For a body that writes most rows anew, inside a transaction: the indexes are made anew after it, which costs half. */
+  rebuildAfter<T>(body: () => T): T {
+    if (this.logs.length === 0) return body();
+    for (const log of this.logs) this.connection.exec(dropLogSql(log));
+    const result = body();
+    for (const { index } of this.logs) this.connection.run(rebuildSearchIndexSql(index));
+    this.startLogging();
+    return result;
+  }
+
+  /** Makes anew what is not as its table is. Returns the names of those indexes. Takes about 2 µs a row. */
+  repair(): string[] {
+    const damaged = this.logs.filter(({ index }) => !this.isWhole(checkSearchIndexSql(index)));
+    for (const { index } of damaged) this.connection.run(rebuildSearchIndexSql(index));
+    return damaged.map(({ index }) => index.name);
+  }
+
+  private isWhole(checkSql: string): boolean {
+    try {
+      this.connection.run(checkSql);
+      return true;
+    } catch (thrown) {
+      if (thrown instanceof RockpoolError && thrown.code === 'search-index-damaged') return false;
+      throw thrown;
+    }
+  }
+
+  private startLogging(): void {
+    for (const log of this.logs) for (const sql of [createLogSql(log), ...createLogTriggersSql(log)]) this.connection.exec(sql);
+  }
+}
