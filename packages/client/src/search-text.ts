@@ -1,3 +1,6 @@
+/** An empty text would be a syntax error. */
+const NO_WORDS = '""';
+
 /**
  * What a person typed into a search field, as an expression for MATCH: rows that have every word of it, in any column, the beginning of a word being enough.
  * Whatever was typed, it is never a syntax error; without any word it finds nothing.
@@ -9,11 +12,6 @@
  * Words are what stands between spaces. One with other signs inside, such as `e-mail`, is found where its parts follow each other.
  */
 export function searchText(typed: string): string {
-  return typed
-    .replaceAll('\u0000', ' ')
-    .toWellFormed()
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .map((word) => `"${word.replaceAll('"', '""')}"*`)
-    .join(' ');
+  const words = typed.replaceAll('\u0000', ' ').toWellFormed().split(/\s+/).filter((word) => word !== '');
+  return words.length === 0 ? NO_WORDS : words.map((word) => `"${word.replaceAll('"', '""')}"*`).join(' ');
 }

@@ -1,8 +1,9 @@
 import { decodeSchema, encodeSchema, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import { sql } from 'drizzle-orm';
-import { blob, check, customType, foreignKey, index, integer, numeric, primaryKey, real, sqliteTable, sqliteView, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { blob, check, customType, foreignKey, index, integer, numeric, primaryKey, QueryBuilder, real, sqliteTable, sqliteView, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { defineSchema } from './define-schema.ts';
+import { matches, searchIndex } from './search-index.ts';
 
 const account = sqliteTable('account', {
   id: text().primaryKey(),
@@ -108,6 +109,53 @@ describe('defineSchema', () => {
     expect(problems.filter((line) => line.startsWith('account.memo: '))).not.toEqual([]);
     expect(problems.filter((line) => line.startsWith('account: '))).not.toEqual([]);
     expect(problems.filter((line) => line.startsWith('entry: '))).not.toEqual([]);
+  });
+
+  it('reads search indexes, with a name and a tokenizer of their own or the default', () => {
+    const entrySearch = searchIndex(entry, { columns: [entry.memo, entry.code] });
+    const memoParts = searchIndex(entry, { columns: [entry.memo], name: 'memo_parts', tokenize: 'trigram' });
+    const schema = defineSchema({ account, entry, entrySearch, memoParts });
+    expect(tableOf(schema, 'entry').searchIndexes).toEqual([
+      { name: 'entry_search', columns: ['memo', 'code'], tokenize: 'unicode61 remove_diacritics 2' },
+      { name: 'memo_parts', columns: ['memo'], tokenize: 'trigram' },
+    ]);
+    expect(tableOf(schema, 'account')).not.toHaveProperty('searchIndexes');
+    expect(schema.hash).toBe(defineSchema({ account, entry }).hash);
+    expect(decodeSchema(encodeSchema(schema))).toEqual(schema);
+  });
+
+  it('refuses search indexes that cannot be, with all their problems at once', () => {
+    const odd = sqliteTable('odd', { id: text().primaryKey(), rowid: text(), rank: text(), size: integer() });
+    const taken = sqliteTable('entry_words_data', { id: text().primaryKey() });
+    const indexes = [
+      searchIndex(account, { columns: [account.name, account.rate, entry.memo, account.name] }),
+      searchIndex(account, { columns: [account.name] }),
+      searchIndex(entry, { columns: [], name: 'rockpool_mine', tokenize: 'german' }),
+      searchIndex(entry, { columns: [entry.memo], name: 'entry_words' }),
+      searchIndex(odd, { columns: [odd.rank, odd.size] }),
+    ];
+    const places = (declare: () => unknown): string[] => problemsOf(declare).map((line) => line.split(': ')[0] as string).sort();
+    expect(places(() => defineSchema([account, entry, taken, ...indexes]))).toEqual([
+      'account', // two of one name
+      'account',
+      'account.memo', // another table's, and none of this one
+      'account.memo',
+      'account.name', // twice
+      'account.rate', // no text
+      'entry', // reserved, no columns, unknown tokenizer; a name that is taken
+      'entry',
+      'entry',
+      'entry',
+      'odd', // not among the tables
+    ]);
+    expect(places(() => defineSchema([odd, searchIndex(odd, { columns: [odd.rank, odd.size] })]))).toEqual(['odd', 'odd.rank', 'odd.size']);
+  });
+
+  it('finds by a search index what was typed, whatever it was', () => {
+    const entrySearch = searchIndex(entry, { columns: [entry.memo] });
+    const query = new QueryBuilder().select({ number: entry.number }).from(entry).where(matches(entrySearch, 'tea "pot')).toSQL();
+    expect(query.sql).toContain('where "entry".rowid IN (SELECT rowid FROM "entry_search" WHERE "entry_search" MATCH ?)');
+    expect(query.params).toEqual(['"tea"* """pot"*']);
   });
 
   it('derives the affinity of custom types as SQLite does', () => {
