@@ -14,3 +14,28 @@ export function lookupKey(value: null | number | bigint | string | boolean | Uin
 // Long enough to tell ids apart, short enough to travel with every commit.
 const LONGEST_TEXT_PREFIX = 64;
 const LONGEST_BLOB_PREFIX = 32;
+
+// From here on the order of UTF-16, which is JavaScript's, is not that of UTF-8, which is SQLite's.
+const FIRST_SURROGATE = 0xd800;
+const TEXT = 'text:';
+
+/**
+ * True where any value of the one key surely comes before any of the other in an index that compares bytes. That is known of texts that are no numbers; what
+ * looks like a number may be one or a text, which only the column's affinity decides.
+ */
+export function isKeyBefore(one: string, other: string): boolean {
+  if (!one.startsWith(TEXT) || !other.startsWith(TEXT)) return false;
+  const longest = Math.max(one.length, other.length);
+  let at = TEXT.length;
+  while (at < longest && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  if (at === longest) return false;
+  if (at === one.length) return !isCut(one);
+  if (at === other.length) return false;
+  const [unit, otherUnit] = [one.charCodeAt(at), other.charCodeAt(at)];
+  return unit < otherUnit && otherUnit < FIRST_SURROGATE;
+}
+
+/** What comes after the part that is kept is not known. */
+function isCut(key: string): boolean {
+  return key.length === TEXT.length + LONGEST_TEXT_PREFIX;
+}

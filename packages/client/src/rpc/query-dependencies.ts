@@ -1,8 +1,30 @@
-/** A query that finds rows of a table by one value of one column. */
-export interface Lookup {
+import { isKeyBefore, lookupKey } from './lookup-key.ts';
+import { decodeColumn, type EncodedColumn, type EncodedRows } from './rows-transfer.ts';
+
+/** A query that finds rows of a table by one column. Keys: see lookup-key.ts. */
+export type Lookup = ValueLookup | RangeLookup;
+
+export interface ValueLookup {
   readonly column: string;
-  /** See lookup-key.ts. */
   readonly key: string;
+}
+
+/** Rows from one value up to another, both included. Null: from the first, to the last. */
+export interface RangeLookup {
+  readonly column: string;
+  readonly from: string | null;
+  readonly to: string | null;
+  /** Null where it reads all of them. */
+  readonly stop: RangeStop | null;
+}
+
+/** A LIMIT over rows in the order of the column: when there are so many, nothing beyond the last of them was looked at. */
+export interface RangeStop {
+  readonly rowCount: number;
+  /** Which column of the result has the value by which the row was found. */
+  readonly resultColumn: number;
+  /** Whether it reads towards `to`, or from there towards `from`. */
+  readonly isUpwards: boolean;
 }
 
 /** What a query reads of one table. */
@@ -52,6 +74,28 @@ function touchesTable({ tables, changes }: TouchedTables, { table, columns, look
   if (known.length === 0) return true;
   return known.some((change) => {
     if (change.columns !== null && !columns.includes(ROWID) && !change.columns.some((column) => columns.includes(column))) return false;
-    return lookups === null || lookups.some(({ column, key }) => change.keysByColumn[column]?.includes(key) ?? true);
+    return lookups === null || lookups.some((lookup) => change.keysByColumn[lookup.column]?.some((key) => mayFind(lookup, key)) ?? true);
   });
+}
+
+function mayFind(lookup: Lookup, key: string): boolean {
+  if ('key' in lookup) return lookup.key === key;
+  const { from, to } = lookup;
+  return !(from !== null && isKeyBefore(key, from)) && !(to !== null && isKeyBefore(to, key));
+}
+
+/** The same for a query that gave these rows, until a commit affects it: where a LIMIT ended it, it has seen nothing beyond the last row. */
+export function dependenciesAfter(dependencies: QueryDependencies, rows: EncodedRows): QueryDependencies {
+  return dependencies.map((dependency) => (dependency.lookups === null ? dependency : { ...dependency, lookups: dependency.lookups.map((lookup) => lookupAfter(lookup, rows)) }));
+}
+
+function lookupAfter(lookup: Lookup, { columns, rowCount }: EncodedRows): Lookup {
+  if ('key' in lookup || lookup.stop?.rowCount !== rowCount) return lookup;
+  const { resultColumn, isUpwards } = lookup.stop;
+  const last = lastKey(columns[resultColumn] as EncodedColumn, rowCount);
+  return isUpwards ? { ...lookup, to: last } : { ...lookup, from: last };
+}
+
+function lastKey(column: EncodedColumn, rowCount: number): string {
+  return lookupKey(decodeColumn(column, rowCount)[rowCount - 1] ?? null);
 }

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
 import type { QueryResult } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { WorkerEvent } from '../../rpc/worker-api.ts';
+import { openInMemory } from '../testing/test-database.ts';
 import { createLiveRunner, type LiveRunner } from './live-runner.ts';
 
 /** A database with one number per table; a query is a list of the tables that it reads, and gives their numbers. */
@@ -189,4 +191,51 @@ describe('a live query', () => {
     await tick(1);
     expect(database.ran).toHaveLength(2);
   });
+});
+
+it('a query that LIMIT ends is passed over by what lies beyond its last row, but not while it is being run again', async () => {
+  const database = openInMemory();
+  const write = (sql: string): void => {
+    const { touchedTables: tables, changes } = database.write({ id: sql, statements: [{ sql, params: [] }] });
+    runner.touch({ tables, changes });
+  };
+  const results: string[] = [];
+  const answers: (() => void)[] = [];
+  let timers: (() => void)[] = [];
+  const runner = createLiveRunner({
+    reads: {
+      queryAll: async (statements) => {
+        const given = database.queryAll(statements, Number.POSITIVE_INFINITY) as QueryResult[];
+        results.push(...given.map((result) => ('rows' in result ? decodeRows(result.rows).map(({ id }) => id).join('') : 'error')));
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return given;
+      },
+      dependencies: async (statement) => database.dependencies(statement),
+    },
+    clock: { nowMs: () => 0, elapsedMs: () => 0, after: (_, callback) => (timers.push(callback), () => undefined) },
+    send: () => undefined,
+  });
+  const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+  const run = async (): Promise<void> => {
+    for (const timer of timers.splice(0)) timer();
+    await settled();
+  };
+  const answer = async (): Promise<void> => {
+    answers.shift()?.();
+    await settled();
+  };
+
+  write("INSERT INTO account (id, name) VALUES ('a', 'a'), ('c', 'c'), ('e', 'e')");
+  runner.watch(1, { sql: 'SELECT id FROM account ORDER BY id LIMIT 2', params: [] });
+  await run();
+  await answer();
+  write("INSERT INTO account (id, name) VALUES ('f', 'f')");
+  await run();
+  expect(results).toEqual(['ac']);
+  write("DELETE FROM account WHERE id = 'a'");
+  await run();
+  write("INSERT INTO account (id, name) VALUES ('d', 'd')"); // Beyond the last row of before, not of what was just read.
+  await answer();
+  await run();
+  expect(results).toEqual(['ac', 'ce', 'cd']);
 });

@@ -1,6 +1,6 @@
 import { toRockpoolError } from '@rockpool/shared';
 import type { Clock } from '../../leader/clock.ts';
-import { mayAffect, type QueryDependencies, type Touched } from '../../rpc/query-dependencies.ts';
+import { dependenciesAfter, mayAffect, type QueryDependencies, type Touched } from '../../rpc/query-dependencies.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import { diffTransferables } from '../../rpc/rows-diff.ts';
@@ -28,6 +28,8 @@ interface Watched {
   readonly statement: SqlStatement;
   /** Null: not known, so every commit counts. */
   dependencies: QueryDependencies | null;
+  /** Those of the result that the page has; `dependencies` while the query runs, as a commit may come between what it reads and what is known of it. */
+  current: QueryDependencies | null;
   /** The rows that the page has. */
   rows: EncodedRows;
   /** The error that the page has, as text; null where it has the rows. */
@@ -58,7 +60,7 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
   async function runDue(): Promise<void> {
     const startedMs = clock.nowMs();
     const due = [...watchedById.values()].filter(({ isDue }) => isDue);
-    for (const watched of due) watched.isDue = false;
+    for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
     const results = await read(due);
     const news = due.flatMap((watched, index) => take(watched, results[index] as QueryResult) ?? []);
     if (news.length > 0) send({ kind: 'live', results: news.map(({ result }) => result) }, news.flatMap(({ transferables }) => transferables));
@@ -82,7 +84,7 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
 
   /** Before the query runs: what is committed in between counts then. Of SQL that cannot be compiled the query itself says so. */
   async function learnDependencies(watched: Watched): Promise<void> {
-    watched.dependencies = await reads.dependencies(watched.statement).catch(() => null);
+    watched.dependencies = watched.current = await reads.dependencies(watched.statement).catch(() => null);
   }
 
   /** Null where the page knows it, or nobody watches any more. */
@@ -99,13 +101,14 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     const diff = diffRows(watched.rows, rows);
     const isKnown = watched.hasResult && watched.error === null && isUnchanged(diff, watched.rows);
     Object.assign(watched, { rows, error: null, hasResult: true });
+    if (watched.dependencies !== null) watched.current = dependenciesAfter(watched.dependencies, rows);
     // A diff that is the whole result is copied: what was sent is kept here, to compare the next with.
     return isKnown ? null : { result: { queryId, diff, tookMs }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
   }
 
   return {
     watch(queryId, statement) {
-      watchedById.set(queryId, { queryId, statement, dependencies: null, rows: NO_ROWS, error: null, hasResult: false, isDue: true });
+      watchedById.set(queryId, { queryId, statement, dependencies: null, current: null, rows: NO_ROWS, error: null, hasResult: false, isDue: true });
       plan();
     },
 
@@ -116,8 +119,8 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     touch(touched) {
       for (const watched of watchedById.values()) {
         // The schema itself may have changed.
-        if (touched === 'all') watched.dependencies = null;
-        if (watched.dependencies === null || mayAffect(touched, watched.dependencies)) watched.isDue = true;
+        if (touched === 'all') watched.dependencies = watched.current = null;
+        if (watched.current === null || mayAffect(touched, watched.current)) watched.isDue = true;
         if (watched.isDue) plan();
       }
     },

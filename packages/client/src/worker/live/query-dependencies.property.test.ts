@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mayAffect, type QueryDependencies } from '../../rpc/query-dependencies.ts';
+import { dependenciesAfter, mayAffect, type QueryDependencies } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import { QUERIES, query, SEED, WRITES } from '../testing/query-arbitraries.ts';
@@ -18,16 +18,18 @@ describe('what a query depends on', () => {
           const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
           return sql.includes('ORDER BY') ? rows : rows.sort();
         };
-        const watched = queries.map((one) => ({ one, dependencies: database.dependencies(one) as QueryDependencies, result: resultOf(one) }));
+        const watched = queries.map((one) => ({ one, dependencies: database.dependencies(one) as QueryDependencies, result: resultOf(one), rows: database.query(one.sql, one.params) }));
         for (const [number, statements] of commits.entries()) {
           const { touchedTables: tables, changes } = database.write({ id: String(number), statements });
           for (const each of watched) {
             const result = resultOf(each.one);
-            const affected = mayAffect({ tables, changes }, each.dependencies);
+            const affected = mayAffect({ tables, changes }, dependenciesAfter(each.dependencies, each.rows));
             if (!affected) {
               skipped++;
               expect(result, each.one.sql).toEqual(each.result);
             }
+            // What is passed over keeps the rows that it had.
+            else each.rows = database.query(each.one.sql, each.one.params);
             each.result = result;
           }
         }
@@ -49,6 +51,28 @@ describe('what a query depends on', () => {
     ]);
     const scan = database.dependencies(query('SELECT note FROM entry WHERE note = ?', 'a'));
     expect(scan).toMatchObject([{ table: 'entry', lookups: null }]);
+  });
+
+  it('is a range of an index, which ends at the last row where a limit ended it', () => {
+    const database = openInMemory();
+    const lookupsOf = (one: SqlStatement): unknown => database.dependencies(one).map(({ lookups }) => lookups);
+    const range = { column: 'account_id', from: 'text:a', to: 'text:c', stop: null };
+    expect(lookupsOf(query('SELECT id FROM entry WHERE account_id BETWEEN ? AND ? ORDER BY account_id', 'a', 'c'))).toEqual([[range]]);
+    expect(lookupsOf(query('SELECT id FROM entry WHERE account_id <= ? AND account_id > ? ORDER BY account_id DESC', 'c', 'a'))).toEqual([[range]]);
+    expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 'c'))).toEqual([[{ ...range, from: null }]]);
+    // Whether 7 is a text there only the column knows.
+    expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 7))).toEqual([[{ ...range, from: null, to: 'number:7' }]]);
+
+    for (const id of ['a', 'c', 'e']) database.write({ id, statements: [query('INSERT INTO account (id, name, amount) VALUES (?, ?, 1)', id, id)] });
+    const [upwards, downwards, all] = ['ORDER BY id LIMIT 2', 'ORDER BY id DESC LIMIT 2', 'ORDER BY id LIMIT 9'].map((order) => query(`SELECT amount, id FROM account ${order}`)) as [SqlStatement, SqlStatement, SqlStatement];
+    const affected = (id: string): boolean[] => {
+      const after = [upwards, downwards, all].map((one) => dependenciesAfter(database.dependencies(one), database.query(one.sql, one.params)));
+      const { touchedTables: tables, changes } = database.write({ id: `change ${id}`, statements: [query('UPDATE account SET amount = amount + 1 WHERE id = ?', id)] });
+      return after.map((dependencies) => mayAffect({ tables, changes }, dependencies));
+    };
+    expect(affected('a')).toEqual([true, false, true]);
+    expect(affected('c')).toEqual([true, true, true]);
+    expect(affected('e')).toEqual([false, true, true]);
   });
 
   it('leaves a query alone whose columns or rows a commit did not touch', () => {

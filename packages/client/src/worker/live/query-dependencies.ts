@@ -3,7 +3,8 @@ import { ROWID, type QueryDependencies, type TableDependency } from '../../rpc/q
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
-import { constantLookups, type BTree, type Instruction } from './constant-lookups.ts';
+import { constantLookups } from './constant-lookups.ts';
+import type { BTree, Instruction } from './program.ts';
 
 /** What a query reads, as SQLite itself finds it: tables and columns while compiling it, the rows from what it was compiled to. */
 export function queryDependencies(connection: Connection, schema: Schema, { sql, params }: SqlStatement): QueryDependencies {
@@ -44,12 +45,13 @@ const BINARY = 'BINARY';
 function bTreesOf(connection: Connection): ReadonlyMap<number, BTree> {
   const rows = connection.rows(
     `SELECT root.rootpage, root.tbl_name, CASE root.type
-       WHEN 'index' THEN (SELECT name FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND coll = ?)
+       WHEN 'index' THEN (SELECT name FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND coll = ?1)
        ELSE (SELECT name FROM pragma_table_xinfo(root.name) WHERE pk = 1 AND upper(type) = 'INTEGER'
          AND NOT EXISTS (SELECT 1 FROM pragma_table_list(root.name) WHERE wr = 1))
-     END
+     END,
+     root.type = 'index' AND EXISTS (SELECT 1 FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND "desc" = 0)
      FROM sqlite_schema AS root WHERE root.rootpage > 0`,
     BINARY,
   );
-  return new Map(rows.map(([root, table, firstColumn]) => [Number(root), { table: String(table), firstColumn: firstColumn === null ? null : String(firstColumn) }]));
+  return new Map(rows.map(([root, table, firstColumn, ascends]) => [Number(root), { table: String(table), firstColumn: firstColumn === null ? null : String(firstColumn), ascends: ascends === 1 }]));
 }

@@ -3,7 +3,7 @@ import type { SqlStatement } from '../../rpc/sql-statement.ts';
 
 // Queries, and writes that meet what they read, over the tables of test-database.ts.
 
-export const ID: Arbitrary<string> = fc.constantFrom('a', 'b', 'c', '1', '2');
+export const ID: Arbitrary<string> = fc.constantFrom('a', 'b', 'c', 'd', '1', '2');
 export const AMOUNT: Arbitrary<number | string | null> = fc.constantFrom<number | string | null>(1, 2, 3, null);
 export const VALUE: Arbitrary<string | number | null> = fc.oneof(ID, AMOUNT);
 
@@ -39,6 +39,19 @@ export const QUERIES: Arbitrary<SqlStatement> = fc.oneof(
   fc.constant(query("SELECT id FROM account WHERE id = 'a'")),
   fc.constant(query('SELECT id FROM account WHERE name = 1')),
   fc.constant(query('SELECT count(*) FROM account')),
+  VALUE.map((v) => query('SELECT count(*), max(account_id) FROM entry WHERE account_id >= ?', v)),
+  VALUE.map((v) => query('SELECT max(account_id) FROM entry WHERE account_id < ?', v)),
+  VALUE.map((v) => query('SELECT account_id, count(*) FROM entry WHERE account_id >= ? GROUP BY account_id LIMIT 1', v)),
+  VALUE.map((v) => query('SELECT id, account_id FROM entry WHERE account_id >= ? ORDER BY account_id LIMIT 1', v)),
+  VALUE.map((v) => query('SELECT account_id FROM entry WHERE account_id < ? ORDER BY account_id DESC LIMIT 2', v)),
+  fc.tuple(VALUE, VALUE).map(([v, w]) => query('SELECT id, account_id FROM entry WHERE account_id BETWEEN ? AND ? ORDER BY account_id DESC LIMIT 1', v, w)),
+  VALUE.map((v) => query('SELECT id FROM account WHERE id > ? AND amount IS NOT NULL ORDER BY id LIMIT ?', v, 2)),
+  VALUE.map((v) => query('SELECT DISTINCT account_id FROM entry WHERE account_id >= ? ORDER BY account_id LIMIT 2', v)),
+  VALUE.map((v) => query('SELECT a.id, e.note FROM account a JOIN entry e ON e.account_id = a.id WHERE a.id >= ? ORDER BY a.id LIMIT 2', v)),
+  VALUE.map((v) => query('SELECT id, (SELECT name FROM account WHERE id = account_id) FROM entry WHERE account_id > ? ORDER BY account_id LIMIT 1', v)),
+  fc.constant(query('SELECT id, amount FROM account ORDER BY id LIMIT 2')),
+  fc.constant(query('SELECT id, amount FROM account ORDER BY id DESC LIMIT 2')),
+  fc.constant(query('SELECT amount, id FROM account ORDER BY id LIMIT 1 OFFSET 1')),
 );
 
 export const WRITES: Arbitrary<SqlStatement> = fc.oneof(
