@@ -64,17 +64,20 @@ type Step =
   | { readonly act: 'title'; readonly by: number; readonly page: string; readonly title: string; readonly content: JsonValue }
   | { readonly act: 'delete' | 'meet'; readonly by: number; readonly page: string };
 
-function steps(devices: number): fc.Arbitrary<Step[]> {
+/** Large enough for its state to stand on a base. */
+const large: fc.Arbitrary<JsonValue> = json.map((value) => ({ filler: 'x'.repeat(9 * 1024), value }));
+
+function steps(devices: number, content: fc.Arbitrary<JsonValue> = json): fc.Arbitrary<Step[]> {
   const by = fc.nat({ max: devices - 1 });
   const page = fc.constantFrom('p', 'q');
   const step = (act: Step['act'], more: Readonly<Record<string, fc.Arbitrary<unknown>>> = {}): fc.Arbitrary<Step> =>
     fc.record({ act: fc.constant(act), by, page, ...more }) as unknown as fc.Arbitrary<Step>;
   return fc.array(
     fc.oneof(
-      { arbitrary: step('create', { content: fc.option(json) }), weight: 2 },
-      { arbitrary: step('replace', { content: fc.option(json, { freq: 20 }) }), weight: 8 },
+      { arbitrary: step('create', { content: fc.option(content) }), weight: 2 },
+      { arbitrary: step('replace', { content: fc.option(content, { freq: 20 }) }), weight: 8 },
       // Titles are unique: some of these are refused by the server, and what was edited after them depends on them.
-      { arbitrary: step('title', { title: fc.constantFrom('one', 'two'), content: json }), weight: 3 },
+      { arbitrary: step('title', { title: fc.constantFrom('one', 'two'), content }), weight: 3 },
       { arbitrary: step('delete'), weight: 1 },
       { arbitrary: step('meet'), weight: 6 },
     ),
@@ -114,6 +117,7 @@ async function runHistory(count: number, history: readonly Step[]): Promise<void
     expect(states((sql, ...params) => subject.database.connection.value(sql, ...params) as CellValue)).toBe(states((sql, ...params) => server.file.sql.get(sql, ...params)?.[0] as CellValue));
     expect(subject.rows('SELECT count(*) FROM rockpool_base')).toEqual([[0]]);
     expect(subject.database.outbox.pendingCount()).toBe(0);
+    expect(subject.rows('SELECT count(*) FROM rockpool_document_base AS base WHERE NOT EXISTS (SELECT 1 FROM rockpool_document AS document WHERE instr(document.state, base.id))')).toEqual([[0]]);
   }
   for (const { database } of devices) database.close();
 }
@@ -129,6 +133,10 @@ describe('documents edited through SQL, offline and online', () => {
 
   it('are the same everywhere for five devices', async () => {
     await fc.assert(fc.asyncProperty(steps(5), (history) => runHistory(5, history)), { numRuns: 15 });
+  });
+
+  it('are the same everywhere where they are large, and nothing is left that no document stands on', async () => {
+    await fc.assert(fc.asyncProperty(steps(3, large), (history) => runHistory(3, history)), { numRuns: 25 });
   });
 
   it('keep what both wrote', async () => {

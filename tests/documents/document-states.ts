@@ -1,5 +1,5 @@
 import { documentColumns, encodeKey, type CellValue, type DocumentRule, type TableSchema } from '../../packages/shared/src/index.ts';
-import { createDocument, parseJson } from '../../packages/shared/src/document/index.ts';
+import { createDocument, decodeDocumentCell, encodeDocumentCell, mergeNews, parseJson } from '../../packages/shared/src/document/index.ts';
 import { documentStateHash } from '../../packages/shared/src/testing/document-state-hash.ts';
 
 /** Runs a query for one value. */
@@ -12,7 +12,16 @@ export function documentStates(table: TableSchema, ids: readonly string[], ask: 
     const text = ask(`SELECT content FROM ${table.name} WHERE id = ?`, id);
     if (typeof text !== 'string') return 'no document';
     const stored = ask('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', BigInt(table.id), encodeKey([id]), BigInt(columnId));
-    return documentStateHash(stored instanceof Uint8Array ? stored : createDocument(parseJson(text, rule as DocumentRule), rule as DocumentRule));
+    return documentStateHash(stored instanceof Uint8Array ? asStored(stored, ask) : createDocument(parseJson(text, rule as DocumentRule), rule as DocumentRule));
   };
   return ids.map((id) => `${id} ${lineOf(id)}`).join('\n');
+}
+
+/** Made of what is stored alone, whatever is open in memory. */
+function asStored(state: Uint8Array, ask: AskForValue): CellValue {
+  const cell = decodeDocumentCell(state);
+  if (cell.kind !== 'layers') return state;
+  const update = ask('SELECT yjs FROM rockpool_document_base WHERE id = ?', cell.baseId) as Uint8Array;
+  const { documentId, updates } = cell;
+  return mergeNews(encodeDocumentCell({ kind: 'state', documentId, update }), encodeDocumentCell({ kind: 'news', documentId, updates }));
 }

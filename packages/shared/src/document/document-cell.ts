@@ -9,18 +9,36 @@ import { DOCUMENT_ID_BYTES } from './document-id.ts';
  *   u8 2, 8 bytes document id, varint generation, Yjs update   edit: what a site changed in it (document-id.ts)
  *   u8 4, 8 bytes document id, varint updates, each length-prefixed   news: what others changed in it, for whoever has the rest
  *   u8 3, UTF-8                                      content: canonical JSON of a new document, from which anybody makes the same state
+ *   u8 5, 8 bytes document id, 16 bytes base id, varint bytes of the base, updates, each length-prefixed
+ *                                                    layers: a state as it is kept where documents are edited, never sent. The base stands apart, under a
+ *                                                    hash of it; an edit adds a few bytes here
  * NULL is NULL: no document.
  */
 const STATE = 1;
 const EDIT = 2;
 const CONTENT = 3;
 const NEWS = 4;
+const LAYERS = 5;
+
+export const BASE_ID_BYTES = 16;
 
 export type DocumentCell =
   | { readonly kind: 'state'; readonly documentId: Uint8Array; readonly update: Uint8Array }
   | { readonly kind: 'edit'; readonly documentId: Uint8Array; readonly generation: number; readonly update: Uint8Array }
   | { readonly kind: 'news'; readonly documentId: Uint8Array; readonly updates: readonly Uint8Array[] }
+  | Layers
   | { readonly kind: 'content'; readonly json: string };
+
+export interface Layers {
+  readonly kind: 'layers';
+  readonly documentId: Uint8Array;
+  readonly baseId: Uint8Array;
+  readonly baseBytes: number;
+  /** In the order in which they came. */
+  readonly updates: readonly Uint8Array[];
+}
+
+const KINDS = { state: STATE, edit: EDIT, news: NEWS, layers: LAYERS } as const;
 
 export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
@@ -29,8 +47,14 @@ export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> 
     writer.bytes(new TextEncoder().encode(cell.json));
     return writer.finish();
   }
-  writer.u8(cell.kind === 'state' ? STATE : cell.kind === 'edit' ? EDIT : NEWS);
+  writer.u8(KINDS[cell.kind]);
   writer.bytes(cell.documentId);
+  if (cell.kind === 'layers') {
+    writer.bytes(cell.baseId);
+    writer.varint(cell.baseBytes);
+    for (const update of cell.updates) writer.lengthPrefixed(update);
+    return writer.finish();
+  }
   if (cell.kind === 'news') {
     writer.varint(cell.updates.length);
     for (const update of cell.updates) writer.lengthPrefixed(update);
@@ -46,9 +70,15 @@ export function decodeDocumentCell(value: CellValue): DocumentCell {
   const reader = new ByteReader(value instanceof Uint8Array ? value : new Uint8Array(), 'document-invalid');
   const kind = reader.u8();
   if (kind === CONTENT) return { kind: 'content', json: reader.utf8(reader.bytes(reader.remaining)) };
-  if (kind !== STATE && kind !== EDIT && kind !== NEWS) return reader.fail('unknown kind of document cell');
+  if (kind !== STATE && kind !== EDIT && kind !== NEWS && kind !== LAYERS) return reader.fail('unknown kind of document cell');
   const documentId = reader.bytes(DOCUMENT_ID_BYTES);
   if (kind === STATE) return { kind: 'state', documentId, update: reader.bytes(reader.remaining) };
+  if (kind === LAYERS) {
+    const [baseId, baseBytes] = [reader.bytes(BASE_ID_BYTES), reader.varint()];
+    const updates: Uint8Array[] = [];
+    while (reader.remaining > 0) updates.push(reader.lengthPrefixed());
+    return { kind: 'layers', documentId, baseId, baseBytes, updates };
+  }
   if (kind === NEWS) {
     const updates: Uint8Array[] = [];
     const count = reader.count(1);

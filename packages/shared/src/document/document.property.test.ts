@@ -70,7 +70,7 @@ describe('a document', () => {
         }
         const order = SITES.map((_, index) => index).sort(() => ((choices.next().value as number) % 2) - 0.5);
         for (const index of [...order, ...order]) exchange(index);
-        expect(new Set([server, ...states].map(documentText)).size).toBe(1);
+        expect(new Set([server, ...states].map((state) => documentText(state))).size).toBe(1);
         expect(new Set([server, ...states, plainYjs(start, made.toReversed())].map(documentStateHash)).size).toBe(1);
       }),
     );

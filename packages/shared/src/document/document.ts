@@ -1,21 +1,31 @@
+import { sha256 } from '@noble/hashes/sha2.js';
 import * as Y from 'yjs';
 import type { CellValue } from '../change/cell-value.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
-import { decodeDocumentCell, encodeDocumentCell } from './document-cell.ts';
+import { BASE_ID_BYTES, decodeDocumentCell, encodeDocumentCell, type DocumentCell, type Layers } from './document-cell.ts';
 import { clientIdOf, initialIds } from './document-id.ts';
 import { MAX_DOCUMENT_DEPTH, PathRule, type DocumentRule } from './document-rule.ts';
 import { inspectUpdate } from './inspect-update.ts';
 import { canonicalJson, invalid, parseJson, type JsonValue } from './json.ts';
+import { canonicalTextOf, rememberText } from './json-text.ts';
 import { applyChange, diffJson } from './json-change.ts';
 import { readNode, rootValue } from './json-node.ts';
 import { overwrittenBy, type OperationId, type OverwrittenMember } from './overwritten.ts';
-import { closeDocument, keepOpen, openUpdate, sameBytes } from './open-documents.ts';
+import { isOpen, keepOpen, sameBytes, takeOpen, type OpenDocument } from './open-documents.ts';
 import { writeJson } from './write-json.ts';
 
 /*
  * A document as client and server handle it: a state (document-cell.ts) that edits are merged into. Pure functions over blobs, so that documents
  * follow the path of every other cell.
  */
+
+/** The base that layers name by its id. */
+export type ReadBase = (baseId: Uint8Array) => Uint8Array;
+
+/** Where no layers are kept. */
+const NO_BASES: ReadBase = () => {
+  throw invalid('base');
+};
 
 /** The state of a new document. The same everywhere for the same content. */
 export function createDocument(content: JsonValue, rule: DocumentRule): Uint8Array<ArrayBuffer> {
@@ -24,7 +34,7 @@ export function createDocument(content: JsonValue, rule: DocumentRule): Uint8Arr
 
 /** The same content in a new document without a history. Edits of the old one do not fit it: see carryOver. */
 export function compactDocument(state: CellValue, rule: DocumentRule): Uint8Array<ArrayBuffer> {
-  return newState(parseJson(documentText(state), rule), rule, expectKind(state, 'state').documentId);
+  return newState(parseJson(documentText(state), rule), rule, expectState(state).documentId);
 }
 
 function newState(content: JsonValue, rule: DocumentRule, previous?: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -32,7 +42,7 @@ function newState(content: JsonValue, rule: DocumentRule, previous?: Uint8Array)
   const doc = new Y.Doc();
   doc.clientID = clientId;
   doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
-  return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) });
+  return closeWhole({ documentId, doc }, undefined);
 }
 
 /** Content as it was sent becomes a state; a state and NULL stay what they are. Throws `document-invalid`. */
@@ -57,20 +67,18 @@ export interface DocumentEdit {
 }
 
 /** Makes a document hold other content. An edit of nothing where it does already. */
-export function editDocument(state: CellValue, content: JsonValue, rule: DocumentRule, author: Author): DocumentEdit {
-  const { documentId, doc } = openState(state);
+export function editDocument(state: CellValue, content: JsonValue, rule: DocumentRule, author: Author, readBase: ReadBase = NO_BASES): DocumentEdit {
+  const opened = openState(state, readBase);
+  const { documentId, doc } = opened;
   doc.clientID = clientIdOf(author.site, author.generation);
   let update: Uint8Array = NO_OPERATIONS;
   const remember = (bytes: Uint8Array): void => {
     update = bytes;
   };
   doc.on('update', remember);
-  doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
+  doc.transact(() => writeJson(doc, content, PathRule.root(rule), opened.json));
   doc.off('update', remember);
-  return {
-    edit: encodeDocumentCell({ kind: 'edit', documentId, generation: author.generation, update }),
-    state: encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) }),
-  };
+  return { edit: encodeDocumentCell({ kind: 'edit', documentId, generation: author.generation, update }), state: close(opened, [update], content) };
 }
 
 /** A Yjs update that deletes the first operation of client 0, which nobody is (document-id.ts). */
@@ -85,51 +93,51 @@ export function editWithGap(edit: CellValue): Uint8Array<ArrayBuffer> {
  * A state with an edit in it, for edits that were inspected before or are this site's own. The state as it was when the edit is of another document:
  * then that document was replaced. Throws `document-gap` when the edit builds on what the state does not have.
  */
-export function mergeEdit(state: CellValue, edit: CellValue): CellValue {
-  const { documentId, update } = expectKind(edit, 'edit');
+export function mergeEdit(state: CellValue, edit: CellValue, readBase: ReadBase = NO_BASES): CellValue {
+  const { update } = expectKind(edit, 'edit');
   if (state === null) return null;
-  const opened = openState(state);
-  if (!sameBytes(opened.documentId, documentId)) {
-    keepOpen(opened.update, opened.doc);
-    return state;
-  }
-  Y.applyUpdate(opened.doc, update);
-  if (hasGap(opened.doc)) throw new RockpoolError('document-gap');
-  return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(opened.doc) });
+  return isEditOf(state, edit) ? mergeUpdates(state, [update], readBase) : state;
 }
 
 /**
  * What a delivery says about a document, on top of what was known: a whole document, NULL, or news of the one that is here.
  * Throws `document-invalid` for news of a document that is not here: whoever sent them took this replica for another.
  */
-export function mergeNews(state: CellValue, delivered: CellValue): CellValue {
+export function mergeNews(state: CellValue, delivered: CellValue, readBase: ReadBase = NO_BASES): CellValue {
   if (delivered === null) return null;
   const cell = decodeDocumentCell(delivered);
+  if (cell.kind === 'layers') throw invalid('kind');
   if (cell.kind !== 'news') return delivered;
-  if (state === null) throw invalid('news of another document');
-  const { documentId, doc } = openState(state);
-  if (!sameBytes(documentId, cell.documentId)) throw invalid('news of another document');
-  doc.transact(() => {
-    for (const update of cell.updates) Y.applyUpdate(doc, update);
+  if (!isNewsOf(state, delivered)) throw invalid('news of another document');
+  return mergeUpdates(state, cell.updates, readBase);
+}
+
+function mergeUpdates(state: CellValue, updates: readonly Uint8Array[], readBase: ReadBase): CellValue {
+  const layers = withUpdates(expectState(state), updates);
+  // What is open was made before, of the same updates.
+  if (layers !== null && isOpen(layers)) return layers;
+  const opened = openState(state, readBase);
+  opened.doc.transact(() => {
+    for (const update of updates) Y.applyUpdate(opened.doc, update);
   });
-  if (hasGap(doc)) throw new RockpoolError('document-gap');
-  return encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) });
+  if (hasGap(opened.doc)) throw new RockpoolError('document-gap');
+  return close(opened, updates, undefined);
 }
 
 /** Whether what is delivered are news of the document that a state is of. */
 export function isNewsOf(state: CellValue, delivered: CellValue): boolean {
   if (state === null || delivered === null) return false;
   const cell = decodeDocumentCell(delivered);
-  return cell.kind === 'news' && sameBytes(expectKind(state, 'state').documentId, cell.documentId);
+  return cell.kind === 'news' && sameBytes(expectState(state).documentId, cell.documentId);
 }
 
 /** Whether two states are of one document. */
 export function isSameDocument(a: CellValue, b: CellValue): boolean {
-  return sameBytes(expectKind(a, 'state').documentId, expectKind(b, 'state').documentId);
+  return sameBytes(expectState(a).documentId, expectState(b).documentId);
 }
 
 export function isEditOf(state: CellValue, edit: CellValue): boolean {
-  return state !== null && sameBytes(expectKind(state, 'state').documentId, expectKind(edit, 'edit').documentId);
+  return state !== null && sameBytes(expectState(state).documentId, expectKind(edit, 'edit').documentId);
 }
 
 export interface MergedEdit {
@@ -143,9 +151,10 @@ export interface MergedEdit {
  *
  * Throws `document-invalid` for what an honest author never sends or what the rule does not allow, and `document-gap`.
  */
-export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: DocumentRule, site: string): MergedEdit {
+export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: DocumentRule, site: string, readBase: ReadBase = NO_BASES): MergedEdit {
   const { generation, update } = expectKind(edit, 'edit');
-  const { documentId, doc } = openState(state);
+  const opened = openState(state, readBase);
+  const { doc } = opened;
   const clocks = Y.decodeStateVector(Y.encodeStateVector(doc));
   const clientId = clientIdOf(site, generation);
   inspectUpdate(update, { clientId, clocks, maxAdvance: 2 * rule.maxLength });
@@ -156,9 +165,11 @@ export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: Docume
     throw invalid('update');
   }
   if (hasGap(doc)) throw new RockpoolError('document-gap');
-  const text = canonicalJson(readNode(rootValue(doc), Math.min(rule.maxDepth, MAX_DOCUMENT_DEPTH)));
+  const json = readNode(rootValue(doc), Math.min(rule.maxDepth, MAX_DOCUMENT_DEPTH));
+  const text = canonicalJson(json);
   if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
-  return { state: encodeDocumentCell({ kind: 'state', documentId, update: closeDocument(doc) }), overwritten };
+  rememberText(text, json, MAX_DOCUMENT_DEPTH);
+  return { state: close(opened, [update], json), overwritten };
 }
 
 /** Whether an edit, as it was sent or kept, has this operation in it. */
@@ -180,22 +191,103 @@ export function carryOver(state: CellValue, before: CellValue, after: CellValue,
 }
 
 /** What stands in the app's column: canonical JSON. Throws `document-invalid` for a state that no edit of ours made. */
-export function documentText(state: CellValue): string {
-  const { doc, update } = openState(state);
-  const text = canonicalJson(readNode(rootValue(doc), MAX_DOCUMENT_DEPTH));
-  keepOpen(update, doc);
+export function documentText(state: CellValue, readBase: ReadBase = NO_BASES): string {
+  const opened = openState(state, readBase);
+  const json = opened.json ?? readNode(rootValue(opened.doc), MAX_DOCUMENT_DEPTH);
+  const text = canonicalTextOf(json);
+  rememberText(text, json, MAX_DOCUMENT_DEPTH);
+  keepOpen(state as Uint8Array, opened.sizeBytes, { doc: opened.doc, json });
   return text;
 }
 
-function openState(state: CellValue): { readonly documentId: Uint8Array; readonly update: Uint8Array; readonly doc: Y.Doc } {
-  const { documentId, update } = expectKind(state, 'state');
-  return { documentId, update, doc: openUpdate(update) };
+/** A state on a base of its own, for where it is going to be edited; null for one that is too small to gain by it, or has layers already. */
+export function toLayers(state: CellValue): { readonly state: Uint8Array<ArrayBuffer>; readonly base: Uint8Array; readonly baseId: Uint8Array } | null {
+  const cell = expectState(state);
+  if (cell.kind === 'layers' || cell.update.length < MIN_BASE_BYTES) return null;
+  const baseId = sha256(cell.update).slice(0, BASE_ID_BYTES);
+  const layers = encodeDocumentCell({ kind: 'layers', documentId: cell.documentId, baseId, baseBytes: cell.update.length, updates: [] });
+  const opened = takeOpen(state as Uint8Array);
+  if (opened !== undefined) keepOpen(layers, cell.update.length, opened);
+  return { state: layers, base: cell.update, baseId };
 }
 
-function expectKind<K extends 'state' | 'edit'>(value: CellValue, kind: K): Extract<ReturnType<typeof decodeDocumentCell>, { kind: K }> {
+/** The base that a state stands on; null for a state that is whole. */
+export function baseIdOf(state: CellValue): Uint8Array | null {
+  const cell = expectState(state);
+  return cell.kind === 'layers' ? cell.baseId : null;
+}
+
+/** The state by itself, as it can be sent. */
+export function wholeState(state: CellValue, readBase: ReadBase): CellValue {
+  if (state === null || baseIdOf(state) === null) return state;
+  const opened = openState(state, readBase);
+  keepOpen(state as Uint8Array, opened.sizeBytes, opened);
+  return encodeDocumentCell({ kind: 'state', documentId: opened.documentId, update: Y.encodeStateAsUpdate(opened.doc) });
+}
+
+/** Smaller states are written whole: that is no more than the pages of a table that an edit touches anyway. */
+const MIN_BASE_BYTES = 8 * 1024;
+
+/** The updates on a base, in bytes: all of them are written with every edit, and the base once with the one that goes beyond. */
+function maxUpdateBytes(baseBytes: number): number {
+  return Math.min(64 * 1024, baseBytes / 8);
+}
+
+type StateCell = Layers | Extract<DocumentCell, { kind: 'state' }>;
+
+interface OpenedState extends OpenDocument {
+  readonly cell: StateCell;
+  readonly documentId: Uint8Array;
+  readonly sizeBytes: number;
+}
+
+function openState(state: CellValue, readBase: ReadBase): OpenedState {
+  const cell = expectState(state);
+  const { doc, json } = takeOpen(state as Uint8Array) ?? { doc: build(cell, readBase), json: undefined };
+  return { cell, documentId: cell.documentId, sizeBytes: cell.kind === 'state' ? cell.update.length : cell.baseBytes, doc, json };
+}
+
+function build(cell: StateCell, readBase: ReadBase): Y.Doc {
+  const doc = new Y.Doc();
+  doc.transact(() => {
+    for (const update of cell.kind === 'state' ? [cell.update] : [readBase(cell.baseId), ...cell.updates]) Y.applyUpdate(doc, update);
+  });
+  return doc;
+}
+
+/** The state of an open document into which updates have come. */
+function close(opened: OpenedState, updates: readonly Uint8Array[], json: JsonValue | undefined): Uint8Array<ArrayBuffer> {
+  const layers = withUpdates(opened.cell, updates);
+  if (layers === null) return closeWhole(opened, json);
+  keepOpen(layers, opened.sizeBytes, { doc: opened.doc, json });
+  return layers;
+}
+
+function closeWhole({ documentId, doc }: Pick<OpenedState, 'documentId' | 'doc'>, json: JsonValue | undefined): Uint8Array<ArrayBuffer> {
+  const update = Y.encodeStateAsUpdate(doc);
+  const state = encodeDocumentCell({ kind: 'state', documentId, update });
+  keepOpen(state, update.length, { doc, json });
+  return state;
+}
+
+/** Layers with more updates; null where there are none, or too many. */
+function withUpdates(cell: StateCell, updates: readonly Uint8Array[]): Uint8Array<ArrayBuffer> | null {
+  if (cell.kind !== 'layers') return null;
+  const all = [...cell.updates, ...updates.filter((update) => !sameBytes(update, NO_OPERATIONS))];
+  const sizeBytes = all.reduce((sum, update) => sum + update.length, 0);
+  return sizeBytes <= maxUpdateBytes(cell.baseBytes) ? encodeDocumentCell({ ...cell, updates: all }) : null;
+}
+
+function expectState(value: CellValue): StateCell {
+  const cell = decodeDocumentCell(value);
+  if (cell.kind !== 'state' && cell.kind !== 'layers') throw invalid('kind');
+  return cell;
+}
+
+function expectKind<K extends 'edit'>(value: CellValue, kind: K): Extract<DocumentCell, { kind: K }> {
   const cell = decodeDocumentCell(value);
   if (cell.kind !== kind) throw invalid('kind');
-  return cell as Extract<ReturnType<typeof decodeDocumentCell>, { kind: K }>;
+  return cell as Extract<DocumentCell, { kind: K }>;
 }
 
 /** Yjs keeps what it cannot place yet. */

@@ -1,7 +1,33 @@
 import { isJsonObject, type JsonValue } from './json.ts';
 
-/** The names of an array's elements, in order, when all are objects that their `elementKey` tells apart; null when they are not. */
-export function elementNames(array: readonly JsonValue[], elementKey: string): string[] | null {
+interface NamesByKey {
+  readonly elementKey: string;
+  readonly names: string[] | null;
+}
+
+/** Values never change, so the names of an array stay what they are. */
+const known = new WeakMap<readonly JsonValue[], NamesByKey>();
+
+/**
+ * The names of an array's elements, in order, when all are objects that their `elementKey` tells apart; null when they are not.
+ * `before`: an array that this one was made of; where none of the names differ, the very same ones are given.
+ */
+export function elementNames(array: readonly JsonValue[], elementKey: string, before?: readonly JsonValue[]): readonly string[] | null {
+  const found = known.get(array);
+  if (found?.elementKey === elementKey) return found.names;
+  const names = namesAsBefore(array, elementKey, before) ?? namesOf(array, elementKey);
+  known.set(array, { elementKey, names });
+  return names;
+}
+
+function namesAsBefore(array: readonly JsonValue[], elementKey: string, before: readonly JsonValue[] | undefined): string[] | null {
+  const found = before === undefined ? undefined : known.get(before);
+  if (before?.length !== array.length || found?.elementKey !== elementKey || found.names === null) return null;
+  const { names } = found;
+  return array.every((element, index) => element === before[index] || elementName(element, elementKey) === names[index]) ? names : null;
+}
+
+function namesOf(array: readonly JsonValue[], elementKey: string): string[] | null {
   const names = new Set<string>();
   for (const element of array) {
     const name = elementName(element, elementKey);
@@ -11,7 +37,8 @@ export function elementNames(array: readonly JsonValue[], elementKey: string): s
   return [...names];
 }
 
-function elementName(element: JsonValue, elementKey: string): string | null {
+/** The name of one element; null for what has none. */
+export function elementName(element: JsonValue, elementKey: string): string | null {
   if (!isJsonObject(element)) return null;
   const key = element[elementKey];
   if (typeof key === 'string') return `s${key}`;

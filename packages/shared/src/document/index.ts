@@ -1,10 +1,11 @@
 // Apart from the rest of the package, because it brings Yjs with it: an app without document columns never loads it.
-export { carryOver, compactDocument, createDocument, documentText, editDocument, editWithGap, expandContent, hasOperation, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, isNewsOf, mergeNews, type Author, type DocumentEdit, type MergedEdit } from './document.ts';
+export { baseIdOf, carryOver, compactDocument, createDocument, documentText, editDocument, editWithGap, expandContent, hasOperation, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, isNewsOf, mergeNews, toLayers, wholeState, type Author, type DocumentEdit, type MergedEdit, type ReadBase } from './document.ts';
 export { withValueAt, type DocumentPath } from './document-path.ts';
 export { type OperationId, type OverwrittenMember } from './overwritten.ts';
 export { decodeDocumentCell, encodeDocumentCell, isDocumentEdit, type DocumentCell } from './document-cell.ts';
 export { PathRule } from './document-rule.ts';
 export { writeJson } from './write-json.ts';
+export { canonicalTextOf, readChangedJson, readStoredJson, type JsonText } from './json-text.ts';
 export { canonicalJson, parseJson, type JsonObject, type JsonValue } from './json.ts';
 export { readNode, rootOf, rootValue, type MapNode, type Node } from './json-node.ts';
 export { applyChange, diffJson, invertChange, type ChangedJson, type JsonChange } from './json-change.ts';

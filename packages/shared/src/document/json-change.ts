@@ -1,7 +1,8 @@
 import type { PathRule } from './document-rule.ts';
-import { canonicalJson, emptyObject, isJsonArray, isJsonObject, jsonEquals, sortedKeys, type JsonObject, type JsonValue } from './json.ts';
+import { canonicalJson, emptyObject, isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
 import { elementNames } from './element-names.ts';
 import { diffSequences } from './sequence-diff.ts';
+import { diffText } from './text-diff.ts';
 
 /**
  * What differs between two JSON values, with the old and the new of every place: it weighs what the difference weighs, can be turned round,
@@ -31,29 +32,31 @@ const CONTEXT_LENGTH = 12;
 /** Null when the values are equal. */
 export function diffJson(before: JsonValue, after: JsonValue, rule: PathRule): JsonChange | null {
   if (jsonEquals(before, after)) return null;
-  if (rule.isText && typeof before === 'string' && typeof after === 'string') return { text: diffText(before, after) };
+  if (rule.isText && typeof before === 'string' && typeof after === 'string') return { text: textSplices(before, after) };
   if (isJsonObject(before) && isJsonObject(after)) return { members: diffMembers(before, after, (key) => rule.member(key)) };
   if (isJsonArray(before) && isJsonArray(after)) return diffArrays(before, after, rule);
   return { set: [before, after] };
 }
 
-function diffText(before: string, after: string): TextSplice[] {
-  const olds = Array.from(before);
-  const news = Array.from(after);
-  let unit = 0;
-  let character = 0;
+/** The splices of a text, each with what stands before it, as far as that is not itself changed. */
+function textSplices(before: string, after: string): TextSplice[] {
   let end = 0;
-  return diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).map(({ at, remove, from, to }): TextSplice => {
-    for (; character < at; character++) unit += (olds[character] as string).length;
-    const context = olds.slice(Math.max(end, at - CONTEXT_LENGTH), at).join('');
-    end = at + remove;
-    return [unit, context, olds.slice(at, end).join(''), news.slice(from, to).join('')];
+  return diffText(before, after).map(({ at, removed, inserted }): TextSplice => {
+    const context = lastCharacters(before.slice(end, at));
+    end = at + removed.length;
+    return [at, context, removed, inserted];
   });
+}
+
+function lastCharacters(text: string): string {
+  // Twice as many units hold as many characters, and the pair of surrogates that they may begin in.
+  return Array.from(text.slice(-2 * CONTEXT_LENGTH - 1)).slice(-CONTEXT_LENGTH).join('');
 }
 
 function diffMembers(before: JsonObject, after: JsonObject, ruleOf: (key: string) => PathRule): Record<string, MemberChange> {
   const members = Object.create(null) as Record<string, MemberChange>;
-  for (const key of new Set([...sortedKeys(before), ...sortedKeys(after)])) {
+  const differing = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => before[key] !== after[key]);
+  for (const key of differing.sort()) {
     const old = before[key];
     const value = after[key];
     if (old !== undefined && value !== undefined) {
@@ -66,11 +69,13 @@ function diffMembers(before: JsonObject, after: JsonObject, ruleOf: (key: string
 
 function diffArrays(before: readonly JsonValue[], after: readonly JsonValue[], rule: PathRule): JsonChange {
   const olds = elementNames(before, rule.elementKey);
-  const news = elementNames(after, rule.elementKey);
-  if (olds !== null && news !== null) {
-    const elements = diffMembers(byName(olds, before), byName(news, after), () => rule.element());
-    return { elements, order: jsonEquals(olds, news) ? null : [olds, news] };
+  const news = elementNames(after, rule.elementKey, before);
+  if (olds !== null && news !== null && jsonEquals(olds, news)) {
+    const differing = olds.flatMap((_, index) => (before[index] === after[index] ? [] : [index]));
+    const differingOf = (array: readonly JsonValue[]): JsonObject => byName(differing.map((index) => olds[index] as string), differing.map((index) => array[index] as JsonValue));
+    return { elements: diffMembers(differingOf(before), differingOf(after), () => rule.element()), order: null };
   }
+  if (olds !== null && news !== null) return { elements: diffMembers(byName(olds, before), byName(news, after), () => rule.element()), order: [olds, news] };
   const splices = diffSequences(before.length, after.length, (i, j) => jsonEquals(before[i] as JsonValue, after[j] as JsonValue));
   return { list: splices.map(({ at, remove, from, to }): ListSplice => [at, before.slice(at, at + remove), after.slice(from, to)]) };
 }

@@ -1,40 +1,46 @@
 import * as Y from 'yjs';
+import type { JsonValue } from './json.ts';
 
-/** Documents of the last few states, so that one edit after another does not build the whole document anew each time. */
-const CACHE_SIZE = 4;
+/** Of the states of all open documents together, in bytes. What Yjs makes of a state takes several times as much. */
+const MAX_OPEN_BYTES = 8 * 1024 * 1024;
 
 /** Smaller states are built faster than they are looked up. */
-const MIN_CACHED_BYTES = 4 * 1024;
+const MIN_OPEN_BYTES = 4 * 1024;
 
-interface Opened {
-  readonly update: Uint8Array;
+export interface OpenDocument {
   readonly doc: Y.Doc;
+  /** Its JSON, where that is known. */
+  readonly json: JsonValue | undefined;
 }
 
-let cache: readonly Opened[] = [];
-
-/** The document of a state. It is the caller's to change; whoever has not spoiled it gives it back with `keepOpen`. */
-export function openUpdate(update: Uint8Array): Y.Doc {
-  const known = cache.find((opened) => sameBytes(opened.update, update));
-  if (known !== undefined) {
-    cache = cache.filter((opened) => opened !== known);
-    return known.doc;
-  }
-  const doc = new Y.Doc();
-  Y.applyUpdate(doc, update);
-  return doc;
+interface Entry extends OpenDocument {
+  readonly state: Uint8Array;
+  readonly sizeBytes: number;
 }
 
-/** The state of a document as it is now; it is at hand when that state is opened next. */
-export function closeDocument(doc: Y.Doc): Uint8Array {
-  const update = Y.encodeStateAsUpdate(doc);
-  keepOpen(update, doc);
-  return update;
+/** Documents of the last few states, so that one edit after another does not build the whole document anew each time. The last used is the first. */
+let open: readonly Entry[] = [];
+
+/** The document of a state. It is the caller's to change, and no longer open here; undefined when it is not open. */
+export function takeOpen(state: Uint8Array): OpenDocument | undefined {
+  const entry = find(state);
+  if (entry !== undefined) open = open.filter((other) => other !== entry);
+  return entry;
 }
 
-/** `doc` is what `update` makes. */
-export function keepOpen(update: Uint8Array, doc: Y.Doc): void {
-  if (update.length >= MIN_CACHED_BYTES) cache = [{ update, doc }, ...cache.slice(0, CACHE_SIZE - 1)];
+export function isOpen(state: Uint8Array): boolean {
+  return find(state) !== undefined;
+}
+
+/** Keeps a document open: it is what `state` makes, of `sizeBytes` in all. */
+export function keepOpen(state: Uint8Array, sizeBytes: number, { doc, json }: OpenDocument): void {
+  if (sizeBytes < MIN_OPEN_BYTES) return;
+  let total = 0;
+  open = [{ state, sizeBytes, doc, json }, ...open.filter((other) => !sameBytes(other.state, state))].filter((entry) => (total += entry.sizeBytes) <= MAX_OPEN_BYTES);
+}
+
+function find(state: Uint8Array): Entry | undefined {
+  return open.find((entry) => sameBytes(entry.state, state));
 }
 
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

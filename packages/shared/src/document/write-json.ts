@@ -1,7 +1,7 @@
 import * as Y from 'yjs';
 import type { PathRule } from './document-rule.ts';
-import { elementNames } from './element-names.ts';
-import { isJsonArray, isJsonObject, jsonEquals, sortedKeys, type JsonObject, type JsonValue } from './json.ts';
+import { elementName, elementNames } from './element-names.ts';
+import { isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
 import {
   createElement,
   createNode,
@@ -20,65 +20,74 @@ import {
 } from './json-node.ts';
 import { positionBetween } from './position.ts';
 import { diffSequences } from './sequence-diff.ts';
+import { diffText } from './text-diff.ts';
 
 /**
  * Makes a document hold `value`, with as few operations as it takes: what is equal is not touched, so that what others change there meanwhile stays.
- * Call it in a transaction of the document.
+ * Call it in a transaction of the document. `known`: the JSON of the document, where that is known; what is the very same value there is not looked at.
  */
-export function writeJson(doc: Y.Doc, value: JsonValue, rule: PathRule): void {
+export function writeJson(doc: Y.Doc, value: JsonValue, rule: PathRule, known?: JsonValue): void {
   const node = rootValue(doc);
-  if (!changeInPlace(node, value, rule)) setRootValue(doc, createNode(value, rule));
+  if (!changeInPlace(node, value, rule, known)) setRootValue(doc, createNode(value, rule));
 }
 
 /** False when the node cannot become the value and has to be replaced by another. */
-function changeInPlace(node: Node | undefined, value: JsonValue, rule: PathRule): boolean {
+function changeInPlace(node: Node | undefined, value: JsonValue, rule: PathRule, known: JsonValue | undefined): boolean {
+  if (known !== undefined && known === value) return true;
   if (node instanceof Y.Text) return typeof value === 'string' && rule.isText && changeText(node, value);
   if (node instanceof Y.Map) {
-    if (isListNode(node)) return isJsonArray(value) && changeList(node, value, rule);
-    return isJsonObject(value) && changeMap(node, value, rule);
+    if (isListNode(node)) return isJsonArray(value) && changeList(node, value, rule, isJsonArray(known) ? known : undefined);
+    return isJsonObject(value) && changeMap(node, value, rule, isJsonObject(known) ? known : undefined);
   }
   // A string that became a text by a later rule stays as it is until somebody changes it.
   return node === value;
 }
 
-function changeMap(map: MapNode, object: JsonObject, rule: PathRule): true {
-  for (const key of [...map.keys()].sort()) if (key !== PLACE && !Object.hasOwn(object, key)) map.delete(key);
-  for (const key of sortedKeys(object)) {
+function changeMap(map: MapNode, object: JsonObject, rule: PathRule, known: JsonObject | undefined): true {
+  const keys = known === undefined ? [...map.keys()] : Object.keys(known);
+  for (const key of keys.filter((key) => key !== PLACE && !Object.hasOwn(object, key)).sort()) map.delete(key);
+  const differing = Object.keys(object).filter((key) => known === undefined || known[key] !== object[key]);
+  for (const key of differing.sort()) {
     const value = object[key] as JsonValue;
-    if (!map.has(key) || !changeInPlace(map.get(key), value, rule.member(key))) map.set(key, createNode(value, rule.member(key)));
+    if (!map.has(key) || !changeInPlace(map.get(key), value, rule.member(key), known?.[key])) map.set(key, createNode(value, rule.member(key)));
   }
   return true;
 }
 
 function changeText(text: Y.Text, value: string): true {
-  const before = Array.from(text.toJSON());
-  const after = Array.from(value);
   if (textOf(text) === value) return true;
-  // By code point, so that no pair of surrogates is cut. From the right, so that what is to the left keeps its place.
-  const starts = unitOffsets(before);
-  const splices = diffSequences(before.length, after.length, (i, j) => before[i] === after[j]);
-  for (const { at, remove, from, to } of splices.reverse()) {
-    const start = starts[at] as number;
-    if (remove > 0) text.delete(start, (starts[at + remove] as number) - start);
-    if (to > from) text.insert(start, after.slice(from, to).join(''));
+  // From the right, so that what is to the left keeps its place.
+  for (const { at, removed, inserted } of diffText(text.toJSON(), value).reverse()) {
+    if (removed.length > 0) text.delete(at, removed.length);
+    if (inserted.length > 0) text.insert(at, inserted);
   }
   return true;
 }
 
-function unitOffsets(characters: readonly string[]): number[] {
-  const offsets = [0];
-  for (const character of characters) offsets.push((offsets.at(-1) as number) + character.length);
-  return offsets;
-}
-
-function changeList(list: MapNode, array: readonly JsonValue[], rule: PathRule): true {
+function changeList(list: MapNode, array: readonly JsonValue[], rule: PathRule, known: readonly JsonValue[] | undefined): true {
+  if (known !== undefined && changeNamesake(list, array, rule, known)) return true;
   const names = elementNames(array, rule.elementKey);
-  changeNamed(list, names ?? [], names === null ? [] : (array as readonly JsonObject[]), rule.element());
-  changePlain(plainPart(list), names === null ? array : [], rule.element());
+  changeNamed(list, names ?? [], names === null ? [] : (array as readonly JsonObject[]), rule, known);
+  changePlain(list, names === null ? array : [], rule, known);
   return true;
 }
 
-function changeNamed(list: MapNode, names: readonly string[], objects: readonly JsonObject[], rule: PathRule): void {
+/** Where no element comes, goes or moves, only those that differ are looked at. False, and nothing is done, where it is not so. */
+function changeNamesake(list: MapNode, array: readonly JsonValue[], rule: PathRule, known: readonly JsonValue[]): boolean {
+  const names = elementNames(known, rule.elementKey);
+  if (names === null || elementNames(array, rule.elementKey, known) !== names) return false;
+  const differing = names.flatMap((name, index) => (array[index] === known[index] ? [] : [{ index, node: list.get(name) }]));
+  if (!differing.every(({ index, node }) => isNamed(node, names[index] as string, rule))) return false;
+  for (const { index, node } of differing) changeMap(node as MapNode, array[index] as JsonObject, rule.element(), known[index] as JsonObject);
+  return true;
+}
+
+/** Others may have put an element of another name there. */
+function isNamed(node: Node | undefined, name: string, { elementKey }: PathRule): boolean {
+  return node instanceof Y.Map && elementName({ [elementKey]: node.get(elementKey) as JsonValue }, elementKey) === name;
+}
+
+function changeNamed(list: MapNode, names: readonly string[], objects: readonly JsonObject[], rule: PathRule, known: readonly JsonValue[] | undefined): void {
   const current = new Map(namedElements(list).map((element) => [element.name, element]));
   const wanted = new Set(names);
   for (const name of [...list.keys()].sort()) if (name !== PLAIN && !wanted.has(name)) list.delete(name);
@@ -89,17 +98,18 @@ function changeNamed(list: MapNode, names: readonly string[], objects: readonly 
     const name = names[index] as string;
     if (staying.has(name)) next = (current.get(name) as NamedElement).place;
   }
+  const unchanged = new Set<JsonValue>(known);
   let left: string | null = null;
   for (const [index, name] of names.entries()) {
     const object = objects[index] as JsonObject;
     const element = current.get(name);
-    if (element !== undefined) changeMap(element.node, object, rule);
+    if (element !== undefined && !(unchanged.has(object) && isNamed(element.node, name, rule))) changeMap(element.node, object, rule.element(), undefined);
     if (element !== undefined && staying.has(name)) {
       left = element.place;
       continue;
     }
     left = positionBetween(left, nextPlaces[index] ?? null);
-    if (element === undefined) list.set(name, createElement(object, left, rule));
+    if (element === undefined) list.set(name, createElement(object, left, rule.element()));
     else element.node.set(PLACE, left);
   }
 }
@@ -125,16 +135,17 @@ function keptPlaces(names: readonly string[], current: ReadonlyMap<string, Named
   return kept;
 }
 
-function changePlain(plain: Y.Array<Node>, array: readonly JsonValue[], rule: PathRule): void {
+function changePlain(list: MapNode, array: readonly JsonValue[], rule: PathRule, known: readonly JsonValue[] | undefined): void {
+  const plain = plainPart(list);
   const nodes = plain.toArray();
-  const before = nodes.map((node) => readNode(node, Infinity));
+  const before = known !== undefined && known.length === nodes.length ? known : nodes.map((node) => readNode(node, Infinity));
   const splices = diffSequences(before.length, array.length, (i, j) => jsonEquals(before[i] as JsonValue, array[j] as JsonValue));
   for (const { at, remove, from, to } of splices.reverse()) {
     // Elements that give way to others are changed where that is possible, one by one from the left.
     let same = 0;
-    while (same < remove && from + same < to && changeInPlace(nodes[at + same], array[from + same] as JsonValue, rule)) same++;
+    while (same < remove && from + same < to && changeInPlace(nodes[at + same], array[from + same] as JsonValue, rule.element(), before[at + same])) same++;
     if (remove > same) plain.delete(at + same, remove - same);
-    const added = array.slice(from + same, to).map((element) => createNode(element, rule));
+    const added = array.slice(from + same, to).map((element) => createNode(element, rule.element()));
     if (added.length > 0) plain.insert(at + same, added);
   }
 }

@@ -48,29 +48,35 @@ const NO_LOOKUPS: LookupsByTable = new Map();
 
 /** Throws what SQLite throws when even the server's rows alone do not fit; the caller rolls back. */
 export function applyRows(input: ApplyRowsInput): AppliedRows {
-  const { connection, pending, decisions, lookups = NO_LOOKUPS } = input;
-  const writers = new RowWriters(connection, input.tablesById);
-  const base = new BaseTable(connection);
+  const writers = new RowWriters(input.connection, input.tablesById);
   try {
-    if (decisions.size === 0 && pending.isEmpty && base.isEmpty()) {
-      const changes = changesOfGroups(connection, lookups, input.groups);
-      const touched = unlessRefused(connection, () => writeGroups(writers, input.groups));
-      if (touched instanceof Set) return { touched, changes, withheld: new Map() };
-    }
-    const rows = new DeliveredRows(input, writers, base);
-    const withheldBefore = [...pending.withheld].filter((sequence) => !decisions.has(sequence));
-    // Something that did not fit may fit now.
-    if (withheldBefore.length > 0) return refit(input, rows, base, writers);
-    for (const write of [writeInPlace, writeAfterRemovingAll]) {
-      const writes = unlessRefused(connection, () => rebase(rows, base, write));
-      if (writes instanceof RockpoolError) continue;
-      // Rows that went and came have other rowids: nothing is known of them then.
-      return { touched: tablesOf(writes), changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [], withheld: new Map() };
-    }
-    return refit(input, rows, base, writers);
+    const applied = applyWith(writers, input);
+    writers.finish();
+    return applied;
   } finally {
     writers.release();
   }
+}
+
+function applyWith(writers: RowWriters, input: ApplyRowsInput): AppliedRows {
+  const { connection, pending, decisions, lookups = NO_LOOKUPS } = input;
+  const base = new BaseTable(connection);
+  if (decisions.size === 0 && pending.isEmpty && base.isEmpty()) {
+    const changes = changesOfGroups(connection, lookups, input.groups);
+    const touched = unlessRefused(connection, () => writeGroups(writers, input.groups));
+    if (touched instanceof Set) return { touched, changes, withheld: new Map() };
+  }
+  const rows = new DeliveredRows(input, writers, base);
+  const withheldBefore = [...pending.withheld].filter((sequence) => !decisions.has(sequence));
+  // Something that did not fit may fit now.
+  if (withheldBefore.length > 0) return refit(input, rows, base, writers);
+  for (const write of [writeInPlace, writeAfterRemovingAll]) {
+    const writes = unlessRefused(connection, () => rebase(rows, base, write));
+    if (writes instanceof RockpoolError) continue;
+    // Rows that went and came have other rowids: nothing is known of them then.
+    return { touched: tablesOf(writes), changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [], withheld: new Map() };
+  }
+  return refit(input, rows, base, writers);
 }
 
 interface TouchedRow {
@@ -122,6 +128,7 @@ class DeliveredRows {
     return [...refs].map(([id, ref]) => {
       const writer = this.writers.of(ref.tableId);
       const hidden: ReadonlyMap<number, HiddenCell> = this.hiddenAnywhere ? this.base.read(ref) : new Map();
+      if (hidden.size > 0) writer.finishLater(ref.key);
       return { ref, writer, before: writer.read(ref.key), hidden, delivered: this.delivered.get(id)?.changes ?? [] };
     });
   }

@@ -22,7 +22,7 @@ export function replaceRows({ connection, tablesById, pending, groups }: Replace
   const writers = new RowWriters(connection, tablesById);
   try {
     for (const { name } of tablesById.values()) connection.exec(`DELETE FROM main.${quoteName(name)}`);
-    connection.exec('DELETE FROM rockpool_base; DELETE FROM rockpool_document');
+    connection.exec('DELETE FROM rockpool_base; DELETE FROM rockpool_document; DELETE FROM rockpool_document_base');
     writeGroups(writers, groups);
 
     const refs = new Map<string, RowRef>();
@@ -37,6 +37,7 @@ export function replaceRows({ connection, tablesById, pending, groups }: Replace
       const { columns } = writers.of(ref.tableId);
       base.write(ref, new Map(), hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns), shown, columns);
     }
+    writers.finish();
     return withheld;
   } finally {
     writers.release();

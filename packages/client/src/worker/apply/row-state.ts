@@ -1,4 +1,5 @@
 import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, RockpoolError, type CellValue, type ChangeKind, type DocumentRule } from '@rockpool/shared';
+import type { ReadBase } from '@rockpool/shared/document';
 import { documentSupport } from '../documents/load-document-support.ts';
 
 /** One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that is not there has none. */
@@ -34,6 +35,8 @@ export interface DeliveredRow {
 export interface ColumnRules {
   readonly counters: ReadonlySet<number>;
   readonly documents: ReadonlyMap<number, DocumentRule>;
+  /** What states of documents stand on, where they do. */
+  readonly readBase?: ReadBase | undefined;
 }
 
 /** What a changeset does to one row. */
@@ -43,12 +46,12 @@ export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
  * Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of a row that is not there does nothing.
  * `atCursor`: the server's row before the delivery. Where my own write put another document in the place of one, or NULL, and lost, the news are of that one.
  */
-export function withDelivered(row: RowState, change: DeliveredRow, { documents }: ColumnRules, atCursor: RowState): RowState {
+export function withDelivered(row: RowState, change: DeliveredRow, { documents, readBase }: ColumnRules, atCursor: RowState): RowState {
   return withEdit(row, change, (columnId, before, value) => {
     if (!documents.has(columnId)) return value;
     const { isNewsOf, mergeNews } = documentSupport();
     const replaced = atCursor.values.get(columnId) ?? null;
-    return mergeNews(isNewsOf(replaced, value) && !isNewsOf(before, value) ? replaced : before, value);
+    return mergeNews(isNewsOf(replaced, value) && !isNewsOf(before, value) ? replaced : before, value, readBase);
   });
 }
 
@@ -56,35 +59,36 @@ export function withDelivered(row: RowState, change: DeliveredRow, { documents }
  * Puts a change of my own on top of a row: counters add up, edits go into documents. An update of a row that is not there does nothing.
  * Throws `value-invalid` where a counter would leave 64 bits, and `document-gap` where an edit builds on another one that is not in the document.
  */
-export function withChange(row: RowState, change: RowEdit, { counters, documents }: ColumnRules): RowState {
+export function withChange(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return withEdit(row, change, (columnId, before, value) => {
-    if (counters.has(columnId)) return change.kind === 'insert' ? value : addToCounter(before, value);
-    return withWrittenDocument(documents.get(columnId), before, value);
+    if (columns.counters.has(columnId)) return change.kind === 'insert' ? value : addToCounter(before, value);
+    return withWrittenDocument(columns, columnId, before, value);
   });
 }
 
-function withWrittenDocument(rule: DocumentRule | undefined, before: CellValue, value: CellValue): CellValue {
+function withWrittenDocument({ documents, readBase }: ColumnRules, columnId: number, before: CellValue, value: CellValue): CellValue {
+  const rule = documents.get(columnId);
   if (rule === undefined) return value;
   const { expandContent, isDocumentEdit, mergeEdit } = documentSupport();
-  return isDocumentEdit(value) ? mergeEdit(before, value) : expandContent(value, rule);
+  return isDocumentEdit(value) ? mergeEdit(before, value, readBase) : expandContent(value, rule);
 }
 
 /**
  * The same for a change that the server has admitted. It fitted there, in whatever order; what it adds up to here on the way does not
  * matter, because a value that came out otherwise is delivered.
  */
-export function withAdmitted(row: RowState, change: RowEdit, { counters, documents }: ColumnRules): RowState {
+export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return withEdit(row, change, (columnId, before, value) => {
-    if (!counters.has(columnId)) return withAdmittedDocument(documents.get(columnId), before, value);
+    if (!columns.counters.has(columnId)) return withAdmittedDocument(columns, columnId, before, value);
     if (change.kind === 'insert' || typeof before !== 'bigint' || typeof value !== 'bigint') return value;
     return BigInt.asIntN(64, before + value);
   });
 }
 
 /** What an edit builds on may be in the delivery that says that it was admitted: then so is the edit. */
-function withAdmittedDocument(rule: DocumentRule | undefined, before: CellValue, value: CellValue): CellValue {
+function withAdmittedDocument(columns: ColumnRules, columnId: number, before: CellValue, value: CellValue): CellValue {
   try {
-    return withWrittenDocument(rule, before, value);
+    return withWrittenDocument(columns, columnId, before, value);
   } catch (thrown) {
     if (thrown instanceof RockpoolError && thrown.code === 'document-gap') return before;
     throw thrown;

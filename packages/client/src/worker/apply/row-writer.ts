@@ -20,9 +20,9 @@ export class RowWriter {
   constructor(connection: Connection, table: TableSchema) {
     this.connection = connection;
     this.table = table;
-    this.columns = { counters: counterColumnIds(table), documents: documentColumns(table) };
-    const { documents } = this.columns;
+    const documents = documentColumns(table);
     this.documentTable = documents.size === 0 ? null : new (documentSupport().DocumentTable)(connection, table.id, documents);
+    this.columns = { counters: counterColumnIds(table), documents, readBase: this.documentTable?.readBase };
     const columns = valueColumns(table);
     this.valueIds = columns.map(({ id }) => id);
     this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));
@@ -89,7 +89,7 @@ export class RowWriter {
       const key = keys.map((part) => part[row] as CellValue);
       const cells = columnIds.map((columnId, index) => {
         const value = values[index]?.[row] ?? null;
-        return this.columns.documents.has(columnId) ? mergeNews(documentTable.read(key, columnId, () => this.text(key, columnId)), value) : value;
+        return this.columns.documents.has(columnId) ? mergeNews(documentTable.read(key, columnId, () => this.text(key, columnId)), value, documentTable.readBase) : value;
       });
       if (kind === 'delete') this.remove(key);
       else if (kind === 'insert') this.put(key, columnIds, cells);
@@ -110,6 +110,16 @@ export class RowWriter {
     } finally {
       statement.reset();
     }
+  }
+
+  /** Of a row that may no longer need what it needed so far, though nothing of it is written here. */
+  finishLater(key: readonly CellValue[]): void {
+    this.documentTable?.finishLater(key);
+  }
+
+  /** To be called once everything is written. */
+  finish(): void {
+    this.documentTable?.finish();
   }
 
   release(): void {

@@ -34,6 +34,11 @@ export class RowWriters {
     return writer;
   }
 
+  /** See RowWriter. */
+  finish(): void {
+    for (const writer of this.byTable.values()) writer.finish();
+  }
+
   release(): void {
     for (const writer of this.byTable.values()) writer.release();
   }

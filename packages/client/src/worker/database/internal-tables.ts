@@ -9,14 +9,29 @@ const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
     PRIMARY KEY (table_id, key, column_id)
   ) WITHOUT ROWID`;
 
+// What those states stand on that were edited here (documents/document-bases.ts).
+const DOCUMENT_BASE_DDL: readonly string[] = [
+  `CREATE TABLE rockpool_document_base (
+    table_id INTEGER NOT NULL,
+    key BLOB NOT NULL,                     -- encoded key of the row
+    column_id INTEGER NOT NULL,
+    id BLOB NOT NULL,                      -- 16 bytes, a hash of what follows
+    yjs BLOB NOT NULL,                     -- a Yjs update: the whole document
+    PRIMARY KEY (table_id, key, column_id, id)
+  ) WITHOUT ROWID`,
+  'CREATE INDEX rockpool_document_base_by_id ON rockpool_document_base (id)',
+];
+
 /**
  * What the tables below mean. Another number than this in the file: it was written by another version of Rockpool.
  *
  * 1: first version.
  * 2: changesets know how the clock was set since; parked ones that are done with stay until their changeset goes.
  * 3: documents.
+ * 4: lost writes inside of documents have a path.
+ * 5: states of documents that are edited stand on a base.
  */
-export const STORAGE_FORMAT = 4;
+export const STORAGE_FORMAT = 5;
 
 /** How to get from an older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
@@ -26,6 +41,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   ],
   2: [DOCUMENT_DDL],
   3: ['ALTER TABLE rockpool_conflict ADD COLUMN path TEXT'],
+  4: DOCUMENT_BASE_DDL,
 };
 
 /** The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the app. */
@@ -68,6 +84,7 @@ export const INTERNAL_DDL: readonly string[] = [
   ) WITHOUT ROWID`,
 
   DOCUMENT_DDL,
+  ...DOCUMENT_BASE_DDL,
 
   // Requests that were carried out, so that a tab which got no answer can safely ask again.
   `CREATE TABLE rockpool_request (

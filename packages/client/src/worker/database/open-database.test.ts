@@ -87,6 +87,7 @@ describe('opening', () => {
       ALTER TABLE old_changelog RENAME TO rockpool_changelog;
       ALTER TABLE old_parked RENAME TO rockpool_parked;
       DROP TABLE rockpool_document;
+      DROP TABLE rockpool_document_base;
       ALTER TABLE rockpool_conflict DROP COLUMN path`);
     first.database.meta.set('storage_format', 1);
     await first.close();

@@ -1,5 +1,6 @@
-import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { canonicalJson, parseJson } from '@rockpool/shared/document';
+import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { readChangedJson } from '@rockpool/shared/document';
+import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { DocumentTables } from './load-document-support.ts';
 
@@ -8,15 +9,16 @@ import type { DocumentTables } from './load-document-support.ts';
  * documents have to be equal bytes. Returns whether there were any; then the transaction has changed, and is to be captured anew.
  * Throws `document-invalid` for what is no JSON or not within the column's rule.
  */
-export function makeDocumentsCanonical(connection: Connection, tables: DocumentTables, groups: readonly ChangeGroup[]): boolean {
+export function makeDocumentsCanonical(connection: Connection, tables: DocumentTables, { groups, before }: CapturedChanges): boolean {
   let rewritten = false;
-  for (const group of groups) {
+  for (const [index, group] of groups.entries()) {
     const table = tables.get(group.tableId);
     if (table === undefined) continue;
     for (const [columnId, rule] of documentColumns(table)) {
       const values = group.values[group.columnIds.indexOf(columnId)];
+      const olds = before[index]?.values[before[index].columnIds.indexOf(columnId)];
       values?.forEach((value, row) => {
-        const canonical = canonicalText(value, rule, table, columnId);
+        const canonical = canonicalText(value, olds?.[row] ?? null, rule, table, columnId);
         if (canonical === value) return;
         update(connection, table, columnId, group.keys.map((part) => part[row] as CellValue), canonical);
         rewritten = true;
@@ -26,12 +28,12 @@ export function makeDocumentsCanonical(connection: Connection, tables: DocumentT
   return rewritten;
 }
 
-function canonicalText(value: CellValue, rule: DocumentRule, table: TableSchema, columnId: number): string | null {
+function canonicalText(value: CellValue, old: CellValue, rule: DocumentRule, table: TableSchema, columnId: number): string | null {
   if (value === null) return null;
   const column = columnName(table, columnId);
   if (typeof value !== 'string') throw new RockpoolError('document-invalid', { table: table.name, column, problem: 'type' });
   try {
-    return canonicalJson(parseJson(value, rule));
+    return readChangedJson(value, typeof old === 'string' ? old : null, rule).text;
   } catch (error) {
     if (!(error instanceof RockpoolError)) throw error;
     throw new RockpoolError(error.code, { ...error.fields, table: table.name, column }, { cause: error });

@@ -1,5 +1,5 @@
 import { documentColumns, encodeKey, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { createDocument, diffJson, editDocument, encodeDocumentCell, parseJson, PathRule, type Author } from '@rockpool/shared/document';
+import { createDocument, diffJson, editDocument, encodeDocumentCell, parseJson, PathRule, readStoredJson, type Author } from '@rockpool/shared/document';
 import { SEEN_ALL } from '../apply/base-table.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { DocumentTable } from './document-table.ts';
@@ -24,8 +24,9 @@ export function captureDocuments(connection: Connection, table: TableSchema, aut
   const keyOf = (row: number): CellValue[] => group.keys.map((part) => part[row] as CellValue);
   if (group.kind === 'insert') return { group: { ...group, values: mapDocuments(group, documents, (value) => toContent(value)) }, before };
   if (group.kind === 'delete') {
-    const values = mapDocuments(before, documents, (text, columnId, row) => states.read(keyOf(row), columnId, () => text));
+    const values = mapDocuments(before, documents, (text, columnId, row) => states.readWhole(keyOf(row), columnId, () => text));
     for (let row = 0; row < group.rowCount; row++) states.remove(keyOf(row));
+    states.finish();
     return { group, before: { ...before, values } };
   }
   const changes = before.values.map((column) => [...column]);
@@ -33,18 +34,20 @@ export function captureDocuments(connection: Connection, table: TableSchema, aut
     const rule = documents.get(columnId) as DocumentRule;
     const old = before.values[index]?.[row] ?? null;
     const key = keyOf(row);
-    const state = states.read(key, columnId, () => old);
+    const isEdited = typeof text === 'string' && typeof old === 'string';
+    const state = isEdited ? states.readToEdit(key, columnId, () => old) : states.read(key, columnId, () => old);
     keepBase(connection, table, key, columnId, state);
-    if (typeof text !== 'string' || typeof old !== 'string') {
+    if (!isEdited) {
       states.write(key, columnId, typeof text === 'string' ? createDocument(parseJson(text, rule), rule) : null);
       return toContent(text);
     }
-    const [from, to] = [parseJson(old, rule), parseJson(text, rule)];
+    const [from, to] = [readStoredJson(old, rule), readStoredJson(text, rule)];
     (changes[index] as CellValue[])[row] = JSON.stringify(diffJson(from, to, PathRule.root(rule)));
-    const edited = editDocument(state, to, rule, author);
+    const edited = editDocument(state, to, rule, author, states.readBase);
     states.write(key, columnId, edited.state);
     return edited.edit;
   });
+  states.finish();
   return { group: { ...group, values }, before: { ...before, values: changes } };
 }
 

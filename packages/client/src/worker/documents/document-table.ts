@@ -1,30 +1,51 @@
 import { encodeKey, type CellValue, type DocumentRule } from '@rockpool/shared';
-import { createDocument, isSameDocument, parseJson } from '@rockpool/shared/document';
+import { createDocument, isSameDocument, parseJson, toLayers, wholeState, type ReadBase } from '@rockpool/shared/document';
 import { Meta } from '../database/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { toColumnValue } from './column-value.ts';
+import { baseReader, forgetBases, writeBase, type DocumentPlace } from './document-bases.ts';
 import { beginGeneration } from './generation.ts';
 
 /**
  * rockpool_document: the states of one table's documents, as the visible rows show them. A document that nobody has edited has no line: its
  * state follows from its JSON. Where a state goes or gives way to one of another document, a new generation of edits begins.
+ *
+ * The state of a large document that is edited stands on a base of its own (document-bases.ts), so that an edit writes little more than itself.
  */
 export class DocumentTable {
+  readonly readBase: ReadBase;
   private readonly connection: Connection;
   private readonly tableId: number;
   private readonly documents: ReadonlyMap<number, DocumentRule>;
+  /** Where bases may have lost their name. */
+  private readonly changed: DocumentPlace[] = [];
 
   /** `documents`: the rules of the table's document columns, by id. */
   constructor(connection: Connection, tableId: number, documents: ReadonlyMap<number, DocumentRule>) {
     this.connection = connection;
+    this.readBase = baseReader(connection);
     this.tableId = tableId;
     this.documents = documents;
   }
 
   /** The state of a document whose column holds `text()`; null where it holds NULL. Throws `document-invalid` for text that is no JSON. */
   read(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
-    const stored = this.connection.value('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', this.tableId, encodeKey(key), columnId);
-    return stored instanceof Uint8Array ? stored : newState(this.documents.get(columnId) as DocumentRule, text());
+    return this.stored(this.placeOf(key, columnId)) ?? newState(this.documents.get(columnId) as DocumentRule, text());
+  }
+
+  /** The same for a document that is about to be edited. */
+  readToEdit(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
+    const state = this.read(key, columnId, text);
+    if (state === null) return null;
+    const place = this.placeOf(key, columnId);
+    const onBase = this.onBase(place, state as Uint8Array);
+    if (onBase !== state) this.put(place, onBase);
+    return onBase;
+  }
+
+  /** The state by itself, for where it has to stand alone. */
+  readWhole(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
+    return wholeState(this.read(key, columnId, text), this.readBase);
   }
 
   /** Puts states where a row read from its table has their JSON. */
@@ -38,21 +59,16 @@ export class DocumentTable {
     return values.map((value, index) => {
       const columnId = columnIds[index] as number;
       if (this.documents.has(columnId)) this.write(key, columnId, value);
-      return toColumnValue({ documents: this.documents }, columnId, value);
+      return toColumnValue({ documents: this.documents, readBase: this.readBase }, columnId, value);
     });
   }
 
   write(key: readonly CellValue[], columnId: number, state: CellValue): void {
     if (state === null) return this.removeColumn(key, columnId);
-    const stored = this.connection.value('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', this.tableId, encodeKey(key), columnId);
-    if (stored instanceof Uint8Array && !isSameDocument(stored, state as Uint8Array)) beginGeneration(new Meta(this.connection));
-    this.connection.run(
-      'INSERT INTO rockpool_document (table_id, key, column_id, state) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state',
-      this.tableId,
-      encodeKey(key),
-      columnId,
-      state as Uint8Array,
-    );
+    const place = this.placeOf(key, columnId);
+    const stored = this.stored(place);
+    if (stored !== undefined && !isSameDocument(stored, state)) beginGeneration(new Meta(this.connection));
+    this.put(place, stored === undefined ? (state as Uint8Array) : this.onBase(place, state as Uint8Array));
   }
 
   /** All documents of a row that goes. */
@@ -60,9 +76,48 @@ export class DocumentTable {
     for (const columnId of this.documents.keys()) this.removeColumn(key, columnId);
   }
 
+  /** Has the documents of a row looked at in the end, though nothing of it is written here. */
+  finishLater(key: readonly CellValue[]): void {
+    for (const columnId of this.documents.keys()) this.changed.push(this.placeOf(key, columnId));
+  }
+
+  /** Forgets the bases that are no longer needed. To be called in the end: what is written later may stand on them. */
+  finish(): void {
+    for (const place of this.changed.splice(0)) forgetBases(this.connection, place);
+  }
+
+  private stored({ tableId, keyBytes, columnId }: DocumentPlace): Uint8Array | undefined {
+    return this.connection.value('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', tableId, keyBytes, columnId) as Uint8Array | undefined;
+  }
+
+  private onBase(place: DocumentPlace, state: Uint8Array): Uint8Array {
+    const layers = toLayers(state);
+    if (layers === null) return state;
+    writeBase(this.connection, place, layers.baseId, layers.base);
+    this.changed.push(place);
+    return layers.state;
+  }
+
+  private put({ tableId, keyBytes, columnId }: DocumentPlace, state: Uint8Array): void {
+    this.connection.run(
+      'INSERT INTO rockpool_document (table_id, key, column_id, state) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state',
+      tableId,
+      keyBytes,
+      columnId,
+      state,
+    );
+  }
+
   private removeColumn(key: readonly CellValue[], columnId: number): void {
-    this.connection.run('DELETE FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', this.tableId, encodeKey(key), columnId);
-    if (this.connection.changes > 0) beginGeneration(new Meta(this.connection));
+    const place = this.placeOf(key, columnId);
+    this.connection.run('DELETE FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', this.tableId, place.keyBytes, columnId);
+    if (this.connection.changes === 0) return;
+    this.changed.push(place);
+    beginGeneration(new Meta(this.connection));
+  }
+
+  private placeOf(key: readonly CellValue[], columnId: number): DocumentPlace {
+    return { tableId: this.tableId, keyBytes: encodeKey(key), columnId };
   }
 }
 

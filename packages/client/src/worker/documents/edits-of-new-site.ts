@@ -1,6 +1,7 @@
 import { decodeBefore, decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, keyColumns, quoteName, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { applyChange, documentText, editDocument, editWithGap, expandContent, isDocumentEdit, isEditOf, mergeEdit, parseJson, PathRule, type Author, type JsonChange, type JsonValue } from '@rockpool/shared/document';
+import { applyChange, documentText, editDocument, editWithGap, expandContent, isDocumentEdit, isEditOf, mergeEdit, parseJson, PathRule, wholeState, type Author, type JsonChange, type JsonValue } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
+import { baseReader, forgetBases } from './document-bases.ts';
 import { DocumentTable } from './document-table.ts';
 import type { DocumentTables } from './load-document-support.ts';
 
@@ -91,6 +92,7 @@ class PendingDocuments {
       const [tableId, columnId, key] = JSON.parse(place) as [number, number, string];
       this.connection.run('UPDATE rockpool_document SET state = ? WHERE table_id = ? AND column_id = ? AND hex(key) = ?', shown.now as Uint8Array, tableId, columnId, key);
     }
+    forgetBases(this.connection);
   }
 
   private edit(chains: Chains, pending: PendingEdit, rule: DocumentRule, isShown: boolean): CellValue {
@@ -119,14 +121,14 @@ class PendingDocuments {
   private firstState(table: TableSchema, key: readonly CellValue[], columnId: number): CellValue {
     const { connection } = this;
     const base = connection.value('SELECT value FROM rockpool_base WHERE table_id = ? AND key = ? AND column_id = ?', table.id, encodeKey(key), columnId);
-    if (base !== undefined) return base instanceof Uint8Array ? base : null;
+    if (base !== undefined) return base instanceof Uint8Array ? wholeState(base, baseReader(connection)) : null;
     const column = table.columns.find(({ id }) => id === columnId)?.name ?? '';
     const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
     const statement = connection.prepare(`SELECT ${quoteName(column)} FROM main.${quoteName(table.name)} WHERE ${match}`);
     try {
       key.forEach((part, index) => statement.bindCell(index + 1, part));
       const text = statement.step() ? statement.readCell(0) : null;
-      return new DocumentTable(connection, table.id, documentColumns(table)).read(key, columnId, () => text);
+      return new DocumentTable(connection, table.id, documentColumns(table)).readWhole(key, columnId, () => text);
     } finally {
       statement.release();
     }

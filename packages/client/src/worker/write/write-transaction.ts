@@ -175,7 +175,7 @@ export class WriteTransaction {
     const { capture, connection } = this.parts;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const captured = capture.take();
-      if (this.documents.size === 0 || !documentSupport().makeDocumentsCanonical(connection, this.documents, captured.groups)) return captured;
+      if (this.documents.size === 0 || !documentSupport().makeDocumentsCanonical(connection, this.documents, captured)) return captured;
     }
     throw new RockpoolError('document-invalid', { problem: 'a trigger undoes the canonical form' });
   }

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { json } from '../testing/json-arbitraries.ts';
+import { DEFAULT_DOCUMENT_RULE } from './document-rule.ts';
+import { canonicalJson, parseJson, type JsonValue } from './json.ts';
+import { readChangedJson, readStoredJson } from './json-text.ts';
+
+const RULE = { ...DEFAULT_DOCUMENT_RULE, maxDepth: 12 };
+
+/** Long enough to be kept in mind. */
+const FILLER = 'x'.repeat(5000);
+
+function read(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (thrown) {
+    return String((thrown as Error).message);
+  }
+}
+
+/** A text with any stretch of it replaced by any other: seldom JSON. */
+const damaged = fc.record({ value: json, at: fc.nat(), remove: fc.nat({ max: 6 }), insert: fc.oneof(fc.constantFrom(...'[]{},:"0 1e-', '"a":', '1,2', '[[[[[[[[[[[[[[[]', ' ', '\\', 'null,'), fc.string({ maxLength: 4 })) });
+
+describe('a text that differs from a known one', () => {
+  it('says what it says when it is read as a whole', () => {
+    fc.assert(
+      fc.property(json, json, fc.boolean(), (before, after, isInner) => {
+        const wrap = (value: JsonValue): JsonValue => (isInner ? { filler: FILLER, rows: [1, { value }, 'z'] } : [FILLER, value, { a: value }]);
+        const known = canonicalJson(wrap(before));
+        readStoredJson(known, RULE);
+        const text = JSON.stringify(wrap(after));
+        const whole = read(() => parseJson(text, RULE));
+        expect(read(() => readChangedJson(text, known, RULE).value)).toEqual(whole);
+        if (typeof whole === 'object') expect(readChangedJson(text, known, RULE).text).toBe(canonicalJson(wrap(after)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is refused exactly where it is refused as a whole, however it was damaged', () => {
+    fc.assert(
+      fc.property(damaged, ({ value, at, remove, insert }) => {
+        const known = canonicalJson({ filler: FILLER, list: [value, value], value });
+        readStoredJson(known, RULE);
+        const place = FILLER.length + (at % (known.length - FILLER.length));
+        const text = known.slice(0, place) + insert + known.slice(place + remove);
+        const whole = read(() => canonicalJson(parseJson(text, RULE)));
+        expect(read(() => readChangedJson(text, known, RULE).text)).toBe(whole);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('shares with it whatever is around the change', () => {
+    const known = canonicalJson({ filler: FILLER, items: [{ id: 'a', n: 1 }, { id: 'b', n: 2 }], other: { deep: [1, 2, 3] } });
+    const before = readStoredJson(known, RULE) as { items: object[]; other: object };
+    const changed = readChangedJson(known.replace('"n":2', '"n":{"more":[3]}'), known, RULE).value as typeof before;
+    expect(changed.items[1]).toEqual({ id: 'b', n: { more: [3] } });
+    expect([changed.items[0], changed.other]).toEqual([before.items[0], before.other]);
+    expect(changed.items[0]).toBe(before.items[0]);
+    expect(changed.other).toBe(before.other);
+  });
+});

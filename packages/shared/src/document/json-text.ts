@@ -1,0 +1,283 @@
+import { canonicalJson, emptyObject, invalid, isJsonArray, isJsonObject, parseJson, sortedKeys, type JsonLimits, type JsonValue } from './json.ts';
+import { RockpoolError } from '../errors/rockpool-error.ts';
+
+/*
+ * Canonical texts of documents and the values that they say, side by side, so that a text that differs from a known one in a few places is read there alone.
+ * A value that is made of another one shares with it whatever is equal: what is the same object need not be compared.
+ */
+export interface JsonText {
+  /** Canonical. */
+  readonly text: string;
+  readonly value: JsonValue;
+}
+
+interface KnownText extends JsonText {
+  /** The value is no deeper. */
+  readonly maxDepth: number;
+  /** The text that this one took the place of: a write is looked at with both at hand. */
+  readonly replaced: JsonText | null;
+}
+
+/** Of all texts together, in UTF-16 units, those apart that were replaced: some of the largest documents, or many small ones. */
+const MAX_KNOWN_LENGTH = 4 * 1024 * 1024;
+
+/** Shorter texts are read faster than they are compared with what is known. */
+const MIN_KNOWN_LENGTH = 4 * 1024;
+
+/** The last used is the first. */
+let known: readonly KnownText[] = [];
+
+/** The texts of values that are known, by the value. */
+const textOfValue = new WeakMap<object, string>();
+
+/** The canonical text of a value, at once where it is known. */
+export function canonicalTextOf(value: JsonValue): string {
+  return (isContainer(value) ? textOfValue.get(value) : undefined) ?? canonicalJson(value);
+}
+
+/** Keeps a text in mind. `maxDepth`: the value is no deeper. */
+export function rememberText(text: string, value: JsonValue, maxDepth: number): void {
+  remember({ text, value, maxDepth, replaced: null }, null);
+}
+
+function remember(entry: KnownText, inPlaceOf: JsonText | null): void {
+  if (entry.text.length < MIN_KNOWN_LENGTH || !isContainer(entry.value)) return;
+  textOfValue.set(entry.value, entry.text);
+  let length = 0;
+  known = [entry, ...known.filter((other) => other.value !== inPlaceOf?.value && other.value !== entry.value)].filter(({ text }) => (length += text.length) <= MAX_KNOWN_LENGTH);
+}
+
+/** What a text says that is stored already. Throws as parseJson does. */
+export function readStoredJson(text: string, limits: JsonLimits): JsonValue {
+  if (text.length < MIN_KNOWN_LENGTH) return parseJson(text, limits);
+  return find(text)?.value ?? canonicalOf(text, limits).value;
+}
+
+/** The canonical form of a text that takes the place of another one (null: of none), read only where it differs from that. Throws as parseJson does. */
+export function readChangedJson(text: string, before: string | null, limits: JsonLimits): JsonText {
+  const from = before === null || before.length < MIN_KNOWN_LENGTH ? undefined : knownText(before, limits);
+  const changed = from === undefined ? null : changeText(from, text, limits);
+  if (from === undefined || changed === null) return canonicalOf(text, limits);
+  // The very string that the caller has is found again without a look at its characters.
+  remember({ ...changed, maxDepth: limits.maxDepth, replaced: { text: before ?? from.text, value: from.value } }, from);
+  return changed;
+}
+
+function find(text: string): JsonText | undefined {
+  for (const entry of known) {
+    if (entry.text === text) return entry;
+    if (entry.replaced?.text === text) return entry.replaced;
+  }
+  return undefined;
+}
+
+function canonicalOf(text: string, limits: JsonLimits): JsonText {
+  const same = known.find((other) => other.text === text && other.maxDepth <= limits.maxDepth);
+  if (same !== undefined && text.length <= limits.maxLength) return same;
+  const value = parseJson(text, limits);
+  const canonical = canonicalJson(value);
+  rememberText(canonical, value, limits.maxDepth);
+  return { text: canonical, value };
+}
+
+/** Undefined for a text that is not canonical, as a column may have it from before it became a document. */
+function knownText(text: string, limits: JsonLimits): JsonText | undefined {
+  const found = find(text);
+  if (found !== undefined) return found;
+  try {
+    const read = canonicalOf(text, limits);
+    return read.text === text ? read : undefined;
+  } catch (thrown) {
+    if (thrown instanceof RockpoolError) return undefined;
+    throw thrown;
+  }
+}
+
+type Container = Extract<JsonValue, object>;
+
+/** Where in a container's canonical text its children are, from the container's first character on. */
+interface Spans {
+  /** Of objects, in the order of the text. */
+  readonly keys: readonly string[] | null;
+  readonly starts: Uint32Array;
+  readonly ends: Uint32Array;
+}
+
+/** A container on the way down, and which of its children the way goes through. */
+interface Step {
+  readonly container: Container;
+  readonly index: number;
+  /** Where the container begins. */
+  readonly at: number;
+}
+
+/** A stretch of a text that is replaced: from `start` to `oldEnd` there, to `newEnd` in the other text. */
+interface Stretch {
+  readonly start: number;
+  readonly oldEnd: number;
+  readonly newEnd: number;
+}
+
+/**
+ * Reads a text that differs from a known one in one stretch: goes down to the smallest value that holds the stretch, and up again until what stands there
+ * now is JSON. What is around it is the same text, and so the same value. Null where the whole text has to be read.
+ */
+function changeText(before: JsonText, text: string, limits: JsonLimits): JsonText | null {
+  if (text.length > limits.maxLength) throw invalid('size', { limit: limits.maxLength });
+  const stretch = differingStretch(before.text, text);
+  const way = wayTo(before.value, stretch);
+  const shift = stretch.newEnd - stretch.oldEnd;
+  for (let step = way.pop(); step !== undefined; step = way.pop()) {
+    const { container, index, at } = step;
+    const depth = limits.maxDepth - way.length - 1;
+    const [first, last] = isJsonArray(container) ? childrenAround(spansOf(container), stretch, at) : [index, index];
+    const { starts, ends } = spansOf(container);
+    const from = at + (starts[first] as number);
+    const to = at + (ends[last] as number);
+    if (from > stretch.start || to < stretch.oldEnd) continue;
+    const replaced = readChildren(text.slice(from, to + shift), isJsonArray(container), { ...limits, maxDepth: depth });
+    if (replaced === null) continue;
+    const { children, written } = replaced;
+    const value = withChildren(container, first, last, children, written.length - (to - from));
+    const isCanonical = written.length === to + shift - from && text.startsWith(written, from);
+    return { text: isCanonical ? text : `${text.slice(0, from)}${written}${text.slice(to + shift)}`, value: rebuilt(way, value, written.length - (to - from)) };
+  }
+  return null;
+}
+
+/** The children that stand in a place of a container, as values and as canonical text; null where the text is no such thing. */
+function readChildren(text: string, areElements: boolean, limits: JsonLimits): { readonly children: readonly JsonValue[]; readonly written: string } | null {
+  if (!isSyntax(areElements ? `[${text}]` : text)) return null;
+  if (!areElements) {
+    const value = parseJson(text, limits);
+    return { children: [value], written: canonicalJson(value) };
+  }
+  // The brackets are none of the text's own depth and length.
+  const children = parseJson(`[${text}]`, { maxDepth: limits.maxDepth + 1, maxLength: limits.maxLength + 2 }) as readonly JsonValue[];
+  return children.length === 0 ? null : { children, written: canonicalJson(children).slice(1, -1) };
+}
+
+function isSyntax(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function wayTo(root: JsonValue, stretch: Stretch): Step[] {
+  const way: Step[] = [];
+  let value = root;
+  for (let at = 0; isContainer(value); ) {
+    const spans = spansOf(value);
+    if (spans.starts.length === 0) break;
+    const [first, last] = childrenAround(spans, stretch, at);
+    const start = at + (spans.starts[first] as number);
+    const isInside = first === last && start <= stretch.start && stretch.oldEnd <= at + (spans.ends[first] as number);
+    // Between the members of an object: it is read as a whole. Between elements, only those are read.
+    if (!isInside && !isJsonArray(value)) break;
+    way.push({ container: value, index: first, at });
+    if (!isInside) break;
+    value = childOf(value, spans, first);
+    at = start;
+  }
+  return way;
+}
+
+/** The last child that begins before the stretch does, to the first that ends after it. */
+function childrenAround({ starts, ends }: Spans, { start, oldEnd }: Stretch, at: number): [first: number, last: number] {
+  const first = Math.max(0, firstWhere(starts.length, (index) => at + (starts[index] as number) > start) - 1);
+  const last = Math.min(ends.length - 1, firstWhere(ends.length, (index) => at + (ends[index] as number) >= oldEnd));
+  return [first, Math.max(first, last)];
+}
+
+function firstWhere(length: number, holds: (index: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function rebuilt(way: readonly Step[], changed: JsonValue, grownBy: number): JsonValue {
+  return way.reduceRight<JsonValue>((child, { container, index }) => withChildren(container, index, index, [child], grownBy), changed);
+}
+
+/** A container with other children from `first` to `last`. Where their number stays the same, so do the spans of the rest, shifted. */
+function withChildren(container: Container, first: number, last: number, children: readonly JsonValue[], grownBy: number): Container {
+  const { keys, starts, ends } = spansOf(container);
+  const changed = isJsonArray(container) ? container.toSpliced(first, last - first + 1, ...children) : Object.assign(emptyObject(), container, { [keys?.[first] as string]: children[0] });
+  if (first !== last || children.length !== 1) return changed;
+  const shifted: Spans = { keys, starts: starts.slice(), ends: ends.slice() };
+  for (let index = first; index < ends.length; index++) {
+    if (index > first) (shifted.starts[index] as number) += grownBy;
+    (shifted.ends[index] as number) += grownBy;
+  }
+  spansOfContainer.set(changed, shifted);
+  return changed;
+}
+
+const spansOfContainer = new WeakMap<object, Spans>();
+
+function spansOf(container: Container): Spans {
+  const found = spansOfContainer.get(container);
+  if (found !== undefined) return found;
+  const keys = isJsonObject(container) ? sortedKeys(container) : null;
+  const count = keys === null ? (container as readonly JsonValue[]).length : keys.length;
+  const spans: Spans = { keys, starts: new Uint32Array(count), ends: new Uint32Array(count) };
+  let at = 1;
+  for (let index = 0; index < count; index++) {
+    if (keys !== null) at += textLength(keys[index] as string) + 1;
+    spans.starts[index] = at;
+    at += textLength(childOf(container, spans, index));
+    spans.ends[index] = at++;
+  }
+  spansOfContainer.set(container, spans);
+  return spans;
+}
+
+function childOf(container: Container, { keys }: Spans, index: number): JsonValue {
+  return isJsonArray(container) ? (container[index] as JsonValue) : ((container as Record<string, JsonValue>)[keys?.[index] as string] as JsonValue);
+}
+
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** Of the canonical text. */
+function textLength(value: JsonValue): number {
+  if (typeof value === 'string' && !ESCAPED.test(value)) return value.length + 2;
+  if (!isContainer(value)) return JSON.stringify(value).length;
+  const found = spansOfContainer.get(value);
+  if (found !== undefined) return (found.ends.at(-1) ?? 1) + 1;
+  let length = 2;
+  if (isJsonArray(value)) for (const element of value) length += textLength(element) + 1;
+  else for (const key of Object.keys(value)) length += textLength(key) + 1 + textLength(value[key] as JsonValue) + 1;
+  // No comma behind the last.
+  return Math.max(2, length - 1);
+}
+
+function differingStretch(before: string, after: string): Stretch {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start + BLOCK <= shorter && before.slice(start, start + BLOCK) === after.slice(start, start + BLOCK)) start += BLOCK;
+  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start++;
+  const rest = shorter - start;
+  let end = 0;
+  while (end + BLOCK <= rest && lastOf(before, end) === lastOf(after, end)) end += BLOCK;
+  while (end < rest && before.charCodeAt(before.length - 1 - end) === after.charCodeAt(after.length - 1 - end)) end++;
+  return { start, oldEnd: before.length - end, newEnd: after.length - end };
+}
+
+/** Long equal stretches are compared a block at a time, which is many times faster than by character. */
+const BLOCK = 4096;
+
+function lastOf(text: string, end: number): string {
+  return text.slice(text.length - end - BLOCK, text.length - end);
+}
+
+function isContainer(value: JsonValue): value is Container {
+  return typeof value === 'object' && value !== null;
+}
