@@ -13,7 +13,7 @@ export {
   type HiddenBase,
 } from './change/changeset.ts';
 export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
-export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH } from './change/changeset-hash.ts';
+export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH, type Sha256 } from './change/changeset-hash.ts';
 export { decodeKey, encodeKey, keyToString } from './change/primary-key.ts';
 export { ageOfStampUs, CLOCK_TOLERANCE_MS, wasClockSet, type ClockContact } from './clock/age.ts';
 export { createLocalTime, type LastStamp, type LocalTime } from './clock/local-time.ts';

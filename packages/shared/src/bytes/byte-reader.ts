@@ -7,13 +7,11 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
  */
 export class ByteReader {
   private readonly buffer: Uint8Array;
-  private readonly view: DataView;
   private readonly errorCode: ErrorCode;
   private position = 0;
 
   constructor(buffer: Uint8Array, errorCode: ErrorCode) {
     this.buffer = buffer;
-    this.view = new DataView(buffer.buffer, buffer.byteOffset, buffer.byteLength);
     this.errorCode = errorCode;
   }
 
@@ -43,14 +41,14 @@ export class ByteReader {
 
   u32(): number {
     this.need(4);
-    const value = this.view.getUint32(this.position, true);
-    this.position += 4;
-    return value;
+    let value = 0;
+    for (let shift = 0; shift < 32; shift += 8) value |= (this.buffer[this.position++] as number) << shift;
+    return value >>> 0;
   }
 
   f64(): number {
     this.need(8);
-    const value = this.view.getFloat64(this.position, true);
+    const value = new DataView(this.buffer.buffer, this.buffer.byteOffset).getFloat64(this.position, true);
     this.position += 8;
     return value;
   }

@@ -2,11 +2,18 @@ import { utf8Length } from './utf8-length.ts';
 
 const INITIAL_BYTES = 256;
 
+// Most of what is written is small, and a new buffer costs more than it: a writer that is done leaves its own to the next one.
+const MAX_SPARE_BYTES = 64 * 1024;
+let spare: Uint8Array<ArrayBuffer> | null = null;
+
 /** Appends numbers, text and bytes to one growing buffer. Little-endian throughout. */
 export class ByteWriter {
-  private buffer: Uint8Array<ArrayBuffer> = new Uint8Array(INITIAL_BYTES);
-  private view: DataView = new DataView(this.buffer.buffer);
+  private buffer: Uint8Array<ArrayBuffer> = spare ?? new Uint8Array(INITIAL_BYTES);
   private length = 0;
+
+  constructor() {
+    spare = null;
+  }
 
   get byteLength(): number {
     return this.length;
@@ -19,13 +26,12 @@ export class ByteWriter {
 
   u32(value: number): void {
     this.reserve(4);
-    this.view.setUint32(this.length, value, true);
-    this.length += 4;
+    for (let shift = 0; shift < 32; shift += 8) this.buffer[this.length++] = value >>> shift;
   }
 
   f64(value: number): void {
     this.reserve(8);
-    this.view.setFloat64(this.length, value, true);
+    new DataView(this.buffer.buffer).setFloat64(this.length, value, true);
     this.length += 8;
   }
 
@@ -86,23 +92,27 @@ export class ByteWriter {
     this.length = start + sizeBytes;
   }
 
-  /** A copy of what was written. */
+  /** A copy of what was written; the writer is done with. */
   finish(): Uint8Array<ArrayBuffer> {
-    return this.buffer.slice(0, this.length);
+    const written = this.buffer.slice(0, this.length);
+    if (this.buffer.length <= MAX_SPARE_BYTES) spare = this.buffer;
+    this.buffer = NO_BYTES;
+    this.length = 0;
+    return written;
   }
 
   private reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.buffer.length) return;
-    let capacity = this.buffer.length * 2;
+    let capacity = Math.max(INITIAL_BYTES, this.buffer.length * 2);
     while (capacity < needed) capacity *= 2;
     const grown = new Uint8Array(capacity);
     grown.set(this.buffer.subarray(0, this.length));
     this.buffer = grown;
-    this.view = new DataView(grown.buffer);
   }
 }
 
+const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 const textEncoder = new TextEncoder();
 // Twice a value within these bounds is still a safe integer.
 const SAFE_ZIGZAG_MAX = BigInt(Math.floor(Number.MAX_SAFE_INTEGER / 2));

@@ -63,22 +63,31 @@ export function readColumn(reader: ByteReader, count: number): CellValue[] {
     if (head !== NONE) reader.fail('NULL run with a bitmap');
     return new Array<CellValue>(count).fill(null);
   }
-  const values = new Array<CellValue>(count).fill(null);
-  const present: number[] = [];
-  if ((head & HAS_NULLS) !== 0) {
-    const bitmap = reader.bytes((count + 7) >> 3);
-    for (let i = 0; i < count; i++) if (((bitmap[i >> 3] as number) & (1 << (i & 7))) === 0) present.push(i);
-  } else for (let i = 0; i < count; i++) present.push(i);
-  if (present.length > reader.remaining) reader.fail('column beyond the end');
+  if ((head & HAS_NULLS) === 0) return readPresent(reader, form, count);
+  const bitmap = reader.bytes((count + 7) >> 3);
+  const isNull = (row: number): boolean => ((bitmap[row >> 3] as number) & (1 << (row & 7))) !== 0;
+  let presentCount = 0;
+  for (let row = 0; row < count; row++) if (!isNull(row)) presentCount++;
+  const present = readPresent(reader, form, presentCount);
+  const values: CellValue[] = [];
+  for (let row = 0, next = 0; row < count; row++) values.push(isNull(row) ? null : (present[next++] as CellValue));
+  return values;
+}
+
+/** The values of a run that are not NULL. */
+function readPresent(reader: ByteReader, form: number, count: number): CellValue[] {
+  if (count > reader.remaining) reader.fail('column beyond the end');
+  const values: CellValue[] = [];
   if (form === TEXT || form === BLOB) {
-    const lengths = present.map(() => reader.varint());
-    present.forEach((at, i) => {
-      const bytes = reader.bytes(lengths[i] as number);
-      values[at] = form === TEXT ? reader.utf8(bytes) : bytes.slice();
-    });
-  } else if (form === INTEGER) for (const at of present) values[at] = reader.int64();
-  else if (form === REAL) for (const at of present) values[at] = reader.f64();
-  else if (form === MIXED) for (const at of present) values[at] = readTagged(reader);
+    const lengths: number[] = [];
+    for (let i = 0; i < count; i++) lengths.push(reader.varint());
+    for (const length of lengths) {
+      const bytes = reader.bytes(length);
+      values.push(form === TEXT ? reader.utf8(bytes) : bytes.slice());
+    }
+  } else if (form === INTEGER) for (let i = 0; i < count; i++) values.push(reader.int64());
+  else if (form === REAL) for (let i = 0; i < count; i++) values.push(reader.f64());
+  else if (form === MIXED) for (let i = 0; i < count; i++) values.push(readTagged(reader));
   else reader.fail('unknown column form');
   return values;
 }

@@ -1,4 +1,5 @@
 import type { LiveDatabase } from '../fanout/live-database.ts';
+import { ChangedRows } from '../pull/changed-rows.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import { toRowNews, type RowNews } from './row-changes.ts';
 
@@ -23,7 +24,7 @@ export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null)
   const whole = after === null || after.epoch !== epoch || after.watermark > watermark || after.watermark < file.tombstones.floor;
   if (!whole && after.watermark === watermark) return null;
   // A site that has never written is told of deletes only where it may have the row. A service is told of all since its position.
-  const groups = deliveredGroups(file, { siteNumber: null, from: whole ? 0 : after.watermark, ownFrom: 0 }, []);
+  const groups = deliveredGroups(file, new ChangedRows(file), { siteNumber: null, from: whole ? 0 : after.watermark, ownFrom: 0 }, []);
   return { epoch, watermark, whole, rows: toRowNews(groups, file) };
 }
 

@@ -9,6 +9,7 @@ import type { SiteState } from '../log/sites.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import type { PresenceRelay } from '../presence/presence-relay.ts';
 import { PresenceRoom, type Speaker } from '../presence/presence-room.ts';
+import { ChangedRows } from '../pull/changed-rows.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import { encodeParts } from '../pull/encode-parts.ts';
 import type { Sender } from '../push/admit-changeset.ts';
@@ -48,6 +49,17 @@ interface Subscription {
   cursor: number;
   decidedUpTo: number;
   ownFrom: number;
+}
+
+/** What a commit has changed, read and encoded once for all who stand at the same place. */
+interface News {
+  readonly changed: ChangedRows;
+  /** The parts for those who wrote nothing. */
+  readonly encoded: Map<string, readonly Uint8Array[]>;
+}
+
+function newsOf(file: DatabaseFile): News {
+  return { changed: new ChangedRows(file), encoded: new Map() };
 }
 
 export interface LiveDatabaseOptions {
@@ -143,7 +155,7 @@ export class LiveDatabase {
     this.subscriberBySite.set(subscriber.site, subscriber);
     subscriber.send(encodeMessage(welcome));
     if (reload) this.deliverWhole(subscription);
-    else this.deliver(subscription, null, true);
+    else this.deliver(subscription, newsOf(this.file), true, true);
   }
 
   leave(subscriber: Subscriber): void {
@@ -289,29 +301,28 @@ export class LiveDatabase {
   private publish(authors: ReadonlySet<string>): void {
     this.publishedUpTo = this.file.log.watermark;
     for (const done of [...this.waiting]) done(true);
-    // Those who wrote nothing and stand at the same place get the same bytes.
-    const encodedGroups = new Map<string, readonly Uint8Array[]>();
+    const news = newsOf(this.file);
     for (const subscription of [...this.subscriptions.values()]) {
       try {
-        this.deliver(subscription, authors.has(subscription.subscriber.site) ? null : encodedGroups, false);
+        this.deliver(subscription, news, authors.has(subscription.subscriber.site), false);
       } catch (error) {
         subscription.subscriber.fail(error instanceof RockpoolError ? error : new RockpoolError('internal', {}, { cause: error }));
       }
     }
   }
 
-  /** `shared` is null for a reader with outcomes or cells of their own to consider. */
-  private deliver(subscription: Subscription, shared: Map<string, readonly Uint8Array[]> | null, isFirst: boolean): void {
+  /** `isAuthor`: a reader with outcomes or cells of their own to consider. */
+  private deliver(subscription: Subscription, news: News, isAuthor: boolean, isFirst: boolean): void {
     const { subscriber, cursor: from } = subscription;
     const to = this.file.log.watermark;
-    if (shared !== null) {
-      if (to > from) this.send(subscription, to, [], this.sharedGroups(subscription, shared));
+    if (!isAuthor) {
+      if (to > from) this.send(subscription, to, [], this.sharedGroups(subscription, news));
       return;
     }
     subscription.siteNumber ??= this.file.sites.get(subscriber.site)?.number ?? null;
     const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.decidedUpTo);
     if (!isFirst && to === from && decided.length === 0) return; // a push that was decided, and answered, before
-    const groups = deliveredGroups(this.file, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
+    const groups = deliveredGroups(this.file, news.changed, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
     this.send(subscription, to, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view));
   }
 
@@ -319,18 +330,18 @@ export class LiveDatabase {
   private deliverWhole(subscription: Subscription): void {
     const { siteNumber, decidedUpTo } = subscription;
     const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, decidedUpTo);
-    const groups = deliveredGroups(this.file, { siteNumber: null, from: 0, ownFrom: 0 }, []);
+    const groups = deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from: 0, ownFrom: 0 }, []);
     this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view), true);
   }
 
-  private sharedGroups({ cursor: from, siteNumber, ownFrom, view }: Subscription, shared: Map<string, readonly Uint8Array[]>): readonly Uint8Array[] {
+  private sharedGroups({ cursor: from, siteNumber, ownFrom, view }: Subscription, { changed, encoded }: News): readonly Uint8Array[] {
     // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
-    const known = view === null ? shared.get(name) : undefined;
+    const known = view === null ? encoded.get(name) : undefined;
     if (known !== undefined) return known;
-    const encoded = this.encode(deliveredGroups(this.file, { siteNumber, from, ownFrom }, []), view);
-    if (view === null) shared.set(name, encoded);
-    return encoded;
+    const parts = this.encode(deliveredGroups(this.file, changed, { siteNumber, from, ownFrom }, []), view);
+    if (view === null) encoded.set(name, parts);
+    return parts;
   }
 
   private encode(groups: readonly ChangeGroup[], view: SchemaView | null): readonly Uint8Array[] {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { FIRST_LOG_LINK, LOG_LINK_BYTES } from '@rockpool/shared';
 import type { SqliteFile } from '../store/sqlite-file.ts';
+import { nativeSha256 } from './sha256.ts';
 
 export interface LogEntry {
   readonly watermark: number;
@@ -77,5 +77,5 @@ export class Log {
 }
 
 function nextLink(before: Uint8Array, hash: Uint8Array, stampUs: number): Uint8Array {
-  return createHash('sha256').update(before).update(hash).update(String(stampUs)).digest().subarray(0, LOG_LINK_BYTES);
+  return nativeSha256(before, Buffer.concat([hash, Buffer.from(String(stampUs))])).subarray(0, LOG_LINK_BYTES);
 }

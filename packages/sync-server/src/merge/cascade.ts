@@ -1,5 +1,5 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type Cell, type CellValue, type Loss, type Version } from '@rockpool/shared';
-import type { RowWrite } from '../push/read-changeset.ts';
+import { rowName, type RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
 import { referenceBytes, referencedValues, referringValues, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
@@ -61,7 +61,7 @@ const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
 
 /** Names a child that the changeset does not name. */
 export function unnamedWrite({ child }: ForeignKeyCheck, key: readonly CellValue[]): RowWrite {
-  return { table: child, kind: 'delete', key, keyBytes: encodeKey(key), values: NO_VALUES, hiddenBases: NO_HIDDEN_BASES };
+  return { table: child, kind: 'delete', key, keyBytes: encodeKey(key), name: rowName(child.schema.id, key), values: NO_VALUES, hiddenBases: NO_HIDDEN_BASES };
 }
 
 function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reason: Version): MergedRow {

@@ -11,19 +11,19 @@ export class MergedRows {
 
   constructor(file: DatabaseFile, rows: readonly MergedRow[]) {
     this.file = file;
-    this.byName = new Map(rows.map((row) => [rowName(row.write), row]));
+    this.byName = new Map(rows.map((row) => [row.write.name, row]));
   }
 
   /** A row that the changeset does not name is as it is stored. */
   of(write: RowWrite): MergedRow {
-    const named = this.byName.get(rowName(write));
+    const named = this.byName.get(write.name);
     if (named !== undefined) return named;
     const known = readKnownRow(this.file, write.table, write.key, write.keyBytes);
     return { write, before: known, after: known, losses: [], corrected: [] };
   }
 
   set(row: MergedRow): void {
-    this.byName.set(rowName(row.write), row);
+    this.byName.set(row.write.name, row);
   }
 
   all(): MergedRow[] {
@@ -38,8 +38,4 @@ export function isThere(known: KnownRow | undefined): boolean {
 /** Nobody deleted the row: it went with its parent. */
 export function isGoneByCascade(known: KnownRow | undefined): boolean {
   return known?.row.deleted?.site === SERVER_SITE;
-}
-
-function rowName({ table, keyBytes }: RowWrite): string {
-  return `${table.schema.id}:${Buffer.from(keyBytes).toString('latin1')}`;
 }

@@ -2,7 +2,7 @@ import type { Cell, CellValue, RockpoolError } from '@rockpool/shared';
 import { toColumnValue } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { sqliteCodeOf } from '../store/sqlite-file.ts';
-import { insertSql, updateSql, type StoredTable } from '../store/stored-table.ts';
+import { partialInsertSql, updateSql, type StoredTable } from '../store/stored-table.ts';
 import { constraintError } from './constraint-error.ts';
 import type { MergedRow } from './merge-changeset.ts';
 import { decideUniqueConflict } from './unique-conflict.ts';
@@ -52,7 +52,11 @@ export function writeRows(file: DatabaseFile, rows: readonly MergedRow[]): void 
 }
 
 export function insertRow(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], cells: ReadonlyMap<number, Cell>): void {
-  runChecked(file, table, insertSql(table, [...cells.keys()]), [...key, ...[...cells].map(([columnId, { value }]) => toColumnValue(table, columnId, value))]);
+  const valueOf = (columnId: number): CellValue => toColumnValue(table, columnId, cells.get(columnId)?.value ?? null);
+  // A cell that an older client does not know gets its column's default.
+  if (cells.size === table.values.length) return runChecked(file, table, table.insertSql, [...key, ...table.values.map(({ id }) => valueOf(id))]);
+  const columnIds = [...cells.keys()];
+  runChecked(file, table, partialInsertSql(table, columnIds), [...key, ...columnIds.map(valueOf)]);
 }
 
 function runChecked(file: DatabaseFile, table: StoredTable, sql: string, parameters: readonly CellValue[]): void {

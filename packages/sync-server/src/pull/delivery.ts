@@ -2,6 +2,7 @@ import type { ChangeGroup } from '@rockpool/shared';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { decodeRowVersions } from '../store/row-version-codec.ts';
+import type { ChangedRows } from './changed-rows.ts';
 import { RowGroups } from './group-rows.ts';
 import { rowDelivery, type Reader } from './row-delivery.ts';
 
@@ -9,16 +10,14 @@ import { rowDelivery, type Reader } from './row-delivery.ts';
  * The state of the log's end as a reader needs it: rows above their cursor, and the rows that came out otherwise than they sent.
  * State, not history: a row that changed a hundred times is told once.
  */
-export function deliveredGroups(file: DatabaseFile, reader: Reader, corrections: readonly CorrectedRow[]): ChangeGroup[] {
+export function deliveredGroups(file: DatabaseFile, changed: ChangedRows, reader: Reader, corrections: readonly CorrectedRow[]): ChangeGroup[] {
   const groups = new RowGroups(file, reader.from);
   const correctedByRow = mergeCorrections(corrections);
-  for (const [tableId, keyBytes, packed] of rowsAbove(file, reader.from)) {
+  for (const { tableId, keyBytes, versions } of changed.above(reader.from)) {
     const table = file.tableById.get(tableId);
     if (table === undefined) continue;
-    const name = rowName(tableId, keyBytes);
-    const corrected = correctedByRow.get(name);
-    correctedByRow.delete(name);
-    groups.add(table, keyBytes, rowDelivery(decodeRowVersions(packed), [...table.valueById.keys()], reader, [...(corrected?.columnIds ?? [])]));
+    const corrected = takeCorrection(correctedByRow, tableId, keyBytes);
+    groups.add(table, keyBytes, rowDelivery(decodeRowVersions(versions), [...table.valueById.keys()], reader, corrected));
   }
   for (const { tableId, keyBytes, columnIds } of correctedByRow.values()) {
     const table = file.tableById.get(tableId);
@@ -28,12 +27,6 @@ export function deliveredGroups(file: DatabaseFile, reader: Reader, corrections:
     groups.add(table, keyBytes, rowDelivery(versions, [...table.valueById.keys()], reader, [...columnIds]));
   }
   return groups.finish();
-}
-
-function rowsAbove(file: DatabaseFile, watermark: number): (readonly [tableId: number, keyBytes: Uint8Array, versions: Uint8Array])[] {
-  return file.sql
-    .all(`SELECT table_id, key, versions FROM rockpool_row_version WHERE watermark > ? ORDER BY watermark`, BigInt(watermark))
-    .map((row) => [Number(row[0]), row[1] as Uint8Array, row[2] as Uint8Array] as const);
 }
 
 interface Correction {
@@ -51,6 +44,14 @@ function mergeCorrections(corrections: readonly CorrectedRow[]): Map<string, Cor
     byRow.set(name, correction);
   }
   return byRow;
+}
+
+function takeCorrection(correctedByRow: Map<string, Correction>, tableId: number, keyBytes: Uint8Array): readonly number[] {
+  if (correctedByRow.size === 0) return [];
+  const name = rowName(tableId, keyBytes);
+  const corrected = correctedByRow.get(name);
+  correctedByRow.delete(name);
+  return [...(corrected?.columnIds ?? [])];
 }
 
 function rowName(tableId: number, keyBytes: Uint8Array): string {

@@ -1,4 +1,5 @@
 import { changesetHash, RockpoolError, type Push, type PushedChangeset } from '@rockpool/shared';
+import { nativeSha256 } from '../log/sha256.ts';
 import type { SiteState } from '../log/sites.ts';
 
 export interface LinkedChangeset {
@@ -23,7 +24,7 @@ export function undecidedChangesets(site: SiteState, push: Push, decidedHash: (s
   const undecided: LinkedChangeset[] = [];
   let hash = push.previousHash;
   for (const changeset of push.changesets) {
-    hash = changesetHash(hash, changeset);
+    hash = changesetHash(hash, changeset, nativeSha256);
     if (changeset.sequence < next) checkHash(changeset.sequence, hash, decidedHash);
     else undecided.push({ changeset, hash });
   }

@@ -22,6 +22,8 @@ export interface RowWrite {
   readonly kind: ChangeKind;
   readonly key: readonly CellValue[];
   readonly keyBytes: Uint8Array;
+  /** Table and key, as the name of the row in a Map. */
+  readonly name: string;
   readonly values: ReadonlyMap<number, CellValue>;
   /** Older bases of cells that an earlier pending write had hidden from the author, by column id. */
   readonly hiddenBases: ReadonlyMap<number, number>;
@@ -56,6 +58,7 @@ export function readChangeset(body: Uint8Array, tableById: ReadonlyMap<number, S
         kind: group.kind,
         key,
         keyBytes: encodeKey(key),
+        name,
         values: readValues(group, row, table),
         hiddenBases: hiddenByRow.get(name) ?? NO_HIDDEN_BASES,
       });
@@ -150,7 +153,7 @@ function indexHiddenBases(hiddenBases: readonly HiddenBase[]): Map<string, Map<n
   return byRow;
 }
 
-function rowName(tableId: number, key: readonly CellValue[]): string {
+export function rowName(tableId: number, key: readonly CellValue[]): string {
   return `${tableId}:${keyToString(key)}`;
 }
 

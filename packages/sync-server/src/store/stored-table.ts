@@ -11,6 +11,8 @@ export interface StoredTable {
   /** The value columns in schema order (or the constant 1 where there are none), by key. */
   readonly selectSql: string;
   readonly deleteSql: string;
+  /** Parameters: the key's parts, then the value columns in schema order. */
+  readonly insertSql: string;
   readonly whereKey: string;
   /** Columns whose new value can collide with another row; null: any column may. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
@@ -36,6 +38,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     values,
     valueById: new Map(values.map((column) => [column.id, column])),
     selectSql: `SELECT ${selected} FROM ${name} WHERE ${whereKey}`,
+    insertSql: insertInto(schema.name, [...keys, ...values].map((column) => column.name)),
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
     whereKey,
     uniqueColumnIds: uniqueColumnIds(schema, values),
@@ -45,10 +48,13 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
   };
 }
 
-/** Parameters: the key's parts, then the values of `columnIds`. */
-export function insertSql(table: StoredTable, columnIds: readonly number[]): string {
-  const names = [...table.keys.map(({ name }) => name), ...columnIds.map((id) => columnName(table, id))];
-  return `INSERT INTO ${quoteName(table.schema.name)} (${names.map(quoteName).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
+/** Parameters: the key's parts, then the values of `columnIds`. For the table's own columns it stands ready as `insertSql`. */
+export function partialInsertSql(table: StoredTable, columnIds: readonly number[]): string {
+  return insertInto(table.schema.name, [...table.keys.map(({ name }) => name), ...columnIds.map((id) => columnName(table, id))]);
+}
+
+function insertInto(tableName: string, columnNames: readonly string[]): string {
+  return `INSERT INTO ${quoteName(tableName)} (${columnNames.map(quoteName).join(', ')}) VALUES (${columnNames.map(() => '?').join(', ')})`;
 }
 
 /** Parameters: the values of `columnIds`, then the key's parts. */

@@ -2,6 +2,7 @@ import { RockpoolError, type Delivery, type ErrorFields, type Outcome, type Tabl
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { LookupsByTable } from '../write/table-changes.ts';
 import { applyRows } from './apply-rows.ts';
+import { BaseTable } from './base-table.ts';
 import type { PendingChangeset, PendingIndex } from './pending-index.ts';
 import { quietTransaction, type QuietTransactionParts } from './quiet-transaction.ts';
 import { replaceRows } from './replace-rows.ts';
@@ -13,6 +14,8 @@ export type Reached = Pick<Delivery, 'to' | 'link'>;
 export interface DeliveryLog {
   readonly cursor: number;
   readonly decidedUpTo: number;
+  /** Changesets were refused or withheld, and still matter. */
+  readonly hasParked: boolean;
   /** Changesets without an outcome, decoded, with numbers above `sequence`, in order. */
   pendingAfter(sequence: number): Iterable<PendingChangeset>;
   admitted(sequence: number): void;
@@ -63,6 +66,10 @@ function applyNews({ connection, searchIndexes, pending, log, delivery, tablesBy
   if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
   const { outcomes, touched, changes, withheld } = quietTransaction({ connection, searchIndexes }, () => {
     const news = newOutcomes(log, delivery, isFirst);
+    if (isAsShown(connection, log, delivery, news)) {
+      log.advance(delivery, Math.max(log.decidedUpTo, delivery.decidedUpTo));
+      return { touched: new Set<string>(), changes: [], withheld: new Map<number, null>(), outcomes: news };
+    }
     for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
     const decisions = new Map(news.map(({ sequence, kind }) => [sequence, kind]));
     const applied = applyRows({ connection, tablesById, lookups, pending, decisions, groups: delivery.groups });
@@ -74,6 +81,11 @@ function applyNews({ connection, searchIndexes, pending, log, delivery, tablesBy
   for (const { sequence } of outcomes) pending.remove(sequence);
   pending.setWithheld(withheld.keys());
   return { touched, changes };
+}
+
+/** All that was sent was admitted, and nobody else wrote: the rows show that already, so that pending changesets need not even be read. */
+function isAsShown(connection: Connection, log: DeliveryLog, { groups }: Delivery, news: readonly Outcome[]): boolean {
+  return groups.length === 0 && news.every(({ kind }) => kind === 'admitted') && !log.hasParked && new BaseTable(connection).isEmpty();
 }
 
 /**
@@ -101,14 +113,15 @@ function applyWhole({ connection, searchIndexes, pending, log, delivery, tablesB
 
 /** The outcomes that are news here, checked to be complete: one for each number up to `decidedUpTo`. */
 function newOutcomes(log: DeliveryLog, { decidedUpTo, outcomes }: Delivery, isFirst: boolean): Outcome[] {
-  const fresh = outcomes.filter(({ sequence }) => sequence > log.decidedUpTo).sort((a, b) => a.sequence - b.sequence);
-  const expected = Math.max(0, decidedUpTo - log.decidedUpTo);
-  const gapless = fresh.every(({ sequence }, index) => sequence === log.decidedUpTo + 1 + index);
+  const decidedHere = log.decidedUpTo;
+  const fresh = outcomes.filter(({ sequence }) => sequence > decidedHere).sort((a, b) => a.sequence - b.sequence);
+  const expected = Math.max(0, decidedUpTo - decidedHere);
+  const gapless = fresh.every(({ sequence }, index) => sequence === decidedHere + 1 + index);
   if (fresh.length !== expected || !gapless) {
     // Later on one that came before did not arrive: on a new connection it comes again.
-    if (!isFirst) throw new RockpoolError('frame-unexpected', { problem: 'an outcome is missing', decidedHere: log.decidedUpTo, decidedUpTo });
+    if (!isFirst) throw new RockpoolError('frame-unexpected', { problem: 'an outcome is missing', decidedHere, decidedUpTo });
     // The server forgets an outcome when it is confirmed: another copy of this file has confirmed it, or this is an old copy put back.
-    throw new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: log.decidedUpTo, sequence: decidedUpTo + 1 });
+    throw new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere, sequence: decidedUpTo + 1 });
   }
   return fresh;
 }

@@ -13,6 +13,9 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
     get decidedUpTo() {
       return outbox.decidedUpTo();
     },
+    get hasParked() {
+      return !parked.isEmpty();
+    },
     *pendingAfter(sequence: number): Generator<PendingChangeset> {
       const withheld = parked.sequences();
       const { olderEpochUpTo } = meta;

@@ -26,6 +26,11 @@ export class Parked {
     return this.connection.value('SELECT count(*) FROM rockpool_parked WHERE closed = 0') as number;
   }
 
+  /** Nothing is parked, nor was anything that may be sent once more. */
+  isEmpty(): boolean {
+    return this.connection.value('SELECT 1 FROM rockpool_parked LIMIT 1') === undefined;
+  }
+
   sequences(): Set<number> {
     return new Set(this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0').map(([sequence]) => sequence as number));
   }
