@@ -15,6 +15,7 @@ export {
 export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
 export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH, type Sha256 } from './change/changeset-hash.ts';
 export { decodeKey, encodeKey, keyToString } from './change/primary-key.ts';
+export { readSessionChangeset, type PartialRecord, type SessionRowReader } from './change/session-changeset.ts';
 export { ageOfStampUs, CLOCK_TOLERANCE_MS, wasClockSet, type ClockContact } from './clock/age.ts';
 export { createLocalTime, type LastStamp, type LocalTime } from './clock/local-time.ts';
 export { correctStampUs, LATEST_STAMP_US, nextLocalStampUs, stampToMs, type StampCorrection } from './clock/stamp.ts';

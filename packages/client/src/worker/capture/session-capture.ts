@@ -1,9 +1,10 @@
+import { readSessionChangeset, RockpoolError, type SessionRowReader } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Pointer } from '../sqlite/emscripten-module.ts';
 import { Session } from '../sqlite/session.ts';
 import type { CaptureTable } from './capture-table.ts';
 import { ChangeCollector, NO_CHANGES, type Capture, type CapturedChanges } from './captured-changes.ts';
-import { readSession } from './session-reader.ts';
+import { collectRows } from './collect-rows.ts';
 
 /** Captures with SQLite's session extension: about 1 µs a row. Not for tables with generated columns, on which this build's sessions fail. */
 export class SessionCapture implements Capture {
@@ -28,7 +29,7 @@ export class SessionCapture implements Capture {
     return session.readChangeset((bytes) => {
       if (bytes.length === 0) return NO_CHANGES;
       const collector = new ChangeCollector();
-      readSession(bytes, this.tablesByName, collector);
+      readSessionChangeset(bytes, (name) => this.rowsOf(name, collector));
       return collector.finish();
     });
   }
@@ -41,5 +42,11 @@ export class SessionCapture implements Capture {
   close(): void {
     this.end();
     for (const name of this.tableNames) this.connection.runtime.memory.free(name);
+  }
+
+  private rowsOf(name: string, collector: ChangeCollector): SessionRowReader {
+    const table = this.tablesByName.get(name);
+    if (table === undefined) throw new RockpoolError('internal', { problem: 'session recorded another table', table: name });
+    return collectRows(table, collector);
   }
 }

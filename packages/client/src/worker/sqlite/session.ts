@@ -4,7 +4,7 @@ import { SQLITE_OK } from './result-codes.ts';
 
 /**
  * SQLite's session extension: records which rows of the attached tables change on one connection, with their values before.
- * What it gives is SQLite's own changeset format, read by `capture/session-reader.ts`; our changesets are another thing.
+ * What it gives is SQLite's own changeset format, read by `shared/src/change/session-changeset.ts`; our changesets are another thing.
  */
 export class Session {
   private readonly connection: Connection;

@@ -6,7 +6,7 @@ import type { StoreEvents } from '../store.ts';
 import type { Connection, Connections } from './connection.ts';
 import { requireSchema } from './load-copy.ts';
 import { DATABASE_COLUMN, NAMESPACE, type MirroredTable } from './mirrored-table.ts';
-import { readStoredChanges, type StoredChange } from './read-changeset.ts';
+import { readStoredChanges, type StoredChange } from './stored-change.ts';
 import type { CommitPosition, WorkingCopy } from './working-copy.ts';
 import { commitStatement } from './write-changes.ts';
 

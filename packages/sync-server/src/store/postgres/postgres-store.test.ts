@@ -139,6 +139,19 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, 'SELECT name FROM rockpool.accounts')).toEqual([['after']]);
   });
 
+  it('forget commits by their age, and keep the one from which others follow', async () => {
+    const [one, other] = [await start(), await start()];
+    for (let n = 0; n < 5; n++) await add(one, `old-${n}`);
+    await other.database.catchUp();
+    await postgres.server.query(name, `UPDATE rockpool.rockpool_commit SET committed_at = now() - interval '61 minutes'`);
+    await add(one, 'new');
+    // Of the old ones the last, at which the other instance stands.
+    expect(await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).toEqual([['6'], ['7']]);
+    await other.database.catchUp();
+    expect(namesAt(other)).toEqual(namesAt(one));
+    expect(other.lost).toEqual([]);
+  });
+
   it('take a database anew when they cannot follow, or its rows are not what was decided on', async () => {
     const [a, b] = [await start(), await start()];
     bus.publish = () => undefined;

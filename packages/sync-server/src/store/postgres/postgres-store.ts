@@ -11,7 +11,7 @@ import { loadCopy, OWN_META } from './load-copy.ts';
 import { NAMESPACE, type MirroredTable } from './mirrored-table.ts';
 import { COMMIT_ID_BYTES, PostgresDatabase, writeCommit } from './postgres-database.ts';
 import { prepareSchema } from './prepare-schema.ts';
-import type { StoredChange } from './read-changeset.ts';
+import type { StoredChange } from './stored-change.ts';
 import { openCopyFile, WorkingCopy, type CommitPosition } from './working-copy.ts';
 
 /** What an instance does not hear by the bus it finds by looking, this often: a message was lost, or its sender died before it sent it. */

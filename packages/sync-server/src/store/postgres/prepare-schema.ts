@@ -30,6 +30,7 @@ CREATE TABLE ${NAMESPACE}.rockpool_commit (     -- the last commits, for the wor
   head bigint NOT NULL,
   commit_id bytea NOT NULL,
   changeset bytea NOT NULL,                    -- in the format of SQLite's session extension
+  committed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (${DATABASE_COLUMN}, head)
 );
 
@@ -86,6 +87,8 @@ async function create(connection: Connection, tables: readonly MirroredTable[], 
 async function bringToSchema(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
   const [[storageFormat, stored] = []] = await connection.query(`SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`);
   if (storageFormat !== STORAGE_FORMAT) throw new RockpoolError('database-unavailable', { problem: 'the tables have another storage format', supported: STORAGE_FORMAT });
+  // Tables that were made before commits were forgotten by time.
+  await connection.query(`ALTER TABLE ${NAMESPACE}.rockpool_commit ADD COLUMN IF NOT EXISTS committed_at timestamptz NOT NULL DEFAULT clock_timestamp()`);
   if (stored === encodeSchema(schema)) return;
   const before = decodeSchema(stored as string);
   schemaAdditions(before, schema); // throws for what is more than an addition

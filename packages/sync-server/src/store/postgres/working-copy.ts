@@ -2,7 +2,7 @@ import { quoteName, type CellValue, type Schema } from '@rockpool/shared';
 import { openDatabaseFile, type DatabaseFile } from '../database-file.ts';
 import { reloadFile } from '../durability.ts';
 import type { MirroredTable } from './mirrored-table.ts';
-import { readStoredChanges, type StoredChange } from './read-changeset.ts';
+import { readStoredChanges, type StoredChange } from './stored-change.ts';
 import { typedTableToDdl } from './typed-table.ts';
 
 /** A commit of a database, by its number and its 16 random bytes. */

@@ -1,6 +1,6 @@
 import { quoteName, type CellValue } from '@rockpool/shared';
 import { DATABASE_COLUMN, NAMESPACE, qualifiedName, sqlType, toPostgresText, type MirroredColumn, type MirroredTable } from './mirrored-table.ts';
-import type { StoredChange } from './read-changeset.ts';
+import type { StoredChange } from './stored-change.ts';
 import type { CommitPosition } from './working-copy.ts';
 
 /** One statement with its parameters. It returns how many rows it has changed. */
@@ -20,13 +20,23 @@ interface ChangeGroup {
   readonly rows: (readonly CellValue[])[];
 }
 
-/** An instance that is further behind takes the whole database anew. A busy database commits some hundred times a second. */
+/*
+ * What other instances follow by. One that is further behind takes the whole database anew: busy databases commit some hundred times a second, so that a number
+ * bounds what they keep; of one that commits now and then an hour is enough, since instances look every second.
+ */
 const KEPT_COMMITS = 2_000;
+const KEPT_TIME = '1 hour';
+
+/** So that no commit waits long for an old database to be tidied. */
+const PRUNED_BY_TIME = 100;
 
 /** What becomes of the head and of the log of commits. `$1` the database, `$2` to `$4` the commit. */
 const COMMIT_PARTS: readonly string[] = [
   `moved AS (UPDATE ${NAMESPACE}.rockpool_database SET head = $2, commit_id = $3 WHERE id = $1::text)`,
-  `pruned AS (DELETE FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1::text AND head <= $2::bigint - ${KEPT_COMMITS})`,
+  `oldest AS (SELECT head, committed_at FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1::text ORDER BY head LIMIT ${PRUNED_BY_TIME})`,
+  // The last one before that time stays: whoever is there follows from it.
+  `pruned AS (DELETE FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1::text AND (head <= $2::bigint - ${KEPT_COMMITS}
+     OR head < (SELECT max(head) FROM oldest WHERE committed_at < clock_timestamp() - interval '${KEPT_TIME}')))`,
   `logged AS (INSERT INTO ${NAMESPACE}.rockpool_commit (${DATABASE_COLUMN}, head, commit_id, changeset) VALUES ($1::text, $2, $3, $4))`,
 ];
 

@@ -1,0 +1,208 @@
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import type { CellValue } from './cell-value.ts';
+
+/*
+ * SQLite's session changeset, as its source documents it (ext/session/sqlite3session.c, "RECORD FORMAT" and "CHANGESET FORMAT"):
+ *
+ *   for each table: 'T', varint number of columns, one byte per column (0: not in the key), the name, NUL
+ *   then its rows:  op byte (18 insert, 23 update, 9 delete), indirect byte, and
+ *     insert: new record     delete: old record
+ *     update: old record (key, and changed columns), new record (changed columns)
+ *   a record: for each column a type byte, then
+ *     0 nothing: not there   1 integer, 8 bytes   2 real, 8 bytes   3 text, 4 blob: varint length, bytes   5 NULL
+ *   All numbers big-endian; a varint is SQLite's: 7 bits a byte, the high ones first, the high bit set on all but the last.
+ *
+ * Columns are told by position, without generated ones. A changed key comes as a delete and an insert. Our own changesets (changeset-codec.ts) are another thing.
+ */
+const TABLE_HEADER = 0x54;
+const OP_INSERT = 18;
+const OP_UPDATE = 23;
+const OP_DELETE = 9;
+
+const NOTHING = 0;
+const INTEGER = 1;
+const REAL = 2;
+const TEXT = 3;
+const BLOB = 4;
+const NULL = 5;
+
+// Below this a loop beats TextDecoder's fixed cost.
+const SHORT_TEXT_BYTES = 32;
+
+// `ignoreBOM`: a leading U+FEFF is part of the text, not a mark to drop.
+const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
+const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: false });
+type Decoder = typeof strictDecoder;
+
+/** A row as an update tells it: undefined where a column did not change. */
+export type PartialRecord = readonly (CellValue | undefined)[];
+
+/** Takes the rows of one table. Records are in the order of the session's columns. */
+export interface SessionRowReader {
+  insert(after: readonly CellValue[]): void;
+  delete(before: readonly CellValue[]): void;
+  /** `before` has the key and what changed, `after` what changed. */
+  update(before: PartialRecord, after: PartialRecord): void;
+  /** For errors: what is at a position. */
+  columnName(position: number): string;
+}
+
+/**
+ * Reads the rows of a session changeset in order. `rowsOf` is asked once a table; `isKey` says of each column whether it is in the key.
+ *
+ * Throws `value-invalid` for a new text that is not UTF-8, which SQLite stores and nobody can be sent, and `internal` for bytes that SQLite does not make.
+ */
+export function readSessionChangeset(bytes: Uint8Array, rowsOf: (table: string, isKey: readonly boolean[]) => SessionRowReader): void {
+  const reader = new SessionReader(bytes);
+  while (reader.hasMore) {
+    reader.expectTableHeader();
+    const isKey = Array.from({ length: reader.count() }, () => false).map(() => reader.byte() > 0);
+    const table = reader.name();
+    const rows = rowsOf(table, isKey);
+    while (reader.hasRow) readRow(reader, table, isKey.length, rows);
+  }
+}
+
+function readRow(reader: SessionReader, table: string, columnCount: number, rows: SessionRowReader): void {
+  const op = reader.byte();
+  reader.byte(); // indirect, as a trigger's or a foreign key's effect: all the same here
+  if (op === OP_INSERT) rows.insert(complete(newRecord(reader, table, columnCount, rows)));
+  else if (op === OP_DELETE) rows.delete(complete(oldRecord(reader, columnCount)));
+  else if (op === OP_UPDATE) {
+    const before = oldRecord(reader, columnCount);
+    rows.update(before, newRecord(reader, table, columnCount, rows));
+  } else throw new RockpoolError('internal', { problem: 'unknown operation in a session', op });
+}
+
+function oldRecord(reader: SessionReader, columnCount: number): (CellValue | undefined)[] {
+  const record: (CellValue | undefined)[] = [];
+  for (let position = 0; position < columnCount; position++) record.push(reader.value(lenientDecoder));
+  return record;
+}
+
+function newRecord(reader: SessionReader, table: string, columnCount: number, rows: SessionRowReader): (CellValue | undefined)[] {
+  const record: (CellValue | undefined)[] = [];
+  try {
+    while (record.length < columnCount) record.push(reader.value(strictDecoder));
+  } catch (cause) {
+    // The only thing that a strict decoder throws.
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new RockpoolError('value-invalid', { problem: 'text-not-utf8', table, column: rows.columnName(record.length) });
+  }
+  return record;
+}
+
+function complete(record: (CellValue | undefined)[]): CellValue[] {
+  if (record.includes(undefined)) throw new RockpoolError('internal', { problem: 'a session left out a value' });
+  return record as CellValue[];
+}
+
+class SessionReader {
+  private readonly bytes: Uint8Array;
+  private readonly view: DataView;
+  private at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get hasMore(): boolean {
+    return this.at < this.bytes.length;
+  }
+
+  get hasRow(): boolean {
+    return this.hasMore && this.bytes[this.at] !== TABLE_HEADER;
+  }
+
+  byte(): number {
+    return this.bytes[this.take(1)] as number;
+  }
+
+  expectTableHeader(): void {
+    const byte = this.byte();
+    if (byte !== TABLE_HEADER) throw new RockpoolError('internal', { problem: 'unknown header in a session', byte });
+  }
+
+  /** Of things that take at least a byte each. */
+  count(): number {
+    const count = this.varint();
+    if (count > this.bytes.length - this.at) throw endsTooEarly();
+    return count;
+  }
+
+  name(): string {
+    const end = this.bytes.indexOf(0, this.at);
+    if (end < 0) throw endsTooEarly();
+    const name = lenientDecoder.decode(this.bytes.subarray(this.at, end));
+    this.at = end + 1;
+    return name;
+  }
+
+  value(decoder: Decoder): CellValue | undefined {
+    switch (this.byte()) {
+      case NOTHING:
+        return undefined;
+      case INTEGER:
+        return this.integer();
+      case REAL:
+        return this.view.getFloat64(this.take(8));
+      case TEXT:
+        return this.text(decoder);
+      case BLOB: {
+        const sizeBytes = this.varint();
+        const start = this.take(sizeBytes);
+        return this.bytes.slice(start, start + sizeBytes);
+      }
+      case NULL:
+        return null;
+      default:
+        throw new RockpoolError('internal', { problem: 'unknown type in a session' });
+    }
+  }
+
+  private varint(): number {
+    let value = 0;
+    for (;;) {
+      const byte = this.byte();
+      value = value * 0x80 + (byte & 0x7f);
+      if (byte < 0x80) return value;
+    }
+  }
+
+  private integer(): bigint {
+    const start = this.take(8);
+    const high = this.view.getInt32(start);
+    // Within 53 bits by way of a number: several times faster than BigInt arithmetic.
+    return high >= -0x20_0000 && high < 0x20_0000 ? BigInt(high * 0x1_0000_0000 + this.view.getUint32(start + 4)) : this.view.getBigInt64(start);
+  }
+
+  private text(decoder: Decoder): string {
+    const sizeBytes = this.varint();
+    const start = this.take(sizeBytes);
+    return (sizeBytes <= SHORT_TEXT_BYTES ? this.ascii(start, sizeBytes) : null) ?? decoder.decode(this.bytes.subarray(start, start + sizeBytes));
+  }
+
+  /** Null: it is not all ASCII. */
+  private ascii(start: number, sizeBytes: number): string | null {
+    let text = '';
+    for (let at = start; at < start + sizeBytes; at++) {
+      const byte = this.bytes[at] as number;
+      if (byte > 0x7f) return null;
+      text += String.fromCharCode(byte);
+    }
+    return text;
+  }
+
+  /** Where the next bytes begin, which are there. */
+  private take(count: number): number {
+    const start = this.at;
+    if (count > this.bytes.length - start) throw endsTooEarly();
+    this.at += count;
+    return start;
+  }
+}
+
+function endsTooEarly(): RockpoolError {
+  return new RockpoolError('internal', { problem: 'a session ends too early' });
+}
