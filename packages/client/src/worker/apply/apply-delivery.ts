@@ -1,5 +1,6 @@
 import { RockpoolError, type Delivery, type ErrorFields, type Outcome, type TableSchema, type ErrorCode } from '@rockpool/shared';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
+import type { Connection } from '../sqlite/connection.ts';
 import type { LookupsByTable } from '../write/table-changes.ts';
 import { applyRows } from './apply-rows.ts';
 import { BaseTable } from './base-table.ts';
