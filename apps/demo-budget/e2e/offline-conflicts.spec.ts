@@ -3,7 +3,7 @@ import { expect, test, type Person } from './harness/test.ts';
 import { serverDatabase } from './harness/server-database.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry, changeEntry, ledgerRow, type EntryInput } from './steps/entries.ts';
-import { shareLink } from './steps/navigation.ts';
+import { goTo, shareLink } from './steps/navigation.ts';
 import { conflicts, expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
 const yearMs = 365 * 24 * 3_600_000;
@@ -120,4 +120,60 @@ async function passTime(page: Page, ms: number): Promise<void> {
 
 function conflictOf(page: Page, lost: string): Locator {
   return conflicts(page).filter({ hasText: `replaced ${lost}` });
+}
+
+test('what lost of a goal, a rule, a scheduled entry or an entry’s state is told with who, when and why, and can be put back', async ({ newPerson }, testInfo) => {
+  const anna = await newPerson();
+  await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await addEntry(anna.page, { payee: 'Baker', amount: '1' });
+  await setGoal(anna.page, '400');
+  await schedule(anna.page, 'New scheduled entry', '600');
+  await expectUpToDate(anna.page);
+  const ben = await newPerson({ link: await shareLink(anna.page) });
+  await openAccount(ben.page, 'Household');
+  await expect(ledgerRow(ben.page, 'Baker')).toBeVisible();
+  await expectUpToDate(ben.page);
+
+  await ben.goOffline();
+  await setGoal(ben.page, '300');
+  await schedule(ben.page, 'Change scheduled entry', '550');
+  await passTime(ben.page, clearlyLaterMs);
+  await setGoal(anna.page, '500');
+  await schedule(anna.page, 'Change scheduled entry', '650');
+  await expectUpToDate(anna.page);
+  await ben.goOnline();
+  await expectUpToDate(ben.page);
+
+  await openSyncPage(ben.page);
+  await expect(conflicts(ben.page)).toHaveCount(2);
+  const goal = conflicts(ben.page).filter({ hasText: 'Goal of Groceries' });
+  await expect(goal).toContainText('€500.00 each month from another device replaced €300.00 each month from this device');
+  await expect(goal).toContainText('the later one stands');
+  await testInfo.attach('conflicts', { body: await ben.page.screenshot({ fullPage: true }), contentType: 'image/png' });
+  await goal.getByRole('button', { name: 'Restore €300.00 each month' }).click();
+  await conflicts(ben.page).filter({ hasText: 'Scheduled: Landlord' }).getByRole('button', { name: 'Restore -€550.00' }).click();
+  await expect(ben.page.getByRole('button', { name: /^Restore / })).toHaveCount(0);
+  await goTo(anna.page, 'Budget');
+  await expect(anna.page.getByRole('table', { name: /^Budget of / })).toContainText('€300.00 each month');
+  await goTo(anna.page, 'Scheduled');
+  await expect(anna.page.getByRole('main')).toContainText('-€550.00');
+});
+
+async function setGoal(page: Page, amount: string): Promise<void> {
+  await goTo(page, 'Budget');
+  await page.getByRole('button', { name: 'Goal of Groceries' }).click();
+  const form = page.getByRole('form', { name: 'Goal of Groceries' });
+  await form.getByLabel(/^Amount in /).fill(amount);
+  await form.getByRole('button', { name: 'Save goal' }).click();
+  await expect(form).toBeHidden();
+}
+
+async function schedule(page: Page, form: 'New scheduled entry' | 'Change scheduled entry', amount: string): Promise<void> {
+  await goTo(page, 'Scheduled');
+  await page.getByRole('button', { name: form === 'New scheduled entry' ? form : 'Change Landlord' }).click();
+  const fields = page.getByRole('form', { name: form });
+  await fields.getByLabel('Payee').fill('Landlord');
+  await fields.getByLabel(/^Amount in /).fill(amount);
+  await fields.getByRole('button', { name: /^(Add|Save)$/ }).click();
+  await expect(fields).toBeHidden();
 }

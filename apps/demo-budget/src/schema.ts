@@ -213,16 +213,23 @@ export const notes = sqliteTable('notes', {
   content: text().notNull(),
 });
 
+/** Columns that are written, win and lose together: half of one person's rule with half of another's would be a rule that nobody made. */
+export const columnGroups = {
+  goals: [goals.kind, goals.amountMinor, goals.byMonth],
+  importProfiles: [importProfiles.columns, importProfiles.delimiter, importProfiles.dateOrder, importProfiles.decimalMark, importProfiles.turnSigns],
+  rules: [rules.field, rules.test, rules.value],
+  schedules: [schedules.firstDate, schedules.every, schedules.unit],
+} as const;
+
 export const schema = defineSchema(
   { accounts, assignments, categories, entries, goals, importProfiles, notes, parts, rules, scheduleDays, schedules },
   {
     merge: [
-      // Half of one person's rule with half of another's would be a rule that nobody made.
-      { table: goals, groups: [[goals.kind, goals.amountMinor, goals.byMonth]] },
-      { table: importProfiles, groups: [[importProfiles.columns, importProfiles.delimiter, importProfiles.dateOrder, importProfiles.decimalMark, importProfiles.turnSigns]] },
+      { table: goals, groups: [columnGroups.goals] },
+      { table: importProfiles, groups: [columnGroups.importProfiles] },
       { table: notes, documents: [{ column: notes.content, text: ['body'] }] },
-      { table: rules, groups: [[rules.field, rules.test, rules.value]] },
-      { table: schedules, groups: [[schedules.firstDate, schedules.every, schedules.unit]] },
+      { table: rules, groups: [columnGroups.rules] },
+      { table: schedules, groups: [columnGroups.schedules] },
     ],
   },
 );

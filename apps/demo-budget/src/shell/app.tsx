@@ -76,7 +76,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
           {page === 'notes' && <NotesView />}
           {page === 'categories' && <CategoriesView />}
           {page === 'rules' && <RulesView />}
-          {page === 'sync' && <SyncView device={device} />}
+          {page === 'sync' && <SyncView budget={budget} device={device} />}
           {page === 'share' && <ShareView budget={budget} device={device} />}
         </FailureNotice>
       </main>

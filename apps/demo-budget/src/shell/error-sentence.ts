@@ -24,6 +24,8 @@ export function errorSentence(error: unknown): string {
       return 'This is too much for a single change, so none of it was saved.';
     case 'undo-refused':
       return 'That has been changed since, here or by somebody else, so it was left as it is.';
+    case 'conflict-not-restorable':
+      return 'What it belonged to is no longer there, so it cannot be put back.';
     case 'leader-unreachable':
     case 'transaction-lost':
       return 'The tab that saves did not answer. Nothing of this change was kept; please try again.';

@@ -1,21 +1,28 @@
 import { useClient } from '@rockpool/client/react';
-import type { ReactNode } from 'react';
+import { useMemo, type ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
-import { categoriesByName, latestConflicts, type CategoryRow, type ConflictRow } from '../queries.ts';
+import { accountsWithBalances, categoriesByName, latestConflicts, type AccountRow, type CategoryRow, type ConflictRow } from '../queries.ts';
+import { usePeopleNames } from '../share/use-people-names.ts';
 import { useAction } from '../shell/failure.tsx';
 import { formatDay, formatMoment, locale } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
-import { restoreLostValue } from './actions.ts';
-import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
+import { restoreLost } from './actions.ts';
+import { lossWords, ruleWords, valueWords, type Wording } from './conflict-words.ts';
+import { conflictsOf, isRestorable, wentWithRow, type Conflict } from './conflicts.ts';
 
-/** What was changed on two devices at once: which value stands, which one lost, and a way to put it back. */
-export function ConflictList({ device }: { readonly device: string }): ReactNode {
+/** What was changed on two devices at once: which value stands, which one lost, why, and a way to put it back. */
+export function ConflictList({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const client = useClient();
   const run = useAction();
   const mayWrite = useMayWrite();
-  const { rows: conflicts, loading } = useQuery<ConflictRow>(latestConflicts);
+  const names = usePeopleNames(budget);
+  const { rows, loading } = useQuery<ConflictRow>(latestConflicts);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
-  const names = new Map(categories.map((category) => [category.id, category.name]));
+  const { rows: accounts } = useQuery<AccountRow>(accountsWithBalances);
+  const conflicts = useMemo(() => conflictsOf(rows), [rows]);
+  const wording: Wording = { locale, categoryNames: new Map(categories.map(({ id, name }) => [id, name])), accountNames: new Map(accounts.map(({ id, name }) => [id, name])) };
+  const whoIs = (author: string): string => (author === device ? 'this device' : (names.get(author) ?? 'another device'));
   if (loading) return null;
   return (
     <section>
@@ -23,18 +30,18 @@ export function ConflictList({ device }: { readonly device: string }): ReactNode
       {conflicts.length === 0 && <p className="empty">Nothing so far. Where two devices change the same thing before they hear of each other, the later change stands, and the other is kept here.</p>}
       <ul className="conflicts">
         {conflicts.map((conflict) => (
-          <li key={conflict.id} className="card conflict">
+          <li key={conflict.first.id} className="card conflict">
             <p className="conflict-what">
-              <strong>{conflict.rowName === null || conflict.rowName === '' ? 'Something that was deleted' : conflict.rowName}</strong>
-              {conflict.rowDate !== null && `, ${formatDay(conflict.rowDate)}`} · {columnWord(conflict.columnName)}
+              <strong>{nameOf(conflict)}</strong>
+              {conflict.first.rowDate !== null && `, ${formatDay(conflict.first.rowDate)}`} · {lossWords(conflict)}
             </p>
             <p>
-              <b>{valueWord(conflict.wonValue, conflict, names, locale)}</b> from {authorWord(conflict.wonBy, device)} replaced <b>{valueWord(conflict.lostValue, conflict, names, locale)}</b> from{' '}
-              {authorWord(conflict.lostBy, device)}, {formatMoment(conflict.lostAtMs)}.
+              <Sentence conflict={conflict} wording={wording} whoIs={whoIs} />
             </p>
-            {mayWrite && restoreStatement(conflict) !== undefined && (
-              <button type="button" onClick={() => run(() => restoreLostValue(client, conflict))}>
-                Restore {valueWord(conflict.lostValue, conflict, names, locale)}
+            <p className="hint">{ruleWords[conflict.first.rule]}</p>
+            {mayWrite && isRestorable(conflict) && (
+              <button type="button" onClick={() => run(() => restoreLost(client, conflict), 'Restored.')}>
+                {conflict.first.columnName === null ? 'Delete it after all' : `Restore ${wentWithRow(conflict.first) ? 'it' : valueWords(conflict, 'lostValue', wording)}`}
               </button>
             )}
           </li>
@@ -44,6 +51,35 @@ export function ConflictList({ device }: { readonly device: string }): ReactNode
   );
 }
 
-function authorWord(author: string, device: string): string {
-  return author === device ? 'this device' : 'another device';
+function nameOf({ first }: Conflict): string {
+  if (first.rowName === null) return 'Something that was deleted';
+  return first.rowName === '' ? 'Entry without payee' : first.rowName;
+}
+
+interface SentenceProps {
+  readonly conflict: Conflict;
+  readonly wording: Wording;
+  readonly whoIs: (author: string) => string;
+}
+
+/** What happened, to whom, and when. */
+function Sentence({ conflict, wording, whoIs }: SentenceProps): ReactNode {
+  const { first } = conflict;
+  const winner = whoIs(first.wonBy);
+  const loser = whoIs(first.lostBy);
+  const lostAt = formatMoment(first.lostAtMs);
+  const lost = <b>{valueWords(conflict, 'lostValue', wording)}</b>;
+  if (first.columnName === null) return `Deleted by ${loser}, ${lostAt}, while ${winner} changed it.`;
+  if (wentWithRow(first)) {
+    return (
+      <>
+        {lost} from {loser}, {lostAt}, was lost with what {winner} had deleted.
+      </>
+    );
+  }
+  return (
+    <>
+      <b>{valueWords(conflict, 'wonValue', wording)}</b> from {winner} replaced {lost} from {loser}, {lostAt}.
+    </>
+  );
 }

@@ -1,60 +1,81 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
+import { addCategory } from '../categories/actions.ts';
 import { addEntry } from '../entries/actions.ts';
+import { setGoal } from '../goals/actions.ts';
 import { latestConflicts, type ConflictRow } from '../queries.ts';
-import { memoryWriter } from '../testing/memory-writer.ts';
+import { addRule } from '../rules/actions.ts';
+import { addSchedule } from '../schedules/actions.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
-import { restoreLostValue } from './actions.ts';
+import { restoreLost } from './actions.ts';
+import { conflictsOf, isRestorable } from './conflicts.ts';
+
+let writer: MemoryWriter;
+let purse: string;
+const account = { kind: 'cash', currency: 'EUR', openingMinor: 0 } as const;
+
+beforeEach(async () => {
+  writer = memoryWriter();
+  // The columns that this app reads; Rockpool makes the whole table.
+  await writer.execute(
+    `CREATE TABLE rockpool_conflict (id, table_name, row_key, column_name, lost_value, won_value, lost_by DEFAULT 'device-1', won_by DEFAULT 'device-2', lost_at_ms DEFAULT 1, won_at_ms DEFAULT 2,
+                                     watermark DEFAULT 1, rule DEFAULT 'lww')`,
+  );
+  purse = await addAccount(writer, { ...account, name: 'Purse' });
+});
+
+async function addLoss(id: string, tableName: string, rowId: string, columnName: string | null, lost: string | number | null, won: string | number | null): Promise<void> {
+  await writer.execute('INSERT INTO rockpool_conflict (id, table_name, row_key, column_name, lost_value, won_value) VALUES (?, ?, json_array(?), ?, ?, ?)', [id, tableName, rowId, columnName, lost, won]);
+}
+
+const conflicts = (): ConflictRow[] => writer.rows<ConflictRow>(latestConflicts);
 
 describe('the latest conflicts', () => {
-  it('come with the row as it is now, newest first, and a lost value can be put back', async () => {
-    const writer = memoryWriter();
-    // The columns that this app reads; Rockpool makes the whole table.
-    await writer.execute(
-      'CREATE TABLE rockpool_conflict (id, table_name, row_key, column_name, lost_value, won_value, lost_by, won_by, lost_at_ms, won_at_ms)',
-    );
-    const accountId = await addAccount(writer, { name: 'Cash', kind: 'cash', currency: 'JPY', openingMinor: 0 });
-    const entryId = await addEntry(writer, accountId, { date: '2025-01-31', payee: 'Coffee', notes: '', categoryId: null, amountMinor: -421 });
-    const insert = 'INSERT INTO rockpool_conflict VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
-    await writer.execute(insert, ['1', 'accounts', JSON.stringify([accountId]), 'name', 'Purse', 'Cash', 'device-1', 'device-2', 1, 2]);
-    await writer.execute(insert, ['2', 'entries', JSON.stringify([entryId]), 'amountMinor', -419, -421, 'device-1', 'device-2', 3, 4]);
-    await writer.execute(insert, ['3', 'entries', '["gone"]', null, null, null, 'device-1', 'device-2', 5, 6]);
+  it('come with the row as it is now, newest first, whatever table they are of', async () => {
+    const food = await addCategory(writer, 'Food', 'spending');
+    const entryId = await addEntry(writer, purse, { date: '2025-01-31', payee: 'Coffee', notes: '', categoryId: null, amountMinor: -421 });
+    await setGoal(writer, { categoryId: food, currency: 'EUR', kind: 'monthly', amountMinor: 40_000, byMonth: null });
+    const ruleId = await addRule(writer, { field: 'payee', test: 'contains', value: 'market', categoryId: food, payee: null });
+    const rent = { accountId: purse, payee: 'Landlord', notes: '', categoryId: null, amountMinor: -60_000, firstDate: '2025-01-01', every: 1, unit: 'month', lastDate: null } as const;
+    const scheduleId = await addSchedule(writer, rent);
+    await addLoss('1', 'accounts', purse, 'name', 'Wallet', 'Purse');
+    await addLoss('2', 'entries', entryId, 'amountMinor', -419, -421);
+    await addLoss('3', 'entries', entryId, 'status', 'cleared', 'open');
+    await addLoss('4', 'goals', `${food}/EUR`, 'amountMinor', 30_000, 40_000);
+    await addLoss('5', 'rules', ruleId, 'value', 'shop', 'market');
+    await addLoss('6', 'schedules', scheduleId, 'amountMinor', -55_000, -60_000);
+    await addLoss('7', 'entries', 'gone', 'notes', 'x', null);
     // Nothing that a person wrote.
-    await writer.execute(insert, ['4', 'entries', JSON.stringify([entryId]), 'enteredAtMs', 1, 2, 'device-1', 'device-2', 7, 8]);
+    await addLoss('8', 'entries', entryId, 'enteredAtMs', 1, 2);
 
-    const conflicts = writer.rows<ConflictRow>(latestConflicts);
-    expect(conflicts).toMatchObject([
-      { id: '3', rowName: null, currency: null, columnName: null },
-      { id: '2', rowName: 'Coffee', rowDate: '2025-01-31', currency: 'JPY', lostValue: -419, wonValue: -421, currentValue: -421 },
-      { id: '1', rowName: 'Cash', rowDate: null, currency: 'JPY', lostValue: 'Purse', currentValue: 'Cash' },
+    expect(conflicts().map(({ id, rowName, rowDate, currency }) => [id, rowName, rowDate, currency])).toEqual([
+      ['7', null, null, null],
+      ['6', 'Scheduled: Landlord', null, 'EUR'],
+      ['5', 'Rule “market”', null, null],
+      ['4', 'Goal of Food', null, 'EUR'],
+      ['3', 'Coffee', '2025-01-31', 'EUR'],
+      ['2', 'Coffee', '2025-01-31', 'EUR'],
+      ['1', 'Purse', null, 'EUR'],
     ]);
-    for (const conflict of conflicts) await restoreLostValue(writer, conflict);
-    expect(writer.rows('SELECT amountMinor FROM entries')).toEqual([{ amountMinor: -419 }]);
-    expect(writer.rows<ConflictRow>(latestConflicts)[1]?.currentValue).toBe(-419);
-    expect(writer.rows('SELECT name FROM accounts')).toEqual([{ name: 'Purse' }]);
+    expect(conflictsOf(conflicts()).map((conflict) => isRestorable(conflict))).toEqual([false, true, true, true, true, true, true]);
   });
 
   it('of a transfer are one, which is put back on both sides; of a part are called as its entry', async () => {
-    const writer = memoryWriter();
-    await writer.execute('CREATE TABLE rockpool_conflict (id, table_name, row_key, column_name, lost_value, won_value, lost_by, won_by, lost_at_ms, won_at_ms)');
-    const account = { kind: 'cash', currency: 'EUR', openingMinor: 0 } as const;
-    const purse = await addAccount(writer, { ...account, name: 'Purse' });
     const box = await addAccount(writer, { ...account, name: 'Box' });
     const side = await addTransfer(writer, purse, box, { date: '2025-01-31', notes: '', amountMinor: -500, otherMinor: 500, categoryId: null });
     const receipt = await addEntry(writer, purse, { date: '2025-02-01', payee: 'Market', notes: '', categoryId: null, amountMinor: -700 }, [{ id: '', categoryId: null, amountMinor: -700, notes: '' }]);
-    const insert = "INSERT INTO rockpool_conflict SELECT ?, ?, json_array(?), 'amountMinor', ?, ?, 'device-1', 'device-2', 1, 2";
     const otherSide = writer.rows<{ id: string }>('SELECT id FROM entries WHERE accountId = ?', [box])[0]?.id ?? '';
-    await writer.execute(insert, ['1', 'entries', side, -400, -500]);
-    await writer.execute(insert, ['2', 'entries', otherSide, 400, 500]);
-    await writer.execute(insert, ['3', 'parts', `${receipt}/1`, -600, -700]);
+    for (const [id, entryId, sign] of [['1', side, -1], ['2', otherSide, 1]] as const) await addLoss(id, 'entries', entryId, 'amountMinor', sign * 400, sign * 500);
+    await addLoss('3', 'entries', side, 'notes', 'at the corner', '');
+    await addLoss('4', 'parts', `${receipt}/1`, 'amountMinor', -600, -700);
 
-    const conflicts = writer.rows<ConflictRow>(latestConflicts);
-    expect(conflicts.map(({ rowName, currentValue }) => [rowName, currentValue])).toEqual([
-      ['Market', -700],
-      ['Transfer with Box', -500],
+    expect(conflicts().map(({ rowName }) => rowName)).toEqual(['Market', 'Transfer with Box', 'Transfer with Box']);
+    const neverAsked = { restore: () => Promise.reject(new Error('one side alone')) };
+    for (const conflict of conflictsOf(conflicts()).slice(1)) await restoreLost({ ...writer, conflicts: neverAsked }, conflict);
+    expect(writer.rows('SELECT amountMinor, notes FROM entries WHERE transferId IS NOT NULL ORDER BY amountMinor')).toEqual([
+      { amountMinor: -400, notes: 'at the corner' },
+      { amountMinor: 400, notes: 'at the corner' },
     ]);
-    for (const conflict of conflicts) await restoreLostValue(writer, conflict);
-    expect(writer.rows('SELECT amountMinor FROM entries WHERE transferId IS NOT NULL ORDER BY amountMinor')).toEqual([{ amountMinor: -400 }, { amountMinor: 400 }]);
-    expect(writer.rows('SELECT amountMinor FROM parts')).toEqual([{ amountMinor: -600 }]);
   });
 });

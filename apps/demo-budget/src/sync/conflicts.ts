@@ -1,68 +1,58 @@
-import { formatMinor } from '../money/format.ts';
+import { columnGroups, schema } from '../schema.ts';
 import type { ConflictRow, ConflictValue } from '../queries.ts';
 
-const columnWords: Readonly<Record<string, string>> = {
-  name: 'Name',
-  kind: 'Kind',
-  currency: 'Currency',
-  openingMinor: 'Opening balance',
-  closed: 'Closed',
-  hidden: 'Hidden',
-  accountId: 'Account',
-  date: 'Date',
-  payee: 'Payee',
-  notes: 'Notes',
-  categoryId: 'Category',
-  amountMinor: 'Amount',
-  status: 'State',
-};
-
-/** What a column is called in the app. */
-export function columnWord(columnName: string | null): string {
-  return columnName === null ? 'Everything' : (columnWords[columnName] ?? columnName);
+/** What one person wrote and lost in one decision of the server: one column, the columns of a group, or all that went with a deleted row. */
+export interface Conflict {
+  /** The entry of the ledger that stands for all. */
+  readonly first: ConflictRow;
+  readonly losses: readonly ConflictRow[];
 }
 
-/** A value of the conflict ledger as the app would show it. */
-export function valueWord(value: ConflictValue, conflict: ConflictRow, categoryNames: ReadonlyMap<string, string>, locale: string): string {
-  if (value === null || value === '') return conflict.columnName === 'categoryId' ? 'no category' : 'nothing';
-  if (value instanceof Uint8Array) return `${value.length} bytes`;
-  const isMoney = conflict.columnName === 'amountMinor' || conflict.columnName === 'openingMinor';
-  if (isMoney && typeof value !== 'string' && conflict.currency !== null) return formatMinor(value, conflict.currency, locale);
-  if (conflict.columnName === 'categoryId') return categoryNames.get(String(value)) ?? 'a category';
-  return String(value);
+/** The ledger's entries, put together; in the order in which they come. */
+export function conflictsOf(rows: readonly ConflictRow[]): Conflict[] {
+  const together = Map.groupBy(rows, (row) => JSON.stringify([row.watermark, row.tableName, row.rowKey, row.rule, wentWithRow(row) || (groupOf(row) ?? row.columnName)]));
+  return [...together.values()].map((losses) => ({ first: losses[0] as ConflictRow, losses }));
 }
 
-/** The columns that a person can put back. Anything else of the ledger is never made into SQL. */
-const restorableColumns: Readonly<Record<string, readonly string[]>> = {
-  entries: ['date', 'payee', 'notes', 'categoryId', 'amountMinor'],
-  parts: ['categoryId', 'amountMinor', 'notes'],
-  accounts: ['name', 'closed'],
-  categories: ['name', 'hidden'],
-};
-
-export interface Restore {
-  readonly sql: string;
-  readonly params: readonly (string | number | bigint | null)[];
+/** It was written to a row that somebody deleted, or that was deleted together with what it belonged to. */
+export function wentWithRow({ rule }: ConflictRow): boolean {
+  return rule === 'delete-wins' || rule === 'cascade';
 }
 
-/** The statement that writes the lost value again, as a change of its own; undefined where that makes no sense (the row has gone, say, or has that value). */
-export function restoreStatement(conflict: ConflictRow): Restore | undefined {
-  const { tableName, columnName, lostValue, currentValue, rowName } = conflict;
-  if (columnName === null || rowName === null || lostValue instanceof Uint8Array || lostValue === currentValue) return undefined;
-  if (restorableColumns[tableName]?.includes(columnName) !== true) return undefined;
-  const id = firstKeyPart(conflict.rowKey);
-  if (id !== undefined && conflict.transferId !== null && tableName === 'entries' && columnName !== 'categoryId') return restoreOfTransfer(conflict, id, columnName, lostValue);
-  return id === undefined ? undefined : { sql: `UPDATE ${tableName} SET ${columnName} = ? WHERE id = ?`, params: [lostValue, id] };
+/** The columns that stand and fall with this one; undefined where it stands alone. */
+export function groupOf({ tableName, columnName }: ConflictRow): readonly string[] | undefined {
+  const columns = Object.hasOwn(columnGroups, tableName) ? columnGroups[tableName as keyof typeof columnGroups] : [];
+  const names = columns.map(({ name }) => name);
+  return columnName !== null && names.includes(columnName) ? names : undefined;
 }
 
-/** On both sides, as for any change of a transfer. Not for an amount where the currencies differ: what the other side was is in an entry of its own. */
-function restoreOfTransfer({ transferId, currentValue, otherMinor }: ConflictRow, id: string, columnName: string, lostValue: Exclude<ConflictValue, Uint8Array>): Restore | undefined {
-  if (columnName !== 'amountMinor') return { sql: `UPDATE entries SET ${columnName} = ? WHERE transferId = ?`, params: [lostValue, transferId] };
-  if (typeof currentValue !== 'number' || otherMinor !== -currentValue) return undefined;
-  return { sql: 'UPDATE entries SET amountMinor = CASE id WHEN ? THEN ? ELSE -? END WHERE transferId = ?', params: [id, lostValue, lostValue, transferId] };
+/** The row as it is now, by column; empty where it has gone. */
+export function currentRowOf({ rowName, currentRow }: ConflictRow): Readonly<Record<string, ConflictValue>> {
+  return rowName === null || currentRow === null ? {} : (JSON.parse(currentRow) as Record<string, ConflictValue>);
 }
 
-function firstKeyPart(rowKey: string): string | undefined {
-  const parts: unknown = JSON.parse(rowKey);
-  return Array.isArray(parts) && typeof parts[0] === 'string' ? parts[0] : undefined;
+/**
+ * Whether what lost can be written again, and would change anything: a value, where its row is still there; a row that has gone, where the ledger has all of
+ * it that the table needs; a delete, where the row is still there.
+ */
+export function isRestorable(conflict: Conflict): boolean {
+  const { first, losses } = conflict;
+  if (wentWithRow(first)) return first.rowName === null && hasWholeRow(conflict);
+  if (first.rowName === null) return false;
+  if (first.columnName === null) return true;
+  const current = currentRowOf(first);
+  // What the other side of a transfer was in another currency is in an entry of its own.
+  if (isOfBothSides(first) && first.columnName === 'amountMinor' && current['amountMinor'] !== -(first.otherMinor ?? 0)) return false;
+  return losses.some(({ columnName, lostValue }) => columnName !== null && Object.hasOwn(current, columnName) && lostValue !== current[columnName]);
+}
+
+/** A day, an amount or notes of a transfer: they stand on both sides, and are written to both. */
+export function isOfBothSides({ tableName, transferId, columnName }: ConflictRow): boolean {
+  return tableName === 'entries' && transferId !== null && ['date', 'notes', 'amountMinor'].includes(columnName ?? '');
+}
+
+function hasWholeRow({ first, losses }: Conflict): boolean {
+  const table = schema.tables.find(({ name }) => name === first.tableName);
+  const known = new Set([...(table?.primaryKey ?? []), ...losses.map(({ columnName }) => columnName)]);
+  return table?.columns.every(({ name, notNull, defaultSql }) => !notNull || defaultSql !== null || known.has(name)) ?? false;
 }

@@ -1,5 +1,6 @@
 import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
+import type { Budget } from '../budget/budget.ts';
 import { formatMoment, locale } from '../shell/locale.ts';
 import { ConflictList } from './conflict-list.tsx';
 import { changes, statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
@@ -8,7 +9,7 @@ import { SyncControls } from './sync-controls.tsx';
 import { useNow } from './use-now.ts';
 
 /** How the budget is kept and sent, in plain language. */
-export function SyncView({ device }: { readonly device: string }): ReactNode {
+export function SyncView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const status = useSyncStatus();
   const words = statusWords(status);
   const nowMs = useNow(15_000);
@@ -59,7 +60,7 @@ export function SyncView({ device }: { readonly device: string }): ReactNode {
         </div>
         <StorageFacts persistence={status.persistence} />
       </dl>
-      <ConflictList device={device} />
+      <ConflictList budget={budget} device={device} />
     </>
   );
 }

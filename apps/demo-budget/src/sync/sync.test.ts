@@ -1,7 +1,5 @@
 import type { SyncStatus } from '@rockpool/client';
 import { describe, expect, it } from 'vitest';
-import type { ConflictRow } from '../queries.ts';
-import { columnWord, restoreStatement, valueWord } from './conflicts.ts';
 import { statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
 
 const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, sentUpTo: null, reason: null, stuck: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
@@ -46,50 +44,5 @@ describe('the words for sync', () => {
   it('say how far a clock is off in units that can be grasped', () => {
     const hourMs = 3_600_000;
     expect([70_000, hourMs, 5 * hourMs, 365 * 24 * hourMs].map((spanMs) => timeSpan(spanMs, 'en'))).toEqual(['1 minute', '60 minutes', '5 hours', '365 days']);
-  });
-});
-
-const conflict: ConflictRow = {
-  id: '1',
-  tableName: 'entries',
-  rowKey: '["e1"]',
-  columnName: 'amountMinor',
-  lostValue: -4190,
-  wonValue: -4210,
-  lostBy: 'device-1',
-  wonBy: 'device-2',
-  lostAtMs: 1,
-  wonAtMs: 2,
-  rowName: 'Coffee',
-  rowDate: '2025-01-31',
-  currency: 'EUR',
-  transferId: null,
-  otherMinor: null,
-  currentValue: -4210,
-};
-
-describe('conflicts', () => {
-  it('are told in the words of the app', () => {
-    const names = new Map([['c1', 'Groceries']]);
-    expect(columnWord('amountMinor')).toBe('Amount');
-    expect(valueWord(-4190, conflict, names, 'en')).toBe('-€41.90');
-    expect(valueWord('c1', { ...conflict, columnName: 'categoryId' }, names, 'en')).toBe('Groceries');
-    expect(valueWord(null, { ...conflict, columnName: 'categoryId' }, names, 'en')).toBe('no category');
-    expect(valueWord('', { ...conflict, columnName: 'notes' }, names, 'en')).toBe('nothing');
-  });
-
-  it('can be undone by writing the lost value again', () => {
-    expect(restoreStatement(conflict)).toEqual({ sql: 'UPDATE entries SET amountMinor = ? WHERE id = ?', params: [-4190, 'e1'] });
-  });
-
-  it('never make SQL of a name that the app does not know, nor for a row that has gone', () => {
-    expect(restoreStatement({ ...conflict, columnName: 'amountMinor = 0; --' })).toBeUndefined();
-    expect(restoreStatement({ ...conflict, tableName: 'sqlite_master' })).toBeUndefined();
-    expect(restoreStatement({ ...conflict, rowName: null })).toBeUndefined();
-    expect(restoreStatement({ ...conflict, columnName: null })).toBeUndefined();
-  });
-
-  it('have nothing to undo where the lost value stands already', () => {
-    expect(restoreStatement({ ...conflict, currentValue: -4190 })).toBeUndefined();
   });
 });

@@ -1,0 +1,109 @@
+import { formatMinor } from '../money/format.ts';
+import type { ConflictValue, MergeRule } from '../queries.ts';
+import { repetitionWords } from '../schedules/repetition-words.ts';
+import type { ScheduleUnit } from '../schema.ts';
+import { formatDay, formatMonthInFull } from '../shell/locale.ts';
+import { currentRowOf, groupOf, type Conflict } from './conflicts.ts';
+
+/** What the words need to know beside the ledger. */
+export interface Wording {
+  readonly locale: string;
+  readonly categoryNames: ReadonlyMap<string, string>;
+  readonly accountNames: ReadonlyMap<string, string>;
+}
+
+type Side = 'lostValue' | 'wonValue';
+type Values = Readonly<Record<string, ConflictValue | undefined>>;
+
+const columnWords: Readonly<Record<string, string>> = {
+  name: 'Name',
+  kind: 'Kind',
+  currency: 'Currency',
+  openingMinor: 'Opening balance',
+  closed: 'Closed',
+  hidden: 'Hidden',
+  accountId: 'Account',
+  date: 'Date',
+  payee: 'Payee',
+  notes: 'Notes',
+  categoryId: 'Category',
+  amountMinor: 'Amount',
+  status: 'State',
+  lastDate: 'Last day',
+  content: 'Text',
+};
+
+/** What columns that stand and fall together are called, by their table. */
+const groupWords: Readonly<Record<string, string>> = { goals: 'Goal', rules: 'Condition', schedules: 'When it comes', importProfiles: 'How they are read' };
+
+/** What lost, as the app calls it: `Amount`, `Goal`. */
+export function lossWords({ first, losses }: Conflict): string {
+  if (first.columnName === null) return 'Everything';
+  if (groupOf(first) !== undefined) return groupWords[first.tableName] ?? first.tableName;
+  return losses.map(({ columnName }) => columnWords[columnName ?? ''] ?? columnName).join(', ');
+}
+
+/** What was lost, or what stands, as the app would show it: `€42.10`, `€400.00 each month`. */
+export function valueWords(conflict: Conflict, side: Side, wording: Wording): string {
+  const { first, losses } = conflict;
+  const group = groupOf(first);
+  if (group !== undefined) {
+    // What both wrote alike is not in the ledger, and stands in the row.
+    const lost = Object.fromEntries(losses.map((loss) => [loss.columnName, loss[side]]));
+    const values: Values = { ...currentRowOf(first), ...lost };
+    if (group.every((column) => values[column] !== undefined)) return groupSentence(first.tableName, values, first.currency, wording);
+  }
+  return losses.map((loss) => valueWord(loss.columnName, loss[side], first.currency, wording)).join(', ');
+}
+
+function groupSentence(tableName: string, values: Values, currency: string | null, wording: Wording): string {
+  const word = (column: string): string => valueWord(column, values[column] ?? null, currency, wording);
+  switch (tableName) {
+    case 'goals':
+      return `${word('amountMinor')} ${values['byMonth'] === null ? 'each month' : `by ${formatMonthInFull(String(values['byMonth']))}`}`;
+    case 'rules':
+      return `${word('field')} ${word('test')} “${String(values['value'])}”`;
+    case 'schedules':
+      return `${repetitionWords({ every: Number(values['every']), unit: values['unit'] as ScheduleUnit })} from ${formatDay(String(values['firstDate']))} on`;
+    default:
+      return 'other settings';
+  }
+}
+
+/** Words that stand for a stored value, by column. */
+const fixedWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  status: { open: 'not cleared', cleared: 'cleared', reconciled: 'reconciled' },
+  closed: { 0: 'open', 1: 'closed' },
+  hidden: { 0: 'shown', 1: 'hidden' },
+  field: { payee: 'the payee', notes: 'the notes', amount: 'the amount' },
+  test: { contains: 'contains', is: 'is', 'at-least': 'is at least', 'at-most': 'is at most' },
+};
+
+function valueWord(columnName: string | null, value: ConflictValue, currency: string | null, { locale, categoryNames, accountNames }: Wording): string {
+  if (value === null || value === '') return columnName === 'categoryId' ? 'no category' : 'nothing';
+  if (value instanceof Uint8Array) return `${value.length} bytes`;
+  const text = String(value);
+  switch (columnName) {
+    case 'amountMinor':
+    case 'openingMinor':
+      return typeof value === 'string' || currency === null ? text : formatMinor(value, currency, locale);
+    case 'categoryId':
+      return categoryNames.get(text) ?? 'a category';
+    case 'accountId':
+      return accountNames.get(text) ?? 'an account';
+    case 'date':
+    case 'lastDate':
+      return formatDay(text);
+    default:
+      return fixedWords[columnName ?? '']?.[text] ?? text;
+  }
+}
+
+/** Why the one stands and the other does not. */
+export const ruleWords: Readonly<Record<MergeRule, string>> = {
+  lww: 'Of two changes that did not know of each other, the later one stands.',
+  'one-insert-wins': 'Both added it; what is added twice stands once, whole.',
+  'delete-wins': 'What is deleted stays deleted: the change came too late.',
+  cascade: 'What it belonged to was deleted, and it went with that.',
+  'update-wins': 'What is changed meanwhile is not deleted.',
+};

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import type { ConflictRow } from '../queries.ts';
+import { lossWords, ruleWords, valueWords, type Wording } from './conflict-words.ts';
+import { conflictsOf, isRestorable, type Conflict } from './conflicts.ts';
+
+const amount: ConflictRow = {
+  id: '1',
+  watermark: 7,
+  tableName: 'entries',
+  rowKey: '["e1"]',
+  columnName: 'amountMinor',
+  rule: 'lww',
+  lostValue: -4190,
+  wonValue: -4210,
+  lostBy: 'device-1',
+  wonBy: 'device-2',
+  lostAtMs: 1,
+  wonAtMs: 2,
+  rowName: 'Coffee',
+  rowDate: '2025-01-31',
+  currency: 'EUR',
+  transferId: null,
+  otherMinor: null,
+  currentRow: JSON.stringify({ amountMinor: -4210, notes: '', categoryId: null, date: '2025-01-31', status: 'open' }),
+};
+const goal: ConflictRow = { ...amount, tableName: 'goals', rowKey: '["c1/EUR"]', rowName: 'Goal of Food', rowDate: null, currentRow: JSON.stringify({ kind: 'monthly', amountMinor: 40_000, byMonth: null }) };
+const wording: Wording = { locale: 'en', categoryNames: new Map([['c1', 'Groceries']]), accountNames: new Map([['a1', 'Purse']]) };
+
+function only(rows: readonly ConflictRow[]): Conflict {
+  const conflicts = conflictsOf(rows);
+  expect(conflicts).toHaveLength(1);
+  return conflicts[0] as Conflict;
+}
+const told = (row: ConflictRow): [string, string] => [lossWords(only([row])), valueWords(only([row]), 'lostValue', wording)];
+
+describe('conflicts', () => {
+  it.each([
+    [{}, ['Amount', '-€41.90']],
+    [{ columnName: 'categoryId', lostValue: 'c1' }, ['Category', 'Groceries']],
+    [{ columnName: 'categoryId', lostValue: null }, ['Category', 'no category']],
+    [{ columnName: 'notes', lostValue: '' }, ['Notes', 'nothing']],
+    [{ columnName: 'status', lostValue: 'cleared' }, ['State', 'cleared']],
+    [{ columnName: 'accountId', lostValue: 'a1' }, ['Account', 'Purse']],
+    [{ columnName: 'date', lostValue: '2025-02-01' }, ['Date', 'Feb 1, 2025']],
+    [{ tableName: 'accounts', columnName: 'closed', lostValue: 1 }, ['Closed', 'closed']],
+    [{ columnName: null, lostValue: null, rule: 'update-wins' }, ['Everything', 'nothing']],
+  ] as const)('are told in the words of the app: %o', (change, words) => expect(told({ ...amount, ...change })).toEqual(words));
+
+  it('of columns that belong together are one, told as a whole, with what both wrote alike', () => {
+    const conflict = only([
+      { ...goal, id: '1', columnName: 'amountMinor', lostValue: 30_000, wonValue: 40_000 },
+      { ...goal, id: '2', columnName: 'byMonth', lostValue: '2027-03', wonValue: null },
+    ]);
+    expect(lossWords(conflict)).toBe('Goal');
+    expect([valueWords(conflict, 'lostValue', wording), valueWords(conflict, 'wonValue', wording)]).toEqual(['€300.00 by March 2027', '€400.00 each month']);
+    const rule = only([{ ...goal, tableName: 'rules', columnName: 'value', lostValue: 'shop', currentRow: JSON.stringify({ field: 'payee', test: 'contains', value: 'market' }) }]);
+    expect(valueWords(rule, 'lostValue', wording)).toBe('the payee contains “shop”');
+    const schedule = only([{ ...goal, tableName: 'schedules', columnName: 'every', lostValue: 2, currentRow: JSON.stringify({ firstDate: '2025-02-01', every: 1, unit: 'month' }) }]);
+    expect([lossWords(schedule), valueWords(schedule, 'lostValue', wording)]).toEqual(['When it comes', 'every 2 months from Feb 1, 2025 on']);
+  });
+
+  it('of columns that stand for themselves, or of two decisions, are several', () => {
+    expect(conflictsOf([amount, { ...amount, id: '2', columnName: 'notes' }, { ...amount, id: '3', watermark: 8 }])).toHaveLength(3);
+  });
+
+  it('have nothing to restore where the row has gone, or has the lost value already', () => {
+    expect(isRestorable(only([amount]))).toBe(true);
+    expect(isRestorable(only([{ ...amount, rowName: null }]))).toBe(false);
+    expect(isRestorable(only([{ ...amount, lostValue: -4210 }]))).toBe(false);
+    expect(isRestorable(only([{ ...amount, columnName: 'nobody knows' }]))).toBe(false);
+    expect(isRestorable(only([{ ...amount, tableName: 'nobody knows', currentRow: null }]))).toBe(false);
+  });
+
+  it('offer a deleted row back only where the ledger has all of it that the table needs', () => {
+    const gone = { ...goal, rule: 'delete-wins', rowName: null, currentRow: null } as const;
+    const columns = ['categoryId', 'currency', 'kind', 'amountMinor'].map((columnName, index) => ({ ...gone, id: String(index), columnName, lostValue: 'x' }));
+    expect(isRestorable(only(columns))).toBe(true);
+    expect(isRestorable(only(columns.slice(1)))).toBe(false);
+  });
+
+  it('say which rule decided', () => expect(ruleWords['lww']).toContain('the later one stands'));
+});
