@@ -66,6 +66,7 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
   const newPageSizeBytes = checkDatabase(view) ?? options.pageSizeBytes;
   if (recovered?.active !== undefined) mendTail(log, recovered, active);
   const keeper = new LogKeeper({ storageName: name, locks: medium.locks, signals: medium.signals, view, log, tuning, onError });
+  keeper.shortenLater();
   const store = new WriterStore(view, log, tuning.recordSizeBytes, newPageSizeBytes, options.isStrict, () => keeper.onCommit());
   return {
     store,

@@ -31,6 +31,7 @@ export interface KeeperContext {
 export class LogKeeper {
   readonly #context: KeeperContext;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
+  #shortenTimer: ReturnType<typeof setTimeout> | undefined;
   #dirtySinceMs: number | undefined;
   #running: Promise<boolean> = Promise.resolve(true);
   #isInBackground = false;
@@ -48,21 +49,23 @@ export class LogKeeper {
     return this.#dirtySinceMs;
   }
 
+  /**
+   * A long log that was found makes every further opening read it again, even if nobody writes. It is copied once whoever opened has had
+   * time for what they opened for.
+   */
+  shortenLater(): void {
+    const { view, tuning } = this.#context;
+    if ((!this.#isLong && view.sealed === undefined) || tuning.flushWithinMs === Infinity) return;
+    this.#shortenTimer = setTimeout(() => this.#shorten(), tuning.flushWithinMs);
+  }
+
   onCommit(): void {
-    const { log, view, tuning } = this.#context;
-    if (!log.isDirty) this.#dirtySinceMs = undefined;
+    if (!this.#context.log.isDirty) this.#dirtySinceMs = undefined;
     else if (this.#dirtySinceMs === undefined) {
       this.#dirtySinceMs = Date.now();
       this.#flushLater();
     }
-    if (view.active.end < tuning.checkpointAfterBytes) return;
-    try {
-      if (view.sealed === undefined) this.#swap();
-    } catch (error) {
-      // The commit itself stands; the log goes on in the segment where it is.
-      this.#context.onError(error);
-    }
-    if (!this.#isInBackground) this.#checkpointInBackground();
+    if (this.#isLong) this.#shorten();
   }
 
   flush(): void {
@@ -90,7 +93,22 @@ export class LogKeeper {
     this.#isClosed = true;
     this.#endPause();
     clearTimeout(this.#flushTimer);
+    clearTimeout(this.#shortenTimer);
     await this.#running.catch(() => undefined);
+  }
+
+  get #isLong(): boolean {
+    return this.#context.view.active.end >= this.#context.tuning.checkpointAfterBytes;
+  }
+
+  #shorten(): void {
+    try {
+      if (this.#isLong && this.#context.view.sealed === undefined) this.#swap();
+    } catch (error) {
+      // What is committed stands; the log goes on in the segment where it is.
+      this.#context.onError(error);
+    }
+    if (!this.#isInBackground) this.#checkpointInBackground();
   }
 
   #flushLater(): void {
@@ -110,7 +128,7 @@ export class LogKeeper {
     this.#isInBackground = true;
     this.#running = this.#running
       .catch(() => undefined)
-      .then(() => this.#copySealed(BACKGROUND_WAIT_MS, true))
+      .then(() => this.#copyUntilShort())
       .catch((error: unknown) => {
         this.#context.onError(error);
         return false;
@@ -118,6 +136,15 @@ export class LogKeeper {
       .finally(() => {
         this.#isInBackground = false;
       });
+  }
+
+  /** While one generation was being copied, the next one may have become as long. */
+  async #copyUntilShort(): Promise<boolean> {
+    while (await this.#copySealed(BACKGROUND_WAIT_MS, true)) {
+      if (!this.#isLong || this.#isClosed || this.#askedFor > 0) return true;
+      this.#swap();
+    }
+    return false;
   }
 
   async #checkpointAll(waitMs: number): Promise<boolean> {

@@ -8,6 +8,11 @@ export async function assertFilesAreKept(): Promise<void> {
   try {
     await navigator.storage?.getDirectory?.();
   } catch (cause) {
-    if (cause instanceof DOMException && cause.name === 'SecurityError') throw new StorageError('storage-ephemeral', { refused: 'origin-private file system' });
+    throwIfRefused(cause);
   }
+}
+
+/** `cause` is what asking for the origin's directory threw. */
+export function throwIfRefused(cause: unknown): void {
+  if (cause instanceof DOMException && cause.name === 'SecurityError') throw new StorageError('storage-ephemeral', { refused: 'origin-private file system' });
 }

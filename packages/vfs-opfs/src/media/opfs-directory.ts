@@ -1,6 +1,6 @@
 import { errorFromMedium } from '../storage-error.ts';
 import { originFreeBytes } from './free-bytes.ts';
-import { assertFilesAreKept } from './kept-files.ts';
+import { throwIfRefused } from './kept-files.ts';
 import type { FileMedium } from './medium.ts';
 
 const DIRECTORY = 'rockpool';
@@ -21,14 +21,14 @@ export const opfsDirectory: Pick<FileMedium, 'rename' | 'remove' | 'list' | 'siz
   },
   async remove(fileName) {
     try {
-      await (await directory()).removeEntry(fileName);
+      await (await freshDirectory()).removeEntry(fileName);
     } catch (cause) {
       if (!isNotFound(cause)) throw errorFromMedium(cause, 'remove');
     }
   },
   async list() {
     const names: string[] = [];
-    for await (const name of (await directory()).keys()) names.push(name);
+    for await (const name of (await freshDirectory()).keys()) names.push(name);
     return names;
   },
   async sizeBytes(fileName) {
@@ -42,14 +42,15 @@ export async function opfsFile(fileName: string, create: boolean): Promise<FileS
   try {
     return await (await directory()).getFileHandle(fileName, { create });
   } catch (cause) {
-    if (!create && isNotFound(cause)) return undefined;
-    throw cause;
+    if (!isNotFound(cause)) throw cause;
+    // Somebody may have cleared this site's data since the folder was opened.
+    forgetDirectory();
+    return create ? (await directory()).getFileHandle(fileName, { create }) : undefined;
   }
 }
 
 /** What every use of OPFS needs and this context lacks. Throws `storage-ephemeral`. */
 export async function missingForOpfs(): Promise<readonly string[]> {
-  await assertFilesAreKept();
   const missing: string[] = [];
   if (typeof navigator === 'undefined' || navigator.locks === undefined) missing.push('Web Locks');
   if (typeof BroadcastChannel === 'undefined') missing.push('BroadcastChannel');
@@ -57,16 +58,34 @@ export async function missingForOpfs(): Promise<readonly string[]> {
     // Also the answer outside a dedicated worker, where browsers hide the method.
     missing.push('createSyncAccessHandle (dedicated worker)');
   }
+  // Asked for here, the folder is there once the writer's lock is.
+  void directory();
   try {
     await navigator.storage.getDirectory();
-  } catch {
+  } catch (cause) {
+    throwIfRefused(cause);
     // Absent on insecure origins and in some web views.
     missing.push('origin-private file system');
   }
   return missing;
 }
 
-async function directory(): Promise<FileSystemDirectoryHandle> {
+let opened: Promise<FileSystemDirectoryHandle> | undefined;
+
+/** Finding it takes two questions to the browser's own process, and opening a database needs it several times. */
+function directory(): Promise<FileSystemDirectoryHandle> {
+  if (opened === undefined) {
+    opened = freshDirectory();
+    opened.catch(forgetDirectory);
+  }
+  return opened;
+}
+
+function forgetDirectory(): void {
+  opened = undefined;
+}
+
+async function freshDirectory(): Promise<FileSystemDirectoryHandle> {
   return (await navigator.storage.getDirectory()).getDirectoryHandle(DIRECTORY, { create: true });
 }
 

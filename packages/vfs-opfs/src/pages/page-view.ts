@@ -15,9 +15,6 @@ export interface DatabaseFiles {
  */
 export type ReadCheck = (usedSealed: boolean) => 'good' | 'again';
 
-/** 1 MB: reading it in one call costs as much as nine reads of 4 KB, and the next doubling gains nothing measurable. */
-const LARGEST_READ_AHEAD_EXTENTS = 16;
-
 /** The database as of one snapshot: the database file, with the log's pages over it, behind a bounded pool. */
 export class PageView {
   readonly files: DatabaseFiles;
@@ -30,7 +27,6 @@ export class PageView {
   readonly #pagesPerExtent: number;
   #lastMiss = -2;
   #readAheadExtents = 1;
-  #scratch: Uint8Array | undefined;
   #isLogShort = false;
   #comparedExtent: Uint8Array | undefined;
   #comparedWords: Int32Array = new Int32Array(0);
@@ -105,8 +101,7 @@ export class PageView {
   /** Sequential misses double what is read at once; a miss elsewhere starts over with one extent. */
   #planReadAhead(extent: number): number {
     const isSequential = extent === this.#lastMiss + this.#readAheadExtents;
-    const largest = Math.min(LARGEST_READ_AHEAD_EXTENTS, this.pool.capacity >> 2);
-    let count = isSequential ? Math.min(this.#readAheadExtents * 2, largest) : 1;
+    let count = isSequential ? Math.min(this.#readAheadExtents * 2, this.pool.runExtents) : 1;
     count = Math.min(count, Math.ceil(this.sizeBytes / EXTENT_BYTES) - extent);
     for (let index = 1; index < count; index += 1) if (this.pool.has(extent + index)) count = index;
     this.#lastMiss = extent;
@@ -126,20 +121,9 @@ export class PageView {
       return this.#overlay(extent, bytes);
     }
     const run = this.pool.takeRun(extent, count);
-    if (run !== undefined) {
-      this.#readDatabase(run, from, limit);
-      for (let index = 0; index < count; index += 1) {
-        usedSealed = this.#overlay(extent + index, run.subarray(index * EXTENT_BYTES, (index + 1) * EXTENT_BYTES)) || usedSealed;
-      }
-      return usedSealed;
-    }
-    const window = (this.#scratch ??= new Uint8Array(LARGEST_READ_AHEAD_EXTENTS * EXTENT_BYTES)).subarray(0, count * EXTENT_BYTES);
-    this.#readDatabase(window, from, limit);
-    // The wanted extent is taken last, so that the pool cannot evict it for one that was only read ahead.
-    for (let index = count - 1; index >= 0; index -= 1) {
-      const bytes = this.pool.take(extent + index);
-      bytes.set(window.subarray(index * EXTENT_BYTES, (index + 1) * EXTENT_BYTES));
-      usedSealed = this.#overlay(extent + index, bytes) || usedSealed;
+    this.#readDatabase(run, from, limit);
+    for (let index = 0; index < count; index += 1) {
+      usedSealed = this.#overlay(extent + index, run.subarray(index * EXTENT_BYTES, (index + 1) * EXTENT_BYTES)) || usedSealed;
     }
     return usedSealed;
   }

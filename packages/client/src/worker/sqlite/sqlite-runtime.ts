@@ -6,12 +6,17 @@ import { WasmMemory } from './wasm-memory.ts';
 export class SqliteRuntime {
   readonly module: SqliteModule;
   readonly memory: WasmMemory;
-  readonly hot: HotFunctions;
+  private taken: HotFunctions | undefined;
 
   constructor(module: SqliteModule) {
     this.module = module;
     this.memory = new WasmMemory(module);
-    this.hot = takeHotFunctions(module, this.memory);
+  }
+
+  /** Taken when the first connection asks: until then the thread is free for the answers that opening the storage waits for. */
+  get hot(): HotFunctions {
+    this.taken ??= takeHotFunctions(this.module, this.memory);
+    return this.taken;
   }
 }
 

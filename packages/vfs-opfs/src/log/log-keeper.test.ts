@@ -1,0 +1,63 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openFiles } from '../open-files.ts';
+import { openStorage } from '../open-storage.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { TestConnection } from '../testing/test-connection.ts';
+import type { TestModule } from '../testing/test-connection.ts';
+import type { Tuning } from '../tuning.ts';
+import { readLog } from './recovery.ts';
+
+const CHECKPOINT_AFTER_BYTES = 64 * 1024;
+const LONG_TRANSACTION = `INSERT INTO t(content) SELECT randomblob(8000) FROM (VALUES (1), (2), (3), (4), (5), (6), (7), (8), (9), (10), (11), (12))`;
+
+let module: TestModule;
+
+beforeAll(async () => {
+  module = await loadNodeSqlite();
+});
+
+/** How much of the log whoever opens next would have to read. */
+async function logBytes(disk: SimulatedDisk): Promise<number> {
+  const files = (await openFiles(disk.medium(), 'one', false))!;
+  const log = readLog(files.segments);
+  files.close();
+  return (log?.active?.end ?? 0) + (log?.sealed?.end ?? 0);
+}
+
+async function untilShort(disk: SimulatedDisk): Promise<void> {
+  while ((await logBytes(disk)) >= CHECKPOINT_AFTER_BYTES) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Opens, runs each of `transactions` without a pause between them, and hands over to `then` before it closes. */
+async function write(disk: SimulatedDisk, tuning: Partial<Tuning>, transactions: readonly string[], then: () => Promise<void>): Promise<void> {
+  const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer', tuning });
+  const connection = new TestConnection(module, storage);
+  for (const sql of transactions) connection.run(sql);
+  await then();
+  connection.close();
+  await storage.close({ leavesLog: true });
+}
+
+describe('a long log', () => {
+  it('becomes short without another commit, also when it grew while the one before was being copied', async () => {
+    const disk = new SimulatedDisk();
+    const tuning = { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES };
+    await write(disk, tuning, ['CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)', LONG_TRANSACTION, LONG_TRANSACTION], () => untilShort(disk));
+    expect(await logBytes(disk)).toBeLessThan(CHECKPOINT_AFTER_BYTES);
+  });
+
+  it('that an opening finds becomes short although nobody writes, and loses nothing', async () => {
+    const disk = new SimulatedDisk();
+    const never = { checkpointAfterBytes: Infinity };
+    await write(disk, never, ['CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)', LONG_TRANSACTION, LONG_TRANSACTION], () => Promise.resolve());
+    expect(await logBytes(disk)).toBeGreaterThan(CHECKPOINT_AFTER_BYTES);
+    await write(disk, { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES, flushWithinMs: 1 }, [], () => untilShort(disk));
+    const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'reader' });
+    const connection = new TestConnection(module, storage);
+    expect(connection.value('SELECT count(*) FROM t')).toBe(24);
+    expect(connection.value('PRAGMA integrity_check')).toBe('ok');
+    connection.close();
+    await storage.close();
+  });
+});
