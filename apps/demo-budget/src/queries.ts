@@ -1,4 +1,5 @@
 import type { SqlParam, SqlStatement } from '@rockpool/client';
+import { searchText } from '@rockpool/client/schema';
 import type { AccountKind, CategoryKind, EntryStatus, GoalKind, RuleField, RuleTest, ScheduleUnit } from './schema.ts';
 
 /*
@@ -122,8 +123,7 @@ const newestFirst = 'entry.date DESC, entry.enteredAtMs DESC, entry.id DESC';
  */
 export function ledgerWindow(accountId: string, filter: LedgerFilter, first: number, count: number): SqlStatement {
   const found = ledgerCondition(accountId, filter);
-  // NULL in the place of the amounts that came later: the balance of a narrowed ledger is NULL.
-  const newer = isNarrowed(filter) ? { sql: 'NULL', params: [] } : { sql: newerSum, params: [accountId, first] };
+  const balance = isNarrowed(filter) ? { sql: 'NULL', params: [] } : { sql: runningBalance, params: [accountId, accountId, accountId, first] };
   return {
     sql: `
   WITH shown AS (
@@ -134,18 +134,21 @@ export function ledgerWindow(accountId: string, filter: LedgerFilter, first: num
          (SELECT count(*) FROM parts WHERE entryId = entry.id) AS partCount,
          (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id) AS dividedMinor,
          row_number() OVER newest - 1 + ? AS position,
-         (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ?) - (${newer.sql})
-           - coalesce(sum(entry.amountMinor) OVER (newest ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS balanceMinor
+         ${balance.sql} AS balanceMinor
   FROM shown JOIN entries AS entry ON entry.id = shown.id
     LEFT JOIN entries AS twin ON twin.transferId = entry.transferId AND twin.id <> entry.id
     LEFT JOIN accounts AS other ON other.id = twin.accountId
   WINDOW newest AS (ORDER BY ${newestFirst})
   ORDER BY position`,
-    params: [...found.params, count, first, first, accountId, accountId, ...newer.params],
+    params: [...found.params, count, first, first, ...balance.params],
   };
 }
 
-const newerSum = `SELECT coalesce(sum(amountMinor), 0) FROM (SELECT entry.amountMinor FROM entries AS entry WHERE entry.accountId = ? ORDER BY ${newestFirst} LIMIT ?)`;
+/** What the account holds now, less what came after the window, less what comes after the entry within it. Parameters: account id, three times; the window's first position. */
+const runningBalance = `
+         (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ?)
+           - (SELECT coalesce(sum(amountMinor), 0) FROM (SELECT entry.amountMinor FROM entries AS entry WHERE entry.accountId = ? ORDER BY ${newestFirst} LIMIT ?))
+           - coalesce(sum(entry.amountMinor) OVER (newest ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)`;
 
 export interface LedgerTotalsRow {
   readonly entryCount: number;
@@ -178,18 +181,8 @@ function ledgerCondition(accountId: string, { text, textMinor, categoryId, statu
     params.push(...values);
   };
   if (text !== '') {
-    add(
-      `(instr(lower(entry.payee), lower(?)) > 0 OR instr(lower(entry.notes), lower(?)) > 0 OR abs(entry.amountMinor) = ?
-        OR entry.id IN (SELECT entryId FROM parts WHERE instr(lower(notes), lower(?)) > 0)
-        OR entry.transferId IN (SELECT twin.transferId FROM entries AS twin JOIN accounts AS other ON other.id = twin.accountId
-                                WHERE twin.transferId IS NOT NULL AND twin.accountId <> ? AND instr(lower(other.name), lower(?)) > 0))`,
-      text,
-      text,
-      textMinor,
-      text,
-      accountId,
-      text,
-    );
+    const found = entriesWithText(accountId, text, textMinor);
+    add(`entry.rowid IN (${found.sql})`, ...found.params);
   }
   if (categoryId === 'none') add('entry.categoryId IS NULL AND entry.transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entry.id)');
   else if (categoryId !== null) add('(entry.categoryId = ? OR entry.id IN (SELECT entryId FROM parts WHERE categoryId = ?))', categoryId, categoryId);
@@ -198,6 +191,22 @@ function ledgerCondition(accountId: string, { text, textMinor, categoryId, statu
   if (fromDate !== '') add('entry.date >= ?', fromDate);
   if (toDate !== '') add('entry.date <= ?', toDate);
   return { sql: conditions.join(' AND '), params };
+}
+
+/**
+ * The entries that a person means who types some text: every word of it begins one of the payee, the notes or a part's notes; or it is a part of the other account's
+ * name, or the amount. All but the amount are found without reading what does not fit.
+ */
+function entriesWithText(accountId: string, text: string, textMinor: number | null): SqlStatement & { readonly params: readonly SqlParam[] } {
+  const words = searchText(text);
+  const byWords = `
+    SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?
+    UNION ALL SELECT entries.rowid FROM partsSearch JOIN parts ON parts.rowid = partsSearch.rowid JOIN entries ON entries.id = parts.entryId WHERE partsSearch MATCH ?
+    UNION ALL SELECT mine.rowid FROM entries AS twin JOIN accounts AS other ON other.id = twin.accountId JOIN entries AS mine ON mine.transferId = twin.transferId
+              WHERE twin.transferId > '' AND twin.accountId <> ? AND instr(lower(other.name), lower(?)) > 0`;
+  const byAmount = 'UNION ALL SELECT rowid FROM entries WHERE accountId = ? AND abs(amountMinor) = ?';
+  const params = [words, words, accountId, text];
+  return textMinor === null ? { sql: byWords, params } : { sql: `${byWords} ${byAmount}`, params: [...params, accountId, textMinor] };
 }
 
 export interface PartRow {

@@ -1,4 +1,4 @@
-import { defineSchema } from '@rockpool/client/schema';
+import { defineSchema, searchIndex } from '@rockpool/client/schema';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 /*
@@ -94,6 +94,10 @@ export const parts = sqliteTable(
   },
   (table) => [index('parts_by_entry').on(table.entryId)],
 );
+
+/** What the search of a ledger looks into. */
+export const entriesSearch = searchIndex(entries, { name: 'entriesSearch', columns: [entries.payee, entries.notes] });
+export const partsSearch = searchIndex(parts, { name: 'partsSearch', columns: [parts.notes] });
 
 /** What of an entry a rule looks at, and how. `amount` compares minor units, whatever the currency and the sign. */
 export type RuleField = 'payee' | 'notes' | 'amount';
@@ -222,7 +226,7 @@ export const columnGroups = {
 } as const;
 
 export const schema = defineSchema(
-  { accounts, assignments, categories, entries, goals, importProfiles, notes, parts, rules, scheduleDays, schedules },
+  { accounts, assignments, categories, entries, entriesSearch, goals, importProfiles, notes, parts, partsSearch, rules, scheduleDays, schedules },
   {
     merge: [
       { table: goals, groups: [columnGroups.goals] },

@@ -11,7 +11,7 @@ export interface MemoryWriter extends Writer {
 
 /**
  * The app's tables in Node's own SQLite, behind the client's calls, so that actions and queries are tested on real SQL without a browser.
- * What Rockpool adds (tabs, capture, sync) is tested in the browser.
+ * What Rockpool adds (tabs, capture, sync) is tested in the browser; search indexes, which it keeps as the rows are, are made anew here for each query.
  */
 export function memoryWriter(): MemoryWriter {
   const db = new DatabaseSync(':memory:');
@@ -20,7 +20,9 @@ export function memoryWriter(): MemoryWriter {
     parts.push(`PRIMARY KEY (${table.primaryKey.map((name) => `"${name}"`).join(', ')})`);
     for (const key of table.foreignKeys) parts.push(`FOREIGN KEY ("${key.columns.join('", "')}") REFERENCES "${key.foreignTable}" ON DELETE ${key.onDelete}`);
     db.exec(`CREATE TABLE "${table.name}" (${parts.join(', ')})`);
+    for (const { name, columns, tokenize } of table.searchIndexes ?? []) db.exec(`CREATE VIRTUAL TABLE "${name}" USING fts5("${columns.join('", "')}", content='${table.name}', tokenize='${tokenize}')`);
   }
+  const searchIndexes = schema.tables.flatMap((table) => (table.searchIndexes ?? []).map(({ name }) => name));
   const written: string[] = [];
   let lastId = 0;
 
@@ -29,6 +31,7 @@ export function memoryWriter(): MemoryWriter {
     return { changes: Number(db.prepare(sql).run(...inputs(params)).changes), rows: [] };
   };
   const rows = <Row>(sql: string, params: readonly SqlParam[] = []): Row[] => {
+    for (const name of searchIndexes.filter((index) => sql.includes(index))) db.exec(`INSERT INTO "${name}" ("${name}") VALUES ('rebuild')`);
     const statement = db.prepare(sql);
     statement.setReadBigInts(true);
     return statement.all(...inputs(params)).map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, narrowed(value)])) as Row);

@@ -47,30 +47,36 @@ export function createLogSql({ name, index }: SearchLog): string {
  * 1. Nothing here may meet a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger hold inside it as well.
  * 2. SQLite fires no delete triggers for rows that OR REPLACE evicts, so whatever may be in the way is written down beforehand. A row that stays
  *    as it was does no harm.
+ * 3. Whether a trigger has something to do is said by its WHEN, which costs half of what a condition of its statement would.
  */
-export function createLogTriggersSql(log: SearchLog): readonly string[] {
-  const { table, index, name } = log;
+function logTriggers({ table, index, name }: SearchLog): Readonly<Record<string, string>> {
   const target = `main.${quoteName(table.name)}`;
+  const columns = index.columns.map(quoteName);
   const isInTheWay = `(${['evicted.rowid = new.rowid', ...evictionConditions(table)].join(' OR ')})`;
   const isAnother = `${isInTheWay} AND evicted.rowid <> old.rowid`;
   const logEvicted = (condition: string): string =>
-    `INSERT INTO ${name} SELECT evicted.rowid, 1, ${index.columns.map((column) => `evicted.${quoteName(column)}`).join(', ')} FROM ${target} AS evicted WHERE ${condition} AND ${notLogged(name, 'evicted')};`;
-  const logOld = `INSERT INTO ${name} SELECT old.rowid, 1, ${index.columns.map((column) => `old.${quoteName(column)}`).join(', ')} WHERE ${notLogged(name, 'old')};`;
-  const logNew = `INSERT INTO ${name} (row, was_there) SELECT new.rowid, 0 WHERE ${notLogged(name, 'new')};`;
-  const trigger = (event: string, timing: string, condition: string, body: string): string =>
-    `CREATE TEMP TRIGGER ${name}_${event} ${timing} ON ${target}${condition} BEGIN ${body} END`;
-  const isEvicting = (condition: string): string => ` WHEN EXISTS (SELECT 1 FROM ${target} AS evicted WHERE ${condition})`;
-  return [
-    trigger('before_insert', 'BEFORE INSERT', isEvicting(isInTheWay), logEvicted(isInTheWay)),
-    trigger('insert', 'AFTER INSERT', '', logNew),
-    trigger('before_update', `BEFORE UPDATE${ofColumns(evictionColumns(table))}`, isEvicting(isAnother), logEvicted(isAnother)),
-    trigger('update', `AFTER UPDATE${ofColumns(indexedBy(table, index))}`, ` WHEN ${differs(index)}`, `${logOld} ${logNew}`),
-    trigger('delete', 'AFTER DELETE', '', logOld),
-  ];
+    `WHEN EXISTS (SELECT 1 FROM ${target} AS evicted WHERE ${condition}) BEGIN
+       INSERT INTO ${name} SELECT evicted.rowid, 1, ${columns.map((column) => `evicted.${column}`).join(', ')} FROM ${target} AS evicted WHERE ${condition} AND ${notLogged(name, 'evicted')};
+     END`;
+  const logOld = `BEGIN INSERT INTO ${name} VALUES (old.rowid, 1, ${columns.map((column) => `old.${column}`).join(', ')}); END`;
+  const logNew = `BEGIN INSERT INTO ${name} (row, was_there) VALUES (new.rowid, 0); END`;
+  const numbered = rowidColumns(table);
+  return {
+    before_insert: `BEFORE INSERT ON ${target} ${logEvicted(isInTheWay)}`,
+    insert: `AFTER INSERT ON ${target} WHEN ${notLogged(name, 'new')} ${logNew}`,
+    before_update: `BEFORE UPDATE${ofColumns(evictionColumns(table))} ON ${target} ${logEvicted(isAnother)}`,
+    update: `AFTER UPDATE${ofColumns(assignedColumns(table, index))} ON ${target} WHEN (${differs([...columns, ...numbered.map(quoteName)])}) AND ${notLogged(name, 'old')} ${logOld}`,
+    ...(numbered.length === 0 ? {} : { move: `AFTER UPDATE${ofColumns(numbered)} ON ${target} WHEN old.rowid <> new.rowid AND ${notLogged(name, 'new')} ${logNew}` }),
+    delete: `AFTER DELETE ON ${target} WHEN ${notLogged(name, 'old')} ${logOld}`,
+  };
 }
 
-export function dropLogSql({ name }: SearchLog): string {
-  return `${['before_insert', 'insert', 'before_update', 'update', 'delete'].map((event) => `DROP TRIGGER temp.${name}_${event};`).join(' ')} DROP TABLE temp.${name}`;
+export function createLogTriggersSql(log: SearchLog): string[] {
+  return Object.entries(logTriggers(log)).map(([event, trigger]) => `CREATE TEMP TRIGGER ${log.name}_${event} ${trigger}`);
+}
+
+export function dropLogSql(log: SearchLog): string {
+  return [...Object.keys(logTriggers(log)).map((event) => `DROP TRIGGER temp.${log.name}_${event}`), `DROP TABLE temp.${log.name}`].join('; ');
 }
 
 /** Takes the words of logged rows out of the index as they were, and puts them in as they are. */
@@ -97,16 +103,20 @@ function ofColumns(columns: readonly string[] | null): string {
 }
 
 /** The columns of which one has to be assigned for the index to change. Null: any, as generated columns change with others. */
-function indexedBy(table: TableSchema, index: SearchIndexSchema): readonly string[] | null {
-  if (table.columns.some(({ name, generated }) => generated !== null && index.columns.includes(name))) return null;
-  // A key that is one integer is the rowid.
+function assignedColumns(table: TableSchema, index: SearchIndexSchema): readonly string[] | null {
+  const isGenerated = table.columns.some(({ name, generated }) => generated !== null && index.columns.includes(name));
+  return isGenerated ? null : [...index.columns, ...rowidColumns(table)];
+}
+
+/** A key that is one integer is the rowid. */
+function rowidColumns(table: TableSchema): readonly string[] {
   const key = keyColumns(table);
-  return [...index.columns, ...(key.length === 1 && key[0]?.type === 'integer' ? table.primaryKey : [])];
+  return key.length === 1 && key[0]?.type === 'integer' ? table.primaryKey : [];
 }
 
 /** Whatever the collation of a column takes for equal. */
-function differs(index: SearchIndexSchema): string {
-  return ['old.rowid <> new.rowid', ...index.columns.map(quoteName).map((name) => `old.${name} IS NOT new.${name} COLLATE BINARY`)].join(' OR ');
+function differs(columns: readonly string[]): string {
+  return columns.map((name) => `old.${name} IS NOT new.${name} COLLATE BINARY`).join(' OR ');
 }
 
 function quoteText(text: string): string {
