@@ -1,6 +1,6 @@
 import { encodeMessage, type ClientMessage, type RockpoolError, type ServerMessage } from '../../packages/shared/src/index.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import type { OpenDatabase, OpenDatabaseOptions } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
@@ -23,8 +23,8 @@ export class Device {
   private readonly engine: SyncEngine;
   private requests = 0;
 
-  constructor(server: TestServer) {
-    this.database = openInMemory({ randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
+  constructor(server: TestServer, options: Partial<OpenDatabaseOptions> = {}) {
+    this.database = openInMemory({ ...options, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
     this.engine = createSyncEngine({
       url: `ws://${server.host}/sync`,
       databaseId: DATABASE,
@@ -89,13 +89,13 @@ export class Device {
 }
 
 /** Runs a test with a server of its own, and devices that end with it. */
-export async function withServer(body: (server: TestServer, device: () => Device) => Promise<void>, options: Partial<SyncServerOptions> = {}): Promise<void> {
+export async function withServer(body: (server: TestServer, device: (options?: Partial<OpenDatabaseOptions>) => Device) => Promise<void>, options: Partial<SyncServerOptions> = {}): Promise<void> {
   const folder = temporaryFolder();
   const server = await TestServer.start(folder.path, { schema: testSchema, ...options });
   const devices: Device[] = [];
   try {
-    await body(server, () => {
-      const device = new Device(server);
+    await body(server, (deviceOptions) => {
+      const device = new Device(server, deviceOptions);
       devices.push(device);
       return device;
     });

@@ -1,4 +1,4 @@
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type DocumentRule, type Schema } from '../../packages/shared/src/index.ts';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, DEFAULT_TOKENIZE, type DocumentRule, type Schema } from '../../packages/shared/src/index.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sample-schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
@@ -25,6 +25,7 @@ export const householdSchema: Schema = buildSchema([
       foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
       checks: [{ name: 'bounded', sql: '"amount" < 1000' }],
       indexes: [{ name: 'entry_by_account', unique: false, expressions: ['"account_id"'], whereSql: null }],
+      searchIndexes: [{ name: 'entry_text', columns: ['note'], tokenize: DEFAULT_TOKENIZE }],
     },
   ),
   // The children that keep their account from going.
@@ -60,16 +61,5 @@ export const householdSchema: Schema = buildSchema([
 /** The counters, all made by the first device before anything else happens. */
 export const TALLIES: readonly string[] = ['even', 'odd'];
 
-/**
- * What the app adds by itself: a trigger that counts, and a full-text index over notes, kept by temporary triggers, which also run when
- * remote changes are applied.
- */
-export const APP_SQL = `
-  CREATE TRIGGER IF NOT EXISTS mark_counted AFTER INSERT ON mark BEGIN UPDATE tally SET hits = hits + new.delta WHERE id = new.tally_id; END;
-  CREATE VIRTUAL TABLE IF NOT EXISTS entry_text USING fts5(note, content='entry', content_rowid='rowid');
-  CREATE TEMP TRIGGER entry_text_insert AFTER INSERT ON main.entry BEGIN INSERT INTO entry_text(rowid, note) VALUES (new.rowid, new.note); END;
-  CREATE TEMP TRIGGER entry_text_delete AFTER DELETE ON main.entry BEGIN INSERT INTO entry_text(entry_text, rowid, note) VALUES ('delete', old.rowid, old.note); END;
-  CREATE TEMP TRIGGER entry_text_update AFTER UPDATE ON main.entry BEGIN
-    INSERT INTO entry_text(entry_text, rowid, note) VALUES ('delete', old.rowid, old.note);
-    INSERT INTO entry_text(rowid, note) VALUES (new.rowid, new.note);
-  END;`;
+/** What the app adds by itself: a trigger that counts. */
+export const APP_SQL = 'CREATE TRIGGER IF NOT EXISTS mark_counted AFTER INSERT ON mark BEGIN UPDATE tally SET hits = hits + new.delta WHERE id = new.tally_id; END';

@@ -17,6 +17,7 @@ it('it runs, and does what the guide says', async () => {
     expect(seen).toMatchObject({
       open: [{ title: 'buy milk', list: 'home' }],
       homeWithTodos: { name: 'home', todos: [{ title: 'buy milk', done: false, dueAt: new Date(2030, 0, 1) }] },
+      withMilk: [{ title: 'buy milk' }],
       thisDecade: [{ title: 'buy milk' }],
       renamed: [{ title: 'buy milk today' }],
       moved: [{ changes: 1, rows: [] }, { changes: 1, rows: [] }],

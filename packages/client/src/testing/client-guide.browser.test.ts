@@ -17,6 +17,7 @@ it('it runs, and does what the guide says', async () => {
     expect(seen).toMatchObject({
       inserted: { changes: 2, rows: [{ id: 'a' }, { id: 'b' }] },
       accounts: [{ name: 'Ada' }],
+      found: [{ name: 'Ben', place: '[Ben]' }],
       refused: 'not enough',
       columns: { amount: new Float64Array([30]) },
       streamed: 1,

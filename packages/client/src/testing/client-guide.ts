@@ -1,11 +1,13 @@
-import { backupDatabase, createClient, deleteDatabase, listDatabases, restoreDatabase, RockpoolError, sql } from '@rockpool/client';
-import { defineSchema } from '@rockpool/client/schema';
+import { backupDatabase, createClient, deleteDatabase, listDatabases, restoreDatabase, RockpoolError, searchText, sql } from '@rockpool/client';
+import { defineSchema, searchIndex } from '@rockpool/client/schema';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 const account = sqliteTable('account', { id: text().primaryKey(), name: text().notNull(), balance: integer().notNull().default(0) });
 const entry = sqliteTable('entry', { id: text().primaryKey(), accountId: text('account_id').notNull(), amount: integer().notNull() }, (table) => [index('entry_account').on(table.accountId)]);
+const accountSearch = searchIndex(account, { columns: [account.name] });
+const schema = defineSchema({ account, accountSearch, entry });
 
-const client = await createClient({ name: 'client-guide', schema: defineSchema({ account, entry }) });
+const client = await createClient({ name: 'client-guide', schema });
 
 const inserted = await client.execute<{ id: string }>(sql`INSERT INTO account (id, name, balance) VALUES ('a', ${'Ada'}, ${100}), ('b', ${'Ben'}, ${0}) RETURNING id`);
 const accounts = await client.query<{ name: string }>('SELECT name FROM account WHERE balance > ?', [10]);
@@ -30,6 +32,12 @@ const unsubscribe = client.live<{ balance: number }>('SELECT balance FROM accoun
   if (error === null) balances.push(rows.map(({ balance }) => balance));
 });
 
+const typed = 'be';
+const found = await client.query<{ name: string; place: string }>(sql`
+  SELECT account.name, snippet(account_search, 0, '[', ']', '…', 8) AS place
+  FROM account_search JOIN account ON account.rowid = account_search.rowid
+  WHERE account_search MATCH ${searchText(typed)} ORDER BY rank`);
+
 const { columns } = await client.columns('SELECT amount FROM entry');
 let streamed = 0;
 for await (const rows of client.stream('SELECT * FROM entry')) streamed += rows.length;
@@ -45,14 +53,14 @@ await restoreDatabase('client-guide-copy', file);
 const names = (await listDatabases()).map(({ name }) => name);
 await deleteDatabase('client-guide-copy');
 
-const again = await createClient({ name: 'client-guide', schema: defineSchema({ account, entry }) });
+const again = await createClient({ name: 'client-guide', schema });
 const code = await again.execute(sql`INSERT INTO account (id, name) VALUES ('a', ${'twice'})`).then(
   () => null,
   (error: unknown) => (error instanceof RockpoolError ? `${error.code}: ${error.recovery}` : 'other'),
 );
 
 // The guide ends here; this is for its test.
-export const seen: Record<string, unknown> & { balances: number[][] } = { inserted, accounts, refused, columns, streamed, wasUndone, wasRedone, names, code, balances };
+export const seen: Record<string, unknown> & { balances: number[][] } = { found, inserted, accounts, refused, columns, streamed, wasUndone, wasRedone, names, code, balances };
 export async function end(): Promise<void> {
   await again.close();
   await deleteDatabase('client-guide');

@@ -70,7 +70,7 @@ const ERROR_KINDS = {
   'schema-mismatch': ['upgrade', 'Client and server have different schemas.'],
   'schema-unknown-column': ['upgrade', 'A changeset names a column that the schema does not have.'],
   'schema-unknown-table': ['upgrade', 'A changeset names a table that the schema does not have.'],
-  'search-index-damaged': ['retry', 'A full-text index does not fit the rows that it is of; it is made anew in a quiet moment.'],
+  'search-index-damaged': ['bug', 'A full-text index does not fit the rows that it is of; the leading tab makes it anew in a quiet moment.'],
   'session-replaced': ['retry', 'A newer connection of the same client has taken over.'],
   'site-copied': ['rebase', 'Another copy of this client database has already used these changeset numbers.'],
   'slow-consumer': ['retry', 'The connection was cut because the client read too slowly; it catches up on reconnecting.'],

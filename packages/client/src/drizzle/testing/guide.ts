@@ -1,6 +1,6 @@
 import { createClient, RockpoolError } from '@rockpool/client';
 import { drizzle, liveQuery } from '@rockpool/client/drizzle';
-import { defineSchema } from '@rockpool/client/schema';
+import { defineSchema, matches, searchIndex } from '@rockpool/client/schema';
 import { asc, eq, relations, sql } from 'drizzle-orm';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
@@ -14,7 +14,8 @@ const todo = sqliteTable('todo', {
 });
 const listRelations = relations(list, ({ many }) => ({ todos: many(todo) }));
 const todoRelations = relations(todo, ({ one }) => ({ list: one(list, { fields: [todo.listId], references: [list.id] }) }));
-const tables = { list, todo, listRelations, todoRelations };
+const todoSearch = searchIndex(todo, { columns: [todo.title] });
+const tables = { list, todo, todoSearch, listRelations, todoRelations };
 
 const client = await createClient({ name: 'drizzle-guide', schema: defineSchema(tables) });
 const db = drizzle(client, { schema: tables });
@@ -25,6 +26,8 @@ await db.insert(todo).values({ id: client.newId(), listId, title: 'buy milk', du
 
 const open = await db.select({ title: todo.title, list: list.name }).from(todo).leftJoin(list, eq(list.id, todo.listId)).where(eq(todo.done, false));
 const homeWithTodos = await db.query.list.findFirst({ where: eq(list.id, listId), with: { todos: true } });
+
+const withMilk = await db.select({ title: todo.title }).from(todo).where(matches(todoSearch, 'mil'));
 
 const dueBefore = db.select({ title: todo.title }).from(todo).where(sql`${todo.dueAt} < ${sql.placeholder('limitMs')}`).orderBy(asc(todo.dueAt)).prepare();
 const thisDecade = await dueBefore.all({ limitMs: Date.UTC(2031, 0, 1) });
@@ -53,7 +56,7 @@ const code = await db.insert(list).values({ id: client.newId(), name: 'work' }).
 );
 
 // The guide ends here; this is for its test.
-export const seen: Record<string, unknown> & { titles: string[][] } = { open, homeWithTodos, thisDecade, renamed, moved, code, titles };
+export const seen: Record<string, unknown> & { titles: string[][] } = { withMilk, open, homeWithTodos, thisDecade, renamed, moved, code, titles };
 export async function end(): Promise<void> {
   unsubscribe();
   await client.close();

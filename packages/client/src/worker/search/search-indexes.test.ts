@@ -186,7 +186,7 @@ describe('the index of a database that is there already', () => {
     write(database, TWO_NOTES);
     expect(database.searchIndexes.repair()).toEqual([]);
     database.connection.run("INSERT INTO note_search (note_search) VALUES ('delete-all')");
-    expect([found(database, 'heron'), database.searchIndexes.repair(), found(database, 'heron')]).toEqual([[], ['note_search'], ['a']]);
+    expect([found(database, 'heron'), database.searchIndexes.repair(), found(database, 'heron')]).toEqual([[], [{ table: 'note', index: 'note_search' }], ['a']]);
     await close();
   });
 });

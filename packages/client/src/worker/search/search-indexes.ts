@@ -49,11 +49,11 @@ export class SearchIndexes {
     return result;
   }
 
-  /** Makes anew what is not as its table is. Returns the names of those indexes. Takes about 2 µs a row. */
-  repair(): string[] {
+  /** Makes anew what is not as its table is, and says which that was. To look takes 2 µs a row. */
+  repair(): { readonly table: string; readonly index: string }[] {
     const damaged = this.logs.filter(({ index }) => !this.isWhole(checkSearchIndexSql(index)));
     for (const { index } of damaged) this.connection.run(rebuildSearchIndexSql(index));
-    return damaged.map(({ index }) => index.name);
+    return damaged.map(({ table, index }) => ({ table: table.name, index: index.name }));
   }
 
   private isWhole(checkSql: string): boolean {
