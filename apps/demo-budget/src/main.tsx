@@ -1,7 +1,7 @@
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { deviceName } from './budget/device.ts';
-import { withDeviceItems } from './budget/device-items.ts';
+import { rememberNothing, withDeviceItems } from './budget/device-items.ts';
 import { currentBudget, type KnownBudget } from './budget/known-budgets.ts';
 import { openBudget } from './budget/open-budget.ts';
 import { beginRole } from './budget/role.ts';
@@ -9,8 +9,8 @@ import { keepAppFiles } from './offline/app-update.ts';
 import { JoinView } from './share/join-view.tsx';
 import { invitationOfHash } from './share/members.ts';
 import { App } from './shell/app.tsx';
-import { errorSentence } from './shell/error-sentence.ts';
 import { hashOf, placeOfHash } from './shell/navigation.ts';
+import { Opening, Unopened } from './shell/unopened.tsx';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/layout.css';
@@ -35,7 +35,11 @@ const element = document.getElementById('root');
 if (element === null) throw new Error('index.html has no element with the id root');
 const root = createRoot(element);
 
-async function start(): Promise<void> {
+/** The same for every attempt to open it: a budget that was made here, and not opened yet, is in no address and on no server. */
+let chosen: { readonly budget: KnownBudget; readonly device: string } | null = null;
+
+/** `keepNothing`: where the browser keeps nothing for this page, and the person goes on all the same. */
+async function start({ keepNothing }: { readonly keepNothing: boolean }): Promise<void> {
   const code = invitationOfHash(location.hash);
   if (code !== null) {
     // A whole new start: one page, one database.
@@ -46,7 +50,10 @@ async function start(): Promise<void> {
     root.render(<JoinView code={code} onJoined={onJoined} />);
     return;
   }
-  const { budget, device } = await withDeviceItems((items) => ({ budget: currentBudget(location.hash, items), device: deviceName(items) }));
+  root.render(<Opening />);
+  if (keepNothing) rememberNothing();
+  chosen ??= await withDeviceItems((items) => ({ budget: currentBudget(location.hash, items), device: deviceName(items) }));
+  const { budget, device } = chosen;
   beginRole(budget);
   history.replaceState(null, '', hashOf(budget, placeOfHash(location.hash)));
   // Another budget in the address (a pasted share link, a press on "back") is opened afresh: one page, one database.
@@ -54,7 +61,7 @@ async function start(): Promise<void> {
     if (!location.hash.includes(budget.databaseId)) location.reload();
   });
   const signedBy = budget.membership?.principal ?? device;
-  const client = await openBudget(budget, signedBy);
+  const client = await openBudget(budget, signedBy, keepNothing ? 'memory' : 'durable');
   // For the curious: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
   Object.assign(globalThis, { rockpool: client });
   if (import.meta.env.PROD) keepAppFiles().catch(reportError);
@@ -65,14 +72,8 @@ async function start(): Promise<void> {
   );
 }
 
-start().catch((error: unknown) => {
-  root.render(
-    <main className="unopened">
-      <h1>The budget cannot be opened</h1>
-      <p role="alert">{errorSentence(error)}</p>
-      <button type="button" onClick={() => location.reload()}>
-        Try again
-      </button>
-    </main>,
-  );
-});
+function open(options: { readonly keepNothing: boolean }): void {
+  start(options).catch((error: unknown) => root.render(<Unopened error={error} onKeepNothing={() => open({ keepNothing: true })} />));
+}
+
+open({ keepNothing: false });

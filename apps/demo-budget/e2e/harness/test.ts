@@ -19,6 +19,8 @@ export interface PersonOptions {
   readonly link?: string;
   /** How far this person's clock is ahead of everybody else's. */
   readonly clockAheadMs?: number;
+  /** Code that is put before every script, such as one of storage-faults.ts. */
+  readonly scriptPrefix?: string;
   /** The narrowest phone in use is 360 px wide. */
   readonly viewport?: { readonly width: number; readonly height: number };
 }
@@ -44,8 +46,8 @@ export const test = base.extend<Fixtures>({
   newPerson: async ({ server }, use, testInfo) => {
     const leaveAll: (() => Promise<void>)[] = [];
     await use(async (options = {}) => {
-      const { link, clockAheadMs, viewport = { width: 1280, height: 900 } } = options;
-      const gateway = await openGateway({ serverPort: server.port, ...(clockAheadMs === undefined ? {} : { scriptPrefix: shiftedClock(clockAheadMs) }) });
+      const { link, clockAheadMs, scriptPrefix = clockAheadMs === undefined ? undefined : shiftedClock(clockAheadMs), viewport = { width: 1280, height: 900 } } = options;
+      const gateway = await openGateway({ serverPort: server.port, ...(scriptPrefix === undefined ? {} : { scriptPrefix }) });
       const profile = makeFolder('profile');
       const context = await openChromium(profile, viewport);
       const page = context.pages()[0] ?? (await context.newPage());

@@ -4,6 +4,14 @@ export type DeviceItems = Pick<Storage, 'getItem' | 'setItem'>;
 const databaseName = 'rockpool-demo';
 const storeName = 'items';
 
+let inMemory: DeviceItems | null = null;
+
+/** From now on this page remembers nothing beyond its own life: the browser keeps nothing for it. */
+export function rememberNothing(): void {
+  const items = new Map<string, string>();
+  inMemory = { getItem: (name) => items.get(name) ?? null, setItem: (name, text) => void items.set(name, text) };
+}
+
 /**
  * Runs `work` on what this device remembers, as one transaction, whatever other tabs do at the same time. Resolves when everything that it set is on disk.
  *
@@ -11,6 +19,7 @@ const storeName = 'items';
  * every entry, and no key to the budget.
  */
 export async function withDeviceItems<T>(work: (items: DeviceItems) => T): Promise<T> {
+  if (inMemory !== null) return work(inMemory);
   const database = await openItems();
   try {
     return await new Promise<T>((resolve, reject) => {

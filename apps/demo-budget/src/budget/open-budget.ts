@@ -7,11 +7,12 @@ import type { KnownBudget } from './known-budgets.ts';
 import { learnRole } from './role.ts';
 import { fetchToken } from './token.ts';
 
-/** Opens the budget's database in this browser, and syncs it with the server that the page came from. */
-export async function openBudget(budget: KnownBudget, device: string): Promise<Client> {
+/** Opens the budget's database in this browser, and syncs it with the server that the page came from. In `memory` it is gone with the tab. */
+export async function openBudget(budget: KnownBudget, device: string, persistence: 'durable' | 'memory'): Promise<Client> {
   const client = await createClient({
     name: `budget-${budget.databaseId}`,
     schema,
+    persistence,
     sync: {
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/sync`,
       databaseId: budget.databaseId,

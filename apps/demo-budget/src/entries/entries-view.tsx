@@ -128,6 +128,20 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     flushSync(() => setAdding(false));
     newEntryButton.current?.focus();
   };
+  // The fields stay until what they hold is saved: where there is no room for it, nothing that was typed is lost. Meanwhile a second press does nothing.
+  const saving = useRef(false);
+  const save = (work: () => Promise<void>, words: string, leave: () => void): void => {
+    if (saving.current) return;
+    run(async () => {
+      saving.current = true;
+      try {
+        await work();
+      } finally {
+        saving.current = false;
+      }
+      leave();
+    }, words);
+  };
   const narrow = (next: LedgerFilter): void => {
     setFilter(next);
     setSelected(new Set());
@@ -163,10 +177,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
             categories={categories}
             payees={payees}
             suggest={(subject) => suggestFor(client, subject)}
-            onSave={(result: FormResult) => {
-              run(() => saveNew(client, account, result), result.kind === 'transfer' ? 'Transfer added.' : 'Entry added.');
-              leaveNewEntry();
-            }}
+            onSave={(result: FormResult) => save(() => saveNew(client, account, result), result.kind === 'transfer' ? 'Transfer added.' : 'Entry added.', leaveNewEntry)}
             onCancel={leaveNewEntry}
           />
         </div>
@@ -197,10 +208,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                 otherAccounts={otherAccounts}
                 categories={categories}
                 payees={payees}
-                onSave={(result) => {
-                  run(() => saveChanged(client, edited, result), 'Entry changed.');
-                  leaveRow(edited.entry);
-                }}
+                onSave={(result) => save(() => saveChanged(client, edited, result), 'Entry changed.', () => leaveRow(edited.entry))}
                 onCancel={() => leaveRow(edited.entry)}
                 onDelete={() => {
                   run(() => deleteEntries(client, [edited.entry.id]), `${entryName(edited.entry)} was deleted.`);

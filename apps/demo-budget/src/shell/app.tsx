@@ -17,6 +17,7 @@ import { RulesView } from '../rules/rules-view.tsx';
 import { SchedulesView } from '../schedules/schedules-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
 import { SyncBadge } from '../sync/badge.tsx';
+import { NothingKept } from '../sync/nothing-kept.tsx';
 import { SyncView } from '../sync/sync-view.tsx';
 import { FailureNotice } from './failure.tsx';
 import { MainNav } from './main-nav.tsx';
@@ -64,6 +65,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
       <MainNav budget={budget} place={place} current={current} />
       <main>
         <UpdateOffer />
+        <NothingKept />
         {!mayWrite && <p className="looking-only">You may look at this budget, and what you see stays current. To change something, ask an owner.</p>}
         <FailureNotice>
           {page === 'accounts' && <AccountsView budget={budget} />}

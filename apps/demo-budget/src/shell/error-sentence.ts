@@ -4,16 +4,17 @@ import { PeopleError } from '../share/members.ts';
 /** What went wrong, for the person in front of it, and what they can do. Rockpool's own sentence stands in where there is no better one. */
 export function errorSentence(error: unknown): string {
   if (error instanceof PeopleError) return error.message;
+  if (error instanceof DOMException) return 'This browser keeps nothing for this page: it is a private window, or somebody has set it so.';
   if (!(error instanceof RockpoolError)) return 'Something went wrong that should not have. Nothing that was saved before is lost.';
   switch (error.code) {
     case 'storage-unsupported':
       return 'This browser cannot keep a database for this page. Chrome, Edge and other Chromium browsers can.';
     case 'storage-busy':
-      return 'Another window is holding the budget’s storage. Close other windows of this page and reload.';
+      return 'Another window or program is holding the budget’s storage. Close other windows of this page, then try again.';
     case 'storage-ephemeral':
-      return 'This is a private window: it would forget the budget when it closes. Open the page in a normal window.';
+      return 'This is a private window: it would forget the budget when it closes. Open this address in a normal window.';
     case 'storage-full':
-      return 'There is no room left on this device, so this change was not saved. Free some space and try again.';
+      return 'There is no room left on this device, so this change was not saved. What was saved before is safe. Delete files or apps that you do not need, then try again.';
     case 'storage-corrupt':
       return 'The budget’s file on this device is damaged. It has been kept as it is; nothing was deleted.';
     case 'storage-lost':

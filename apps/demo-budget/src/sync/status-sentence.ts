@@ -45,9 +45,23 @@ export function statusWords(status: SyncStatus): StatusWords {
     case 'blocked':
       return {
         label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${pendingCount} to send`,
-        detail: `Sync cannot go on by itself. ${reason?.message ?? ''} Your work is kept on this device.`.replace(/\s+/g, ' '),
+        detail: `${blockedSentence(reason)} Your work is kept on this device.`,
         tone: 'attention',
       };
+  }
+}
+
+/** Why sync cannot go on by itself, and what helps. The code of the reason stands beside it, for whoever is asked for help. */
+function blockedSentence(reason: ErrorData | null): string {
+  switch (reason?.recovery) {
+    case 'upgrade':
+      return 'This app and its server are of different versions. Reload the page; if that does not help, the server has to be updated.';
+    case 'free-space':
+      return 'There is no room left on this device for what the server has. Delete files or apps that you do not need, then press “Try now”.';
+    case 'bug':
+      return 'The server sent something that this app does not understand. It is asked again by itself in a minute, or at once with “Try now”.';
+    default:
+      return reason?.code === 'auth-forbidden' ? 'You may only look at this budget now, and have changed it before you knew. An owner can let you change it again; then it is sent.' : `Sync cannot go on by itself. ${reason?.message ?? ''}`.trim();
   }
 }
 

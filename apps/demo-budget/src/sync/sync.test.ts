@@ -19,7 +19,11 @@ describe('the words for sync', () => {
 
   it('give the reason where sync is blocked', () => {
     const reason = { code: 'schema-mismatch', fields: {}, recovery: 'upgrade', message: 'Client and server have different schemas.' } as const;
-    expect(statusWords({ ...status, state: 'blocked', reason })).toMatchObject({ tone: 'attention', detail: expect.stringContaining('different schemas') as string });
+    expect(statusWords({ ...status, state: 'blocked', reason })).toMatchObject({ tone: 'attention', detail: expect.stringContaining('Reload the page') as string });
+    const full = { code: 'storage-full', fields: {}, recovery: 'free-space', message: '' } as const;
+    expect(statusWords({ ...status, state: 'blocked', reason: full }).detail).toContain('no room left on this device');
+    const forbidden = { code: 'auth-forbidden', fields: {}, recovery: 'ask-user', message: '' } as const;
+    expect(statusWords({ ...status, state: 'blocked', reason: forbidden }).detail).toContain('You may only look');
   });
 
   it('name a pause, what does not get on, and what is tried next', () => {

@@ -1,0 +1,76 @@
+import type { BrowserContext, Page } from 'playwright/test';
+
+/**
+ * Code that takes a browser's storage away, put before the code of every script. Nothing else can do it from outside: a private window that refuses files
+ * is another browser, and whoever holds a file is another program.
+ */
+
+/** As a private window of Firefox: there are files, and none for this page. */
+export const refusedStorage = `navigator.storage.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));
+`;
+
+const channelName = 'storage-faults';
+
+/** Where storage can be taken away and given back while pages run, by `setStorage`. */
+export const changeableStorage = `if (globalThis.FileSystemSyncAccessHandle !== undefined && globalThis.storageFault === undefined) {
+  globalThis.storageFault = 'none';
+  const channel = new BroadcastChannel('${channelName}');
+  channel.onmessage = ({ data }) => {
+    if (data.set === undefined) return;
+    globalThis.storageFault = data.set;
+    channel.postMessage({ done: data.set });
+  };
+  const { write } = FileSystemSyncAccessHandle.prototype;
+  // What Chromium's does over quota: it writes nothing, and returns this.
+  FileSystemSyncAccessHandle.prototype.write = function (...given) {
+    return globalThis.storageFault === 'full' ? 4294967288 : write.apply(this, given);
+  };
+}
+`;
+
+/** Resolves when the page's worker knows. */
+export async function setStorage(page: Page, fault: 'full' | 'none'): Promise<void> {
+  await page.evaluate(
+    async ([name, set]) =>
+      await new Promise<void>((resolve) => {
+        const channel = new BroadcastChannel(name);
+        channel.addEventListener('message', ({ data }: MessageEvent<{ readonly done?: string }>) => {
+          if (data.done !== set) return;
+          channel.close();
+          resolve();
+        });
+        channel.postMessage({ set });
+      }),
+    [channelName, fault] as const,
+  );
+}
+
+/** Holds every file of an origin, as another program would, in a page of its own that is not the app. Resolves to what gives them back. */
+export async function holdFiles(context: BrowserContext, origin: string): Promise<() => Promise<void>> {
+  const page = await context.newPage();
+  // The server allows no scripts but the app's.
+  await (await context.newCDPSession(page)).send('Page.setBypassCSP', { enabled: true });
+  await page.goto(new URL('icon.svg', origin).href);
+  const held = await page.evaluateHandle(async () => {
+    const source = `onmessage = async () => {
+      const handles = [];
+      const hold = async (folder) => {
+        for await (const entry of folder.values()) {
+          if (entry.kind === 'directory') await hold(entry);
+          else handles.push(await entry.createSyncAccessHandle());
+        }
+      };
+      await hold(await navigator.storage.getDirectory());
+      postMessage(handles.length);
+    }`;
+    const worker = new Worker(URL.createObjectURL(new Blob([source])));
+    const heldCount = await new Promise<number>((resolve, reject) => {
+      worker.addEventListener('message', ({ data }: MessageEvent<number>) => resolve(data));
+      worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+      worker.postMessage(null);
+    });
+    if (heldCount === 0) throw new Error('there were no files to hold');
+    return worker;
+  });
+  return async () => await held.evaluate((worker) => worker.terminate());
+}

@@ -1,0 +1,45 @@
+import { RockpoolError } from '@rockpool/client';
+import type { ReactNode } from 'react';
+import { errorSentence } from './error-sentence.ts';
+
+/** While the budget is being opened. That takes no time worth showing, so the words come only after a second (see layout.css). */
+export function Opening(): ReactNode {
+  return (
+    <main className="unopened slow">
+      <p role="status">The budget is being opened. It waits where another window of this page holds it.</p>
+    </main>
+  );
+}
+
+export interface UnopenedProps {
+  readonly error: unknown;
+  /** Opens the budget in memory alone. */
+  readonly onKeepNothing: () => void;
+}
+
+/** Why the budget cannot be opened, and what can be done. */
+export function Unopened({ error, onKeepNothing }: UnopenedProps): ReactNode {
+  const refused = isRefusal(error);
+  return (
+    <main className="unopened">
+      <h1>The budget cannot be opened</h1>
+      <p role="alert">{errorSentence(error)}</p>
+      {refused && <p>You can look at it here all the same: it comes from the server, and what you change is sent there. What is not sent when this tab closes is lost.</p>}
+      <div className="buttons">
+        <button type="button" className="primary" onClick={() => location.reload()}>
+          Try again
+        </button>
+        {refused && (
+          <button type="button" onClick={onKeepNothing}>
+            Go on without keeping anything
+          </button>
+        )}
+      </div>
+    </main>
+  );
+}
+
+/** The browser keeps nothing for this page, now or ever: not a matter of trying again. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof DOMException || (error instanceof RockpoolError && (error.code === 'storage-ephemeral' || error.code === 'storage-unsupported'));
+}
