@@ -12,6 +12,7 @@ import type { Authenticate, Authorize } from './auth/principal.ts';
 import { secretProblem } from './auth/secret.ts';
 import { toServerDatabase, type ServerDatabase } from './backend/server-database.ts';
 import type { ChangesetToValidate } from './backend/validate.ts';
+import { DocumentPool } from './documents/document-pool.ts';
 import { DatabaseCache } from './fanout/database-cache.ts';
 import { RETENTION, type Retention } from './log/retention.ts';
 import { errorFields, logToStderr, type Log } from './observe/log-line.ts';
@@ -106,7 +107,8 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     now,
     log,
   });
-  const databases = new DatabaseCache({ store, bus: options.postgres === undefined ? null : bus, retention: { ...RETENTION, ...retention }, deliveryPartBytes, validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
+  const documentPool = new DocumentPool();
+  const databases = new DatabaseCache({ store, documentPool, bus: options.postgres === undefined ? null : bus, retention: { ...RETENTION, ...retention }, deliveryPartBytes, validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
   const sessionLimits = { ...SESSION_LIMITS, ...limits };
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets = new Sockets({
@@ -137,6 +139,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       await Promise.all([sockets.close(), snapshots.close()]);
     } finally {
       await databases.closeAll();
+      await documentPool.close();
       members.close();
       await closeStore();
       lock.release();

@@ -190,8 +190,18 @@ export function carryOver(state: CellValue, before: CellValue, after: CellValue,
   return editDocument(state, applyChange(valueOf(state), change, path).value, rule, author).state;
 }
 
+/** The texts of states that others have read, by the very bytes. */
+const textOfState = new WeakMap<Uint8Array, string>();
+
+/** Says what `documentText` gives for these bytes: for whoever has it from another thread. */
+export function rememberDocumentText(state: Uint8Array, text: string): void {
+  textOfState.set(state, text);
+}
+
 /** What stands in the app's column: canonical JSON. Throws `document-invalid` for a state that no edit of ours made. */
 export function documentText(state: CellValue, readBase: ReadBase = NO_BASES): string {
+  const known = state instanceof Uint8Array ? textOfState.get(state) : undefined;
+  if (known !== undefined) return known;
   const opened = openState(state, readBase);
   const json = opened.json ?? readNode(rootValue(opened.doc), MAX_DOCUMENT_DEPTH);
   const text = canonicalTextOf(json);

@@ -21,6 +21,9 @@ interface KnownText extends JsonText {
 /** Of all texts together, in UTF-16 units, those apart that were replaced: some of the largest documents, or many small ones. */
 const MAX_KNOWN_LENGTH = 4 * 1024 * 1024;
 
+/** They are looked through one by one. */
+const MAX_KNOWN = 32;
+
 /** Shorter texts are read faster than they are compared with what is known. */
 const MIN_KNOWN_LENGTH = 4 * 1024;
 
@@ -44,7 +47,7 @@ function remember(entry: KnownText, inPlaceOf: JsonText | null): void {
   if (entry.text.length < MIN_KNOWN_LENGTH || !isContainer(entry.value)) return;
   textOfValue.set(entry.value, entry.text);
   let length = 0;
-  known = [entry, ...known.filter((other) => other.value !== inPlaceOf?.value && other.value !== entry.value)].filter(({ text }) => (length += text.length) <= MAX_KNOWN_LENGTH);
+  known = [entry, ...known.filter((other) => other.value !== inPlaceOf?.value && other.value !== entry.value)].filter(({ text }, index) => index < MAX_KNOWN && (length += text.length) <= MAX_KNOWN_LENGTH);
 }
 
 /** What a text says that is stored already. Throws as parseJson does. */
@@ -244,11 +247,12 @@ function childOf(container: Container, { keys }: Spans, index: number): JsonValu
   return isJsonArray(container) ? (container[index] as JsonValue) : ((container as Record<string, JsonValue>)[keys?.[index] as string] as JsonValue);
 }
 
-const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+/** Nothing in it is written otherwise than it is; where it is not sure, the text is written and measured. */
+const UNESCAPED = /^[^"\\\p{Cc}\p{Cs}]*$/u;
 
 /** Of the canonical text. */
 function textLength(value: JsonValue): number {
-  if (typeof value === 'string' && !ESCAPED.test(value)) return value.length + 2;
+  if (typeof value === 'string' && UNESCAPED.test(value)) return value.length + 2;
   if (!isContainer(value)) return JSON.stringify(value).length;
   const found = spansOfContainer.get(value);
   if (found !== undefined) return (found.ends.at(-1) ?? 1) + 1;

@@ -1,8 +1,11 @@
-import * as Y from 'yjs';
+import type * as Y from 'yjs';
 import type { JsonValue } from './json.ts';
 
 /** Of the states of all open documents together, in bytes. What Yjs makes of a state takes several times as much. */
 const MAX_OPEN_BYTES = 8 * 1024 * 1024;
+
+/** They are looked through one by one. */
+const MAX_OPEN = 32;
 
 /** Smaller states are built faster than they are looked up. */
 const MIN_OPEN_BYTES = 4 * 1024;
@@ -36,7 +39,7 @@ export function isOpen(state: Uint8Array): boolean {
 export function keepOpen(state: Uint8Array, sizeBytes: number, { doc, json }: OpenDocument): void {
   if (sizeBytes < MIN_OPEN_BYTES) return;
   let total = 0;
-  open = [{ state, sizeBytes, doc, json }, ...open.filter((other) => !sameBytes(other.state, state))].filter((entry) => (total += entry.sizeBytes) <= MAX_OPEN_BYTES);
+  open = [{ state, sizeBytes, doc, json }, ...open.filter((other) => !sameBytes(other.state, state))].filter((entry, index) => index < MAX_OPEN && (total += entry.sizeBytes) <= MAX_OPEN_BYTES);
 }
 
 function find(state: Uint8Array): Entry | undefined {

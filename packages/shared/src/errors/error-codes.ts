@@ -45,6 +45,7 @@ const ERROR_KINDS = {
   'document-gap': ['rebase', 'An edit of a document builds on another one that the server refused.'],
   'document-gone': ['ask-user', 'The row of a document is not there, or its column is NULL.'],
   'document-invalid': ['ask-user', 'The value of a document column is not JSON that can be merged.'],
+  'document-too-costly': ['ask-user', 'The server could not work on a document within its limits of time and memory.'],
   'document-unknown': ['bug', 'The schema has no document column of this name.'],
   'epoch-changed': ['retry', 'The log of this database was restored; on the next connection its whole state is loaded anew.'],
   'frame-invalid': ['bug', 'A frame cannot be decoded.'],

@@ -1,6 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Validate } from '../backend/validate.ts';
 import type { Bus } from '../bus/bus.ts';
+import type { DocumentPool } from '../documents/document-pool.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { LiveDatabase } from './live-database.ts';
 import type { Retention } from '../log/retention.ts';
@@ -17,6 +18,8 @@ export interface DatabaseCacheOptions {
   readonly validate?: ((databaseId: string) => Validate) | null;
   /** By which presence reaches the other instances of the server. Default: there are none. */
   readonly bus?: Bus | null;
+  /** Threads for large documents. Default: none. */
+  readonly documentPool?: DocumentPool | null;
   readonly maxIdleDatabases?: number;
 }
 
@@ -65,7 +68,7 @@ export class DatabaseCache {
   }
 
   private async openNow(databaseId: string): Promise<LiveDatabase> {
-    const { store, retention, validate = null, deliveryPartBytes, bus = null, onFailure } = this.options;
+    const { store, retention, validate = null, deliveryPartBytes, bus = null, documentPool = null, onFailure } = this.options;
     const fail = (error: unknown): void => onFailure(databaseId, error);
     let live: LiveDatabase | null = null;
     try {
@@ -76,7 +79,7 @@ export class DatabaseCache {
           if (live !== null) this.lose(databaseId, live);
         },
       });
-      live = new LiveDatabase(opened, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, presenceRelay: bus === null ? null : new PresenceRelay({ bus, databaseId, onError: fail }), onFailure: fail });
+      live = new LiveDatabase(opened, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, documentPool, presenceRelay: bus === null ? null : new PresenceRelay({ bus, databaseId, onError: fail }), onFailure: fail });
       this.open.set(databaseId, live);
       return live;
     } catch (error) {

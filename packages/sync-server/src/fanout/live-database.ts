@@ -3,6 +3,7 @@ import { TableAudits } from '../audit/table-audits.ts';
 import type { Principal } from '../auth/principal.ts';
 import { ownPush, ownSite } from '../backend/own-site.ts';
 import type { Validate } from '../backend/validate.ts';
+import type { DocumentPool } from '../documents/document-pool.ts';
 import { outcomesAfter } from '../log/outcomes.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';
 import type { SiteState } from '../log/sites.ts';
@@ -71,6 +72,8 @@ export interface LiveDatabaseOptions {
   readonly presenceRelay?: PresenceRelay | null;
   /** See shared/protocol/limits.ts. */
   readonly deliveryPartBytes?: number | undefined;
+  /** Threads for large documents. Default: none, all is done in this one. */
+  readonly documentPool?: DocumentPool | null;
 }
 
 /**
@@ -102,10 +105,11 @@ export class LiveDatabase {
   private readonly foreigners = new Set<Subscriber>();
 
   /** A file by itself is what lasts. */
-  constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, presenceRelay = null, deliveryPartBytes = DELIVERY_PART_BYTES }: LiveDatabaseOptions) {
+  constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, presenceRelay = null, deliveryPartBytes = DELIVERY_PART_BYTES, documentPool = null }: LiveDatabaseOptions) {
     this.database = 'file' in database ? database : durableInFile(database);
     const { file } = this.database;
     this.file = file;
+    if (documentPool !== null) file.documents.use(documentPool);
     this.openedAt = file.log.watermark;
     this.publishedUpTo = file.log.watermark;
     this.presence = new PresenceRoom(presenceRelay);

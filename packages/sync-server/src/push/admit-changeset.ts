@@ -48,7 +48,7 @@ export function admitChangeset(file: DatabaseFile, { checks, validate }: Admissi
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
   try {
     const stored = file.sql.savepoint((): StoredOutcome => {
-      const { atomic, writes } = readChangeset(changeset.body, file.tableById);
+      const { atomic, writes } = readChangeset(changeset.body, file);
       const merged = new MergedRows(file, mergeChangeset(file, writes, version, base, cellBase));
       writeRows(file, merged.all());
       cascadeDeletes(file, checks, merged, version, base);
@@ -94,6 +94,7 @@ const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'constraint-unique',
   'document-gap',
   'document-invalid',
+  'document-too-costly',
   'key-invalid',
   'schema-unknown-column',
   'schema-unknown-table',

@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { DocumentWorkNeeded } from '../documents/document-desk.ts';
 import type { OpenDatabase } from '../store/durability.ts';
 import type { AdmissionRules } from './admission-rules.ts';
 import { admitPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
@@ -32,7 +33,8 @@ export interface PushQueueOptions {
  * The pushes of one database, admitted strictly in order of arrival. Everything that has arrived by the time the thread is
  * free, and the commit before it durable, goes into one commit: a lone push waits for nobody, and under load each commit serves many.
  *
- * Where the file itself is what lasts, a commit is done when it returns; else it takes turns of the event loop, during which the file is as it was.
+ * Where the file itself is what lasts, a commit is done when it returns; else it takes turns of the event loop, during which the file is as it was. So does one
+ * with a large document in it, which another thread works on first.
  */
 export class PushQueue {
   private readonly options: PushQueueOptions;
@@ -137,20 +139,24 @@ export class PushQueue {
       if (!(refusals instanceof Promise)) return this.succeeded(group, refusals);
       return refusals.then(
         (settled) => this.succeeded(group, settled) ?? undefined,
-        (error: unknown) => this.failed(group, error) ?? undefined,
+        (error: unknown) => this.failed(group, confirms, error) ?? undefined,
       );
     } catch (error) {
-      return this.failed(group, error);
+      return this.failed(group, confirms, error);
     }
   }
 
   private succeeded(group: readonly QueuedPush[], refusals: readonly (RockpoolError | null)[]): null {
+    this.options.database.file.documents.clear();
     this.options.onCommitted(new Set(group.map(({ site }) => site)));
     group.forEach(({ settled }, i) => settled(refusals[i] ?? null));
     return null;
   }
 
-  private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
+  private failed(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[], error: unknown): Promise<void> | null {
+    const { documents } = this.options.database.file;
+    if (error instanceof DocumentWorkNeeded) return documents.prepare(error.work).then(() => this.admit(group, confirms) ?? undefined);
+    documents.clear();
     // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for all of them.
     const isForAll = error instanceof RockpoolError && error.code === 'database-unavailable';
     if (group.length > 1 && !isForAll) return this.oneByOne(group);

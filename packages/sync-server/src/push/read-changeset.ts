@@ -13,7 +13,9 @@ import {
   type DocumentRule,
   type HiddenBase,
 } from '@rockpool/shared';
-import { decodeDocumentCell, expandContent } from '@rockpool/shared/document';
+import { decodeDocumentCell } from '@rockpool/shared/document';
+import type { DocumentDesk } from '../documents/document-desk.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 
 /** One row of a changeset, checked against the schema. */
@@ -40,7 +42,7 @@ export interface ReadChangeset {
  * Decodes a changeset's body, trusting nothing. Throws a RockpoolError for whatever can never be admitted as it is:
  * the changeset is then rejected with it, and the same body would be again.
  */
-export function readChangeset(body: Uint8Array, tableById: ReadonlyMap<number, StoredTable>): ReadChangeset {
+export function readChangeset(body: Uint8Array, { tableById, documents }: Pick<DatabaseFile, 'tableById' | 'documents'>): ReadChangeset {
   if (body.length > MAX_CHANGESET_BYTES) throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, limitBytes: MAX_CHANGESET_BYTES });
   const { atomic, groups, hiddenBases } = decodeChangesetBody(body);
   const hiddenByRow = indexHiddenBases(hiddenBases);
@@ -59,7 +61,7 @@ export function readChangeset(body: Uint8Array, tableById: ReadonlyMap<number, S
         key,
         keyBytes: encodeKey(key),
         name,
-        values: readValues(group, row, table),
+        values: readValues(group, row, table, documents),
         hiddenBases: hiddenByRow.get(name) ?? NO_HIDDEN_BASES,
       });
     }
@@ -107,7 +109,7 @@ function readKey(group: ChangeGroup, row: number, table: StoredTable): CellValue
   });
 }
 
-function readValues(group: ChangeGroup, row: number, table: StoredTable): Map<number, CellValue> {
+function readValues(group: ChangeGroup, row: number, table: StoredTable, documents: DocumentDesk): Map<number, CellValue> {
   const values = new Map<number, CellValue>();
   group.columnIds.forEach((columnId, c) => {
     const value = (group.values[c] as readonly CellValue[])[row] as CellValue;
@@ -117,18 +119,18 @@ function readValues(group: ChangeGroup, row: number, table: StoredTable): Map<nu
     if (table.rules.counters.has(columnId) && value !== null && typeof value !== 'bigint') {
       throw new RockpoolError('value-invalid', { table: table.schema.name, column: name, problem: 'counter-not-integer' });
     }
-    values.set(columnId, table.documents.has(columnId) ? readDocumentCell(value, table, columnId, group.kind) : value);
+    values.set(columnId, table.documents.has(columnId) ? readDocumentCell(value, table, columnId, group.kind, documents) : value);
   });
   return values;
 }
 
 /** A new document is made of the content that was sent; anything else that is not an edit was made up. */
-function readDocumentCell(value: CellValue, table: StoredTable, columnId: number, kind: ChangeGroup['kind']): CellValue {
+function readDocumentCell(value: CellValue, table: StoredTable, columnId: number, kind: ChangeGroup['kind'], documents: DocumentDesk): CellValue {
   const rule = table.documents.get(columnId) as DocumentRule;
   const cell = value === null ? null : decodeDocumentCell(value);
   if (cell === null || (cell.kind === 'edit' && kind === 'update')) return value;
   if (cell.kind !== 'content') throw new RockpoolError('document-invalid', { table: table.schema.name, problem: 'kind' });
-  return expandContent(value, rule);
+  return documents.work({ kind: 'expand', content: value as Uint8Array, rule }).state;
 }
 
 function checkValue(value: CellValue, table: StoredTable, column: string): void {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
+import { DocumentDesk } from '../documents/document-desk.ts';
 import { Epoch } from '../log/epoch.ts';
 import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
@@ -19,6 +20,7 @@ export interface DatabaseFile {
   readonly log: Log;
   readonly sites: Sites;
   readonly tombstones: Tombstones;
+  readonly documents: DocumentDesk;
 }
 
 export interface DatabaseFileOptions {
@@ -49,6 +51,7 @@ export function openDatabaseFile(path: string, schema: Schema, { disposable = fa
       log: new Log(sql),
       sites: new Sites(sql),
       tombstones: new Tombstones(sql),
+      documents: new DocumentDesk(),
     };
   } catch (error) {
     sql.close();

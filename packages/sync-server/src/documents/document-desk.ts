@@ -1,0 +1,81 @@
+import { RockpoolError, type ErrorData } from '@rockpool/shared';
+import { rememberDocumentText } from '@rockpool/shared/document';
+import type { DocumentPool } from './document-pool.ts';
+import { workOnDocument, type DocumentWork, type WorkedDocument } from './document-work.ts';
+
+/**
+ * From so many bytes on, work goes to another thread. Measured on a core of a small server: below, this thread needs up to 10 ms for it, and the way to
+ * another costs as much; documents of 1 MB take 50 to 100 ms.
+ */
+const MIN_BYTES_AWAY = 256 * 1024;
+
+/** What an edit may cost beyond its own size: each byte may be a structure that takes a search. */
+const EDIT_WEIGHT = 4;
+
+/** Thrown in the middle of a transaction: all of it is to be done again once a worker has done this. */
+export class DocumentWorkNeeded extends Error {
+  readonly work: DocumentWork;
+
+  constructor(work: DocumentWork) {
+    super('work on a document is to be done in another thread first');
+    this.work = work;
+  }
+}
+
+type Done = { readonly work: DocumentWork; readonly result: WorkedDocument } | { readonly work: DocumentWork; readonly error: ErrorData };
+
+/**
+ * Work on the documents of one database. Light work is done at once. Heavy work has to wait for a worker, and a transaction cannot wait: it is broken off
+ * (`DocumentWorkNeeded`), the work is prepared, and the transaction is done again, with the result at hand. Its order among others stays.
+ */
+export class DocumentDesk {
+  /** Null: everything is done in this thread. */
+  private pool: DocumentPool | null = null;
+  private done: Done[] = [];
+
+  use(pool: DocumentPool): void {
+    this.pool = pool;
+  }
+
+  /** Throws `document-invalid`, `document-gap`, `document-too-costly`, and DocumentWorkNeeded. */
+  work(work: DocumentWork): WorkedDocument {
+    if (this.pool === null || weightOf(work) < MIN_BYTES_AWAY) return workOnDocument(work);
+    const done = this.done.find((other) => isSameWork(other.work, work));
+    if (done === undefined) throw new DocumentWorkNeeded(work);
+    if ('error' in done) throw RockpoolError.fromData(done.error);
+    return done.result;
+  }
+
+  /** Has a worker do it. What comes of it, an error too, is at hand until `clear`. */
+  async prepare(work: DocumentWork): Promise<void> {
+    if (this.pool === null) return;
+    try {
+      const result = await this.pool.run(work);
+      rememberDocumentText(result.state, result.text);
+      this.done.push({ work, result });
+    } catch (error) {
+      if (!(error instanceof RockpoolError)) throw error;
+      this.done.push({ work, error: error.toData() });
+    }
+  }
+
+  /** The transaction is over. */
+  clear(): void {
+    this.done = [];
+  }
+}
+
+function weightOf(work: DocumentWork): number {
+  if (work.kind === 'expand') return work.content.length;
+  return work.document.length + (work.replaced?.length ?? 0) + EDIT_WEIGHT * work.edit.length;
+}
+
+function isSameWork(a: DocumentWork, b: DocumentWork): boolean {
+  if (a.rule !== b.rule) return false;
+  if (a.kind === 'expand') return b.kind === 'expand' && isSame(a.content, b.content);
+  return b.kind === 'merge' && a.site === b.site && a.watermark === b.watermark && a.compactAbove === b.compactAbove && isSame(a.edit, b.edit) && isSame(a.document, b.document) && isSame(a.replaced, b.replaced);
+}
+
+function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
+}

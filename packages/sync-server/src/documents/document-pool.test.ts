@@ -1,0 +1,127 @@
+import { DEFAULT_DOCUMENT_RULE, columnIdOf, encodeKey, tableIdOf, type CellValue } from '@rockpool/shared';
+import { createDocument, documentText, editDocument, encodeDocumentCell, parseJson } from '@rockpool/shared/document';
+import { afterEach, describe, expect, it } from 'vitest';
+import { ownSite } from '../backend/own-site.ts';
+import { LiveDatabase } from '../fanout/live-database.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { insert, toBody, update } from '../testing/changeset.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { DocumentPool, type DocumentPoolOptions } from './document-pool.ts';
+
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
+const NOW_MS = 1_700_000_000_000;
+
+/** Heavy enough to be worked on elsewhere. Canonical. */
+const large = (more: object = {}): string => JSON.stringify({ body: 'The tide comes in. '.repeat(20_000), ...more });
+const content = (text: string): CellValue => encodeDocumentCell({ kind: 'content', json: text });
+
+const ends: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+function pool(options: DocumentPoolOptions = {}): DocumentPool {
+  const made = new DocumentPool({ size: 1, ...options });
+  ends.push(() => made.close());
+  return made;
+}
+
+/** A worker that does what a document tells it, once its gate is open. */
+function misbehaving(options: DocumentPoolOptions = {}): { readonly pool: DocumentPool; openGate(): void } {
+  const gate = new Int32Array(new SharedArrayBuffer(4));
+  return {
+    pool: pool({ script: new URL('../testing/misbehaving-document-worker.ts', import.meta.url), workerData: gate, ...options }),
+    openGate() {
+      Atomics.store(gate, 0, 1);
+      Atomics.notify(gate, 0);
+    },
+  };
+}
+
+function open(documentPool: DocumentPool): LiveDatabase {
+  return new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { documentPool, onFailure: (error) => expect.unreachable(String(error)) });
+}
+
+function database(documentPool: DocumentPool): LiveDatabase {
+  const live = open(documentPool);
+  ends.push(async () => void (await live.close()));
+  return live;
+}
+
+function add(live: LiveDatabase, id: string, text: string): Promise<number> {
+  return live.write(toBody([insert('pages', id, { content: content(text) })]), 'ann', NOW_MS);
+}
+
+function edit(live: LiveDatabase, id: string, state: CellValue, text: string, generation: number): Promise<number> {
+  const edited = editDocument(state, parseJson(text, RULE), RULE, { site: ownSite(live.file), generation });
+  return live.write(toBody([update('pages', id, { content: edited.edit })]), 'ann', NOW_MS);
+}
+
+const textOf = (live: LiveDatabase, id: string): unknown => live.file.sql.get('SELECT content FROM pages WHERE id = ?', id)?.[0];
+const stateOf = (live: LiveDatabase, id: string): CellValue =>
+  live.file.sql.get('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', BigInt(tableIdOf('pages')), encodeKey([id]), BigInt(columnIdOf('content')))?.[0] ?? null;
+
+describe('a large document', () => {
+  it('is worked on in another thread, and is what it would be in this one', async () => {
+    const live = database(pool());
+    await add(live, 'p', large());
+    expect(textOf(live, 'p')).toBe(large());
+    const start = createDocument(parseJson(large(), RULE), RULE);
+    expect(stateOf(live, 'p')).toEqual(start);
+    await edit(live, 'p', start, large({ n: 1 }), 1);
+    await edit(live, 'p', start, large({ m: 2 }), 2);
+    expect(textOf(live, 'p')).toBe(large({ m: 2, n: 1 }));
+    expect(documentText(stateOf(live, 'p'))).toBe(large({ m: 2, n: 1 }));
+  }, 60_000);
+
+  it('holds up nobody else: writes of other databases are decided while it is worked on, and later ones of its own database after it', async () => {
+    const { pool: documentPool, openGate } = misbehaving();
+    const [busy, other] = [database(documentPool), database(documentPool)];
+    const decided: string[] = [];
+    const all = [
+      add(busy, 'p', large({ do: 'wait' })).then(() => decided.push('large')),
+      add(busy, 'q', '{"n":1}').then(() => decided.push('after it')),
+    ];
+    for (const id of ['a', 'b', 'c']) await add(other, id, '{"n":1}').then(() => decided.push(id));
+    expect(decided).toEqual(['a', 'b', 'c']);
+    expect(textOf(busy, 'p')).toBeUndefined();
+    openGate();
+    await Promise.all(all);
+    expect(decided).toEqual(['a', 'b', 'c', 'large', 'after it']);
+    expect(textOf(busy, 'p')).toBe(large({ do: 'wait' }));
+  }, 60_000);
+
+  it.each([
+    ['never ends', 'loop', 'time'],
+    ['ends its thread', 'crash', 'the thread ended'],
+    ['takes all memory', 'hoard', 'the thread ended'],
+  ])('that %s is refused with a reason, and the next is worked on as if nothing had been', async (_, misdeed, problem) => {
+    const live = database(misbehaving({ deadlineMs: misdeed === 'loop' ? 1_500 : 60_000, maxHeapMb: 64 }).pool);
+    await expect(add(live, 'p', large({ do: misdeed }))).rejects.toMatchObject({ code: 'document-too-costly', fields: { problem } });
+    expect(textOf(live, 'p')).toBeUndefined();
+    await add(live, 'q', '{"n":1}');
+    await add(live, 'p', large());
+    expect(textOf(live, 'p')).toBe(large());
+  }, 90_000);
+
+  it('that cannot be merged is refused as in this thread', async () => {
+    const live = database(pool());
+    await add(live, 'p', large());
+    const start = createDocument(parseJson(large(), RULE), RULE);
+    const first = editDocument(start, parseJson(large({ n: 1 }), RULE), RULE, { site: ownSite(live.file), generation: 1 });
+    await expect(edit(live, 'p', first.state, large({ n: 2 }), 1)).rejects.toMatchObject({ code: 'document-gap' });
+    expect(textOf(live, 'p')).toBe(large());
+  }, 60_000);
+
+  it('waits for no thread once the server stops: it is decided first', async () => {
+    const documentPool = pool();
+    const live = open(documentPool);
+    const written = add(live, 'p', large());
+    let outcome: unknown;
+    void written.then((watermark) => (outcome = watermark));
+    await live.close();
+    expect(outcome).toBe(1);
+    await documentPool.close();
+    await expect(documentPool.run({ kind: 'expand', content: content('{}') as Uint8Array, rule: RULE })).rejects.toMatchObject({ code: 'database-unavailable' });
+  }, 60_000);
+});
