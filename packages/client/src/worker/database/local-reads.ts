@@ -1,9 +1,10 @@
-import { toRockpoolError } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { ReadInterrupted } from '../../leader/read-interrupted.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { OpenDatabase } from './open-database.ts';
+import { isSnapshotLost, readAgain } from './read-again.ts';
 
 export interface LocalReadsOptions {
   /**
@@ -12,7 +13,12 @@ export interface LocalReadsOptions {
    */
   readonly storedBehind?: StoredBehind | undefined;
   /** Where a query goes on that does not end within `firstSliceMs`, from its beginning. Default: every query runs to its end at once. */
-  readonly slow?: { query(statement: SqlStatement): Promise<EncodedRows>; readonly firstSliceMs: number };
+  readonly slow?: SlowQueries;
+}
+
+export interface SlowQueries {
+  query(statement: SqlStatement): Promise<EncodedRows>;
+  readonly firstSliceMs: number;
 }
 
 export interface StoredBehind {
@@ -22,9 +28,18 @@ export interface StoredBehind {
   timesUndone(): number;
 }
 
+type ReadableDatabase = Pick<OpenDatabase, 'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'whereIs' | 'writeFates' | 'listParked'>;
+
 /** Reads from a database of this worker. */
-export function localReads(database: OpenDatabase, { storedBehind, slow }: LocalReadsOptions = {}): Reads {
-  async function read<T>(run: () => T | Promise<T>): Promise<T> {
+export function localReads(database: ReadableDatabase, { storedBehind, slow }: LocalReadsOptions = {}): Reads {
+  const firstSliceMs = slow?.firstSliceMs ?? Number.POSITIVE_INFINITY;
+
+  /** What is read at once: `run`. */
+  function read<T>(run: () => T): Promise<T> {
+    return whenStored(() => readAgain(run));
+  }
+
+  async function whenStored<T>(run: () => T | Promise<T>): Promise<T> {
     if (storedBehind === undefined) return run();
     for (;;) {
       const before = storedBehind.timesUndone();
@@ -35,24 +50,28 @@ export function localReads(database: OpenDatabase, { storedBehind, slow }: Local
   }
 
   function query(statement: SqlStatement): EncodedRows | Promise<EncodedRows> {
-    if (slow === undefined) return database.query(statement.sql, statement.params);
+    return readAgain(() => firstSlice(statement)) ?? (slow as SlowQueries).query(statement);
+  }
+
+  /** Null where that is not enough. */
+  function firstSlice(statement: SqlStatement): EncodedRows | null {
     const run = database.startQuery(statement);
     try {
-      return run.goOn(slow.firstSliceMs) ?? slow.query(statement);
+      return run.goOn(firstSliceMs);
     } finally {
       run.end();
     }
   }
 
   function queryAll(statements: readonly SqlStatement[]): Promise<QueryResult[]> {
-    const results = database.queryAll(statements, slow?.firstSliceMs ?? Number.POSITIVE_INFINITY);
+    const results = readAgain(() => database.queryAll(statements, firstSliceMs), (given) => given.some(saysSnapshotIsLost));
     return Promise.all(results.map(async (result, index) => result ?? querySlowly(statements[index] as SqlStatement)));
   }
 
   async function querySlowly(statement: SqlStatement): Promise<QueryResult> {
     const startedMs = performance.now();
     try {
-      const rows = await (slow?.query(statement) ?? database.query(statement.sql, statement.params));
+      const rows = await (slow as SlowQueries).query(statement);
       return { rows, tookMs: performance.now() - startedMs };
     } catch (thrown) {
       if (thrown instanceof ReadInterrupted) throw thrown; // All of them are asked again.
@@ -61,11 +80,15 @@ export function localReads(database: OpenDatabase, { storedBehind, slow }: Local
   }
 
   return {
-    query: (statement) => read(() => query(statement)),
-    queryAll: (statements) => read(() => queryAll(statements)),
+    query: (statement) => whenStored(() => query(statement)),
+    queryAll: (statements) => whenStored(() => queryAll(statements)),
     dependencies: (statement) => read(() => database.dependencies(statement)),
     whereIs: (tableName, key) => read(() => database.whereIs(tableName, key)),
     writeFates: (requestIds) => read(() => database.writeFates(requestIds)),
     listParked: () => read(() => database.listParked()),
   };
+}
+
+function saysSnapshotIsLost(result: QueryResult | null): boolean {
+  return result !== null && 'error' in result && isSnapshotLost(RockpoolError.fromData(result.error));
 }

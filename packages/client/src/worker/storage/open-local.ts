@@ -9,7 +9,6 @@ import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import { keepUnsent } from '../changelog/unsent.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
-import { withReadAgain } from './read-again.ts';
 import { isCorrupt, setAside } from './set-aside.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { storageFailure } from './storage-failure.ts';
@@ -140,7 +139,7 @@ async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migra
       throw thrown;
     });
     return {
-      database: storage.role === 'reader' ? withReadAgain(opened) : opened,
+      database: opened,
       close: async (leavesLog = false) => {
         opened.close();
         await storage.close({ leavesLog });

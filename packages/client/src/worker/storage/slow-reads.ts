@@ -2,7 +2,7 @@ import { ReadInterrupted } from '../../leader/read-interrupted.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { QueryRun } from '../database/query-run.ts';
-import { isSnapshotLost } from './read-again.ts';
+import { isSnapshotLost } from '../database/read-again.ts';
 
 /** How long a worker may be busy with a query before it looks at what else waits: well below the 50 ms that a person notices. */
 export const SLICE_MS = 20;

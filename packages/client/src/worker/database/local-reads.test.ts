@@ -1,0 +1,57 @@
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import { StorageError } from '@rockpool/vfs-opfs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { decodeRows } from '../../rpc/rows-transfer.ts';
+import type { Reads } from '../../rpc/reads.ts';
+import { storageFailure } from '../storage/storage-failure.ts';
+import { openInMemory } from '../testing/test-database.ts';
+import { localReads } from './local-reads.ts';
+import type { OpenDatabase } from './open-database.ts';
+
+const lost = storageFailure(new StorageError('storage-snapshot-lost', { generation: 3 }));
+const database = openInMemory();
+const ONE = { sql: 'SELECT 1 AS one', params: [] };
+let failuresLeft = 0;
+
+afterEach(() => {
+  failuresLeft = 0;
+});
+
+/** Reads of a real database, of which the first fail as the storage fails in the middle of them. */
+function failing(times: number, error: Error = lost): Reads {
+  failuresLeft = times;
+  const failOr = <T>(read: () => T): T => {
+    if (failuresLeft-- > 0) throw error;
+    return read();
+  };
+  const startQuery: OpenDatabase['startQuery'] = (statement) => {
+    const run = database.startQuery(statement);
+    const goOn = run.goOn.bind(run);
+    run.goOn = (budgetMs) => failOr(() => goOn(budgetMs));
+    return run;
+  };
+  return localReads(
+    {
+      ...database,
+      startQuery,
+      queryAll: (statements, eachWithinMs) => (failuresLeft-- > 0 ? statements.map(() => ({ error: toRockpoolError(error).toData() })) : database.queryAll(statements, eachWithinMs)),
+      dependencies: (statement) => failOr(() => database.dependencies(statement)),
+    },
+    { slow: { query: () => Promise.reject(new Error('not slow')), firstSliceMs: 1_000 } },
+  );
+}
+
+describe('a read whose snapshot is gone', () => {
+  it('is read once more', async () => {
+    expect(decodeRows(await failing(1).query(ONE))).toEqual([{ one: 1 }]);
+    expect(await failing(1).queryAll([ONE])).toMatchObject([{ rows: { rowCount: 1 } }]);
+    expect(await failing(1).dependencies(ONE)).toEqual([]);
+  });
+
+  it('fails when that fails too, and other failures fail at once', async () => {
+    await expect(failing(2).query(ONE)).rejects.toBe(lost);
+    const other = new RockpoolError('storage-lost');
+    await expect(failing(1, other).query(ONE)).rejects.toBe(other);
+    expect(failuresLeft).toBe(0);
+  });
+});
