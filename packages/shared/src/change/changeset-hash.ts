@@ -1,5 +1,5 @@
-import { sha256 } from '@noble/hashes/sha2.js';
 import { ByteWriter } from '../bytes/byte-writer.ts';
+import { sha256 } from '../bytes/sha256.ts';
 import type { Changeset } from './changeset.ts';
 
 export const CHANGESET_HASH_BYTES = 16;
@@ -10,14 +10,12 @@ export const FIRST_PREVIOUS_HASH: Uint8Array = new Uint8Array(CHANGESET_HASH_BYT
 /** SHA-256 over bytes that are given in two pieces. */
 export type Sha256 = (first: Uint8Array, second: Uint8Array) => Uint8Array;
 
-const portableSha256: Sha256 = (first, second) => sha256.create().update(first).update(second).digest();
-
 /**
  * Links a changeset to its predecessor: the first 16 bytes of SHA-256 over the predecessor's hash, the numbers and the body.
  * Two changesets of one site with the same number and different hashes mean that the client's file was copied.
  * `digest`: where the platform has a faster one than JavaScript.
  */
-export function changesetHash(previousHash: Uint8Array, changeset: Changeset, digest: Sha256 = portableSha256): Uint8Array<ArrayBuffer> {
+export function changesetHash(previousHash: Uint8Array, changeset: Changeset, digest: Sha256 = sha256): Uint8Array<ArrayBuffer> {
   const header = new ByteWriter();
   header.bytes(previousHash);
   header.varint(changeset.sequence);

@@ -1,4 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
+import { sha256 } from '../bytes/sha256.ts';
 import type { DocumentRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 
@@ -37,5 +37,5 @@ function toClientId(hash: Uint8Array, offset: number): number {
 }
 
 function digest(text: string): Uint8Array<ArrayBuffer> {
-  return sha256(new TextEncoder().encode(text)) as Uint8Array<ArrayBuffer>;
+  return sha256(new TextEncoder().encode(text));
 }

@@ -1,4 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
+import { sha256 } from '../bytes/sha256.ts';
 import * as Y from 'yjs';
 import type { CellValue } from '../change/cell-value.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';

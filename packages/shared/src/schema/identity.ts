@@ -1,4 +1,4 @@
-import { sha256 } from '@noble/hashes/sha2.js';
+import { sha256 } from '../bytes/sha256.ts';
 import type { DocumentColumn, TableSchema } from './schema.ts';
 
 /*
