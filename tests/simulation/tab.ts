@@ -9,7 +9,6 @@ import { INITIAL_STATUS, type TabRole } from '../../packages/client/src/rpc/sync
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import { localReads } from '../../packages/client/src/worker/database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { withReadAgain } from '../../packages/client/src/worker/storage/read-again.ts';
 import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../../packages/client/src/worker/storage/storage-failure.ts';
 import { startSync } from '../../packages/client/src/worker/sync/start-sync.ts';
@@ -132,7 +131,7 @@ export class Tab {
       });
       this.device.onOpened(database, storage);
       if (role === 'writer') database.connection.exec(APP_SQL);
-      const mine = role === 'writer' ? this.device.recorded(this, database) : withReadAgain(database);
+      const mine = role === 'writer' ? this.device.recorded(this, database) : database;
       this.opened = { database: mine, role };
       return {
         database: mine,

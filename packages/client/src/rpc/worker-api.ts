@@ -78,7 +78,7 @@ export interface WorkerApi extends DatabasesApi {
    */
   transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
   /** Resolves when it is committed; once it is asked for, its outcome is certain even if the leader dies. */
-  commit(transactionId: string): Promise<StatusNews>;
+  commit(transactionId: string): Promise<StatusNews | null>;
   /** What was refused and waits for a decision, oldest first. */
   parked(): Promise<readonly ParkedChangeset[]>;
   whereIs(table: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
@@ -103,10 +103,10 @@ export interface WorkerApi extends DatabasesApi {
   close(): Promise<void>;
 }
 
-/** With the status that counts the write: whoever has written must not read that everything is sent. */
+/** With the status that counts the write, unless an earlier answer has brought it: whoever has written must not read that everything is sent. */
 export interface WriteAnswer {
   readonly outcomes: readonly StatementOutcome[];
-  readonly news: StatusNews;
+  readonly news: StatusNews | null;
 }
 
 /** What a worker asks of its page. */

@@ -6,8 +6,8 @@ export interface StatusStore {
   readonly current: SyncStatus;
   /** What the page knows by itself; whatever a worker says next is newer. */
   set(status: SyncStatus): void;
-  /** What the worker says. Passes over what is older than what it has said before. */
-  hear(news: StatusNews): void;
+  /** What the worker says; null for nothing new. Passes over what is older than what it has said before. */
+  hear(news: StatusNews | null): void;
   subscribe(listener: (status: SyncStatus) => void): () => void;
 }
 
@@ -31,10 +31,10 @@ export function createStatusStore(initial: SyncStatus): StatusStore {
       newest = -1;
       show(status);
     },
-    hear({ number, status }) {
-      if (number <= newest) return;
-      newest = number;
-      show(status);
+    hear(news) {
+      if (news === null || news.number <= newest) return;
+      newest = news.number;
+      show(news.status);
     },
     subscribe(listener) {
       const remove = listeners.add(listener);

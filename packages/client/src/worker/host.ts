@@ -29,10 +29,20 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
   let streams: Streams | null = null;
   let presence: TabPresence | null = null;
   let news: StatusNews | null = null;
+  /** The number of the news that an answer has brought last. */
+  let answered = -1;
 
   function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams; readonly presence: TabPresence; readonly news: StatusNews } {
     if (membership === null || live === null || streams === null || presence === null || news === null) throw new RockpoolError('internal', { called: 'before open' });
     return { membership, live, streams, presence, news };
+  }
+
+  /** For an answer: null where an earlier one has brought them. Events go another way, so that they may come later than an answer. */
+  function unheardNews(): StatusNews | null {
+    const { news: newest } = opened();
+    if (newest.number === answered) return null;
+    answered = newest.number;
+    return newest;
   }
 
   return {
@@ -124,7 +134,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     closeStream: async (streamId) => opened().streams.close(streamId),
     write: async (statements, action, requestId) => {
       const outcomes = await opened().membership.write(statements, action, requestId);
-      return transfer({ outcomes, news: opened().news }, outcomes.flatMap(outcomeTransferables));
+      return transfer({ outcomes, news: unheardNews() }, outcomes.flatMap(outcomeTransferables));
     },
     transact: async (transactionId, ask) => {
       const outcome = await opened().membership.transact(transactionId, ask);
@@ -132,7 +142,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     },
     commit: async (transactionId) => {
       await opened().membership.commit(transactionId);
-      return opened().news;
+      return unheardNews();
     },
     parked: async () => opened().membership.reads.listParked(),
     whereIs: async (table, key) => opened().membership.reads.whereIs(table, key),

@@ -1,5 +1,5 @@
-import { sha256 } from '../bytes/sha256.ts';
 import * as Y from 'yjs';
+import { sha256 } from '../bytes/sha256.ts';
 import type { CellValue } from '../change/cell-value.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { BASE_ID_BYTES, decodeDocumentCell, encodeDocumentCell, type DocumentCell, type Layers } from './document-cell.ts';
