@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { testSchema } from '../../packages/client/src/worker/testing/test-database.ts';
 import { buildSchema, DEFAULT_TOKENIZE } from '../../packages/shared/src/index.ts';
-import { withServer, type Device } from './real-pair.ts';
+import { postgresUnderTest } from '../../packages/sync-server/src/testing/postgres-under-test.ts';
+import { withServer as onFiles, type Device } from './real-pair.ts';
 
 const COUNT = 1_500;
 
@@ -28,7 +29,13 @@ async function audited(device: Device): Promise<void> {
   await device.until(() => answers(device) >= before + 2);
 }
 
-describe('an audit', () => {
+const postgres = postgresUnderTest();
+const onPostgres: typeof onFiles = async (body) => onFiles(body, { postgres: (await postgres.server.createDatabase()).url });
+
+describe.each([
+  { store: 'files', withServer: onFiles },
+  { store: 'PostgreSQL', withServer: onPostgres },
+])('an audit of a server on $store', ({ withServer }) => {
   it('of equal replicas is one small message each way', () =>
     withServer(async (_server, device) => {
       const one = device();

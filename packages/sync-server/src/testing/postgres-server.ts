@@ -14,6 +14,9 @@ const NOBODY = 65_534;
 /** As a host would set it up: it owns its tables, and passes no row-level security. */
 const ROLE = 'rockpool_app';
 
+const RESTART_ATTEMPTS = 100;
+const RESTART_DELAY_MS = 100;
+
 interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
@@ -38,17 +41,24 @@ function isOpenToAll(path: string): boolean {
   return (statSync(path).mode & 0o001) !== 0 && (parent === path || isOpenToAll(parent));
 }
 
+/** How to start one that was made: the program, its arguments, and as whom. */
+interface Installation {
+  readonly folder: string;
+  readonly port: number;
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly options: { readonly cwd: string; readonly uid?: number; readonly gid?: number };
+}
+
 /** A real PostgreSQL from npm, with its data in a temporary folder, on a free port. */
 export class PostgresServer {
-  readonly port: number;
-  private readonly folder: string;
-  private readonly child: ChildProcess;
-  private readonly killAtExit: () => void;
-  private constructor(port: number, folder: string, child: ChildProcess) {
-    this.port = port;
-    this.folder = folder;
+  private readonly installation: Installation;
+  private child: ChildProcess;
+  private readonly killAtExit = (): void => void this.child.kill('SIGKILL');
+
+  private constructor(installation: Installation, child: ChildProcess) {
+    this.installation = installation;
     this.child = child;
-    this.killAtExit = () => void child.kill('SIGKILL');
     process.on('exit', this.killAtExit);
   }
 
@@ -58,27 +68,45 @@ export class PostgresServer {
     const data = join(folder, 'data');
     mkdirSync(data, { mode: 0o700 });
     const isRoot = process.getuid?.() === 0;
-    const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+    const options = { ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}), cwd: data };
     if (isRoot) {
       chmodSync(folder, 0o711);
       chownSync(data, NOBODY, NOBODY);
     }
     const { initdb, postgres } = isRoot ? inReach(await binaries(), folder) : await binaries();
-    await finished(spawn(initdb, ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'], { ...user, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] }));
+    await finished(spawn(initdb, ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'], { ...options, stdio: ['ignore', 'ignore', 'pipe'] }));
     const port = await freePort();
     const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: durable ? 'on' : 'off', shared_buffers: '32MB', max_connections: 100 };
-    const child = spawn(postgres, ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])], { ...user, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] });
-    const server = new PostgresServer(port, folder, child);
-    await new Promise<void>((resolve, reject) => {
-      let said = '';
-      child.stderr?.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
-        if (said.includes('ready to accept connections')) resolve();
-      });
-      child.once('close', () => reject(new Error(`PostgreSQL ended: ${said}`)));
-    });
+    const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+    const installation: Installation = { folder, port, program: postgres, args, options };
+    const server = new PostgresServer(installation, await run(installation));
     await server.query('postgres', `CREATE ROLE ${ROLE} LOGIN`);
     return server;
+  }
+
+  get port(): number {
+    return this.installation.port;
+  }
+
+  /** Ends it as a crash would: nothing is finished, and every connection breaks. */
+  async kill(): Promise<void> {
+    const ended = new Promise((resolve) => this.child.once('exit', resolve));
+    this.child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Starts it again after a kill; it recovers from its log. */
+  async restart(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.child = await run(this.installation);
+        return;
+      } catch (error) {
+        // Until the last process of the killed one has noticed that it is alone.
+        if (attempt === RESTART_ATTEMPTS) throw error;
+        await new Promise((resolve) => setTimeout(resolve, RESTART_DELAY_MS));
+      }
+    }
   }
 
   createDatabase(): Promise<{ readonly url: string; readonly name: string }> {
@@ -94,8 +122,20 @@ export class PostgresServer {
     const ended = new Promise((resolve) => this.child.once('close', resolve));
     this.child.kill('SIGINT');
     await ended;
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.installation.folder, { recursive: true, force: true });
   }
+}
+
+function run({ program, args, options }: Installation): Promise<ChildProcess> {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
+  return new Promise((resolve, reject) => {
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (said.includes('ready to accept connections')) resolve(child);
+    });
+    child.once('close', () => reject(new Error(`PostgreSQL ended: ${said}`)));
+  });
 }
 
 /** A new, empty database of a server; its URL is for the role of a sync server. */
