@@ -47,6 +47,7 @@ export {
   MAX_FRAME_BYTES,
   MAX_HELLO_BYTES,
   MAX_MESSAGE_BYTES,
+  MAX_PACKED_BYTES,
   MAX_PRESENCE_STATE_BYTES,
   MAX_PRESENCE_STATES,
   MAX_PRESENCE_TOPIC_BYTES,
@@ -69,6 +70,7 @@ export {
   type ServerMessage,
 } from './protocol/message-codec.ts';
 export type { Outcome } from './protocol/outcome.ts';
+export { decodePacked, encodePacked, type PackedMessage } from './protocol/packed.ts';
 export type { Presence, PresenceNews, PresenceState, SeenPresence } from './protocol/presence.ts';
 export { PROTOCOL_FLOOR, PROTOCOL_VERSION } from './protocol/protocol-version.ts';
 export type { Push, PushedChangeset } from './protocol/push.ts';

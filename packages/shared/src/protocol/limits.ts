@@ -30,6 +30,9 @@ export const MAX_VALUE_BYTES: number = 8 * 1024 * 1024;
 /** A push holds changesets up to this size, or a single larger one. */
 export const PUSH_BYTES: number = 256 * 1024;
 
+/** A message that comes packed, unpacked. Room for any push of several changesets; little enough to be made in one go. */
+export const MAX_PACKED_BYTES: number = 1024 * 1024;
+
 /**
  * One message of a delivery, about; a longer delivery comes in parts. At 7 KB a second one gets through before the connection counts as silent.
  */

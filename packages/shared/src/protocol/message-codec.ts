@@ -18,7 +18,7 @@ import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
 export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping | Audit | Presence;
 export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer | DeliveryPart | PresenceNews;
 
-/** First byte of every message. A number is never given to another message. */
+/** First byte of every message. A number is never given to another message; 8 is a packed one (packed.ts). */
 export const MESSAGE_CODES = {
   hello: 1,
   push: 2,

@@ -26,6 +26,7 @@ import type { SessionLimits } from './limits.ts';
 import type { Places } from './places.ts';
 import { messageProblem, OPERATION_OF_MESSAGE, overdue, REAUTHORIZE_INTERVAL_MS, type SessionPhase } from './session-rules.ts';
 import type { SessionSocket } from './session-socket.ts';
+import { unpack } from './unpack.ts';
 
 /** WebSocket close code after a failure message. The reason repeats the error code, for a client that missed the message. */
 export const CLOSE_FAILURE = 4000;
@@ -96,7 +97,7 @@ export class Session implements Subscriber {
     try {
       if (!this.rate.take(this.lastHeardMs)) throw new RockpoolError('rate-limited', { framesPerSecond: this.context.limits.framesPerSecond });
       const message = this.assembler.add(frame);
-      if (message !== null) this.accept(decodeClientMessage(message), this.lastHeardMs);
+      if (message !== null) this.accept(decodeClientMessage(this.isOpen() ? unpack(message) : message), this.lastHeardMs);
     } catch (error) {
       this.fail(toRockpoolError(error));
     }

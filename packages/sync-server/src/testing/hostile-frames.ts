@@ -1,4 +1,5 @@
-import { ByteWriter, encodeMessage, messageToFrames, type ClientMessage } from '@rockpool/shared';
+import { deflateRawSync } from 'node:zlib';
+import { ByteWriter, encodeMessage, encodePacked, MAX_PACKED_BYTES, messageToFrames, type ClientMessage } from '@rockpool/shared';
 import { clientMessage } from '@rockpool/shared/testing';
 import fc from 'fast-check';
 
@@ -21,7 +22,16 @@ export const CRAFTED_FRAMES: readonly Uint8Array[] = [
   Uint8Array.of(0, 65),
   Uint8Array.of(0, 255),
   ...bodies().flatMap((body) => messageToFrames(encodeMessage({ type: 'push', previousHash: new Uint8Array(16), olderEpochUpTo: 0, changesets: [{ sequence: 1, stampUs: 1, ageUs: 0, base: 0, body }] }))),
+  // Packed: much out of little, more than was said, nothing that could be unpacked, packed in packed.
+  ...packed().flatMap((message) => messageToFrames(message)),
 ];
+
+function packed(): Uint8Array[] {
+  const ping = encodeMessage({ type: 'ping' });
+  const pack = (message: Uint8Array, sizeBytes = message.length): Uint8Array => encodePacked({ sizeBytes, deflated: deflateRawSync(message) });
+  const zeros = new Uint8Array(32 * MAX_PACKED_BYTES);
+  return [pack(ping), pack(pack(ping)), pack(zeros), pack(zeros, MAX_PACKED_BYTES), pack(zeros.slice(0, MAX_PACKED_BYTES)), pack(ping, 2), encodePacked({ sizeBytes: 9, deflated: ping }), Uint8Array.of(8), Uint8Array.of(8, 0)];
+}
 
 function bodies(): Uint8Array[] {
   const group = (kind: number, rows: number, keyParts: number, columns: number, runs: readonly number[]): Uint8Array => {

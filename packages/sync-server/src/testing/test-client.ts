@@ -114,7 +114,11 @@ export class TestConnection {
   }
 
   send(message: ClientMessage): void {
-    for (const frame of messageToFrames(encodeMessage(message))) this.socket.send(frame);
+    this.sendMessage(encodeMessage(message));
+  }
+
+  sendMessage(bytes: Uint8Array): void {
+    for (const frame of messageToFrames(bytes)) this.socket.send(frame);
   }
 
   hello(token: string, databaseId: string, changes: Partial<Hello> = {}): void {
@@ -147,7 +151,11 @@ export class TestConnection {
 
   /** Sends changesets of the changelog, by default all that are not decided. */
   push(from: number = this.site.decidedUpTo + 1, to: number = this.site.changelog.length, olderEpochUpTo: number = 0): void {
-    this.send({
+    this.sendMessage(this.pushMessage(from, to, olderEpochUpTo));
+  }
+
+  pushMessage(from: number = this.site.decidedUpTo + 1, to: number = this.site.changelog.length, olderEpochUpTo: number = 0): Uint8Array {
+    return encodeMessage({
       type: 'push',
       previousHash: this.site.hashes[from - 1] as Uint8Array,
       olderEpochUpTo,

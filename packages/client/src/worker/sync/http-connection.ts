@@ -1,4 +1,5 @@
-import { ByteReader, ByteWriter, decodeServerMessage, encodeMessage, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, RockpoolError, toRockpoolError } from '@rockpool/shared';
+import { ByteReader, ByteWriter, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES, RockpoolError, toRockpoolError } from '@rockpool/shared';
+import { OutgoingFrames } from './outgoing-frames.ts';
 import type { Connect } from './web-socket.ts';
 
 /** Frames of one request: several, and less than the server takes (1 MiB). */
@@ -12,6 +13,12 @@ export const connectHttp: Connect = (url, events) => {
   let address = '';
   let waiting: Uint8Array[] = [];
   let isSending = false;
+
+  const outgoing = new OutgoingFrames((frame) => {
+    if (stop.signal.aborted) return;
+    waiting.push(frame);
+    guarded(sendWaiting);
+  });
 
   const fail = (error: RockpoolError): void => {
     if (stop.signal.aborted) return;
@@ -63,11 +70,7 @@ export const connectHttp: Connect = (url, events) => {
 
   guarded(open);
   return {
-    send(message): void {
-      if (stop.signal.aborted) return;
-      waiting.push(...messageToFrames(encodeMessage(message)));
-      guarded(sendWaiting);
-    },
+    send: (message) => outgoing.send(message),
     get bufferedBytes(): number {
       return waiting.reduce((sum, { length }) => sum + length, 0);
     },

@@ -1,4 +1,5 @@
-import { decodeServerMessage, encodeMessage, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, RockpoolError, toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
+import { decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES, RockpoolError, toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
+import { OutgoingFrames } from './outgoing-frames.ts';
 
 /** One connection to a server, in messages. After `onFailed` nothing more comes. */
 export interface ServerConnection {
@@ -35,6 +36,9 @@ export const connectWebSocket: Connect = (url, events) => {
   socket.binaryType = 'arraybuffer';
   const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
   let ended = false;
+  const outgoing = new OutgoingFrames((frame) => {
+    if (!ended && socket.readyState === OPEN) socket.send(frame);
+  });
   const fail = (error: RockpoolError): void => {
     if (ended) return;
     ended = true;
@@ -60,10 +64,7 @@ export const connectWebSocket: Connect = (url, events) => {
   // Browsers tell a page nothing about why a connection failed; `error` is always followed by `close`.
   socket.onclose = ({ code }): void => fail(new RockpoolError('network-unreachable', { stage: 'socket', closeCode: code }));
   return {
-    send(message): void {
-      if (ended || socket.readyState !== OPEN) return;
-      for (const frame of messageToFrames(encodeMessage(message))) socket.send(frame);
-    },
+    send: (message) => outgoing.send(message),
     get bufferedBytes(): number {
       return socket.bufferedAmount;
     },

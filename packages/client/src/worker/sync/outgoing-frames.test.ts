@@ -1,0 +1,64 @@
+import { decodeClientMessage, decodePacked, FrameAssembler, MAX_MESSAGE_BYTES, type ClientMessage, type Push } from '@rockpool/shared';
+import { afterEach, expect, it, vi } from 'vitest';
+import { OutgoingFrames } from './outgoing-frames.ts';
+
+afterEach(() => void vi.unstubAllGlobals());
+
+const push = (sequence: number, sizeBytes: number): Push => ({
+  type: 'push',
+  previousHash: new Uint8Array(16),
+  olderEpochUpTo: 0,
+  changesets: [{ sequence, stampUs: sequence, ageUs: 0, base: 0, body: Uint8Array.from({ length: sizeBytes }, (_, i) => i % 50) }],
+});
+
+/** What arrives: whole messages, packed or not. */
+class Line {
+  readonly arrived: Uint8Array[] = [];
+  readonly outgoing: OutgoingFrames;
+  sizeBytes = 0;
+
+  constructor() {
+    const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+    this.outgoing = new OutgoingFrames((frame) => {
+      this.sizeBytes += frame.length;
+      const whole = assembler.add(frame);
+      if (whole !== null) this.arrived.push(whole);
+    });
+  }
+
+  async messages(count: number): Promise<ClientMessage[]> {
+    while (this.arrived.length < count) await new Promise((resolve) => setTimeout(resolve, 1));
+    return Promise.all(this.arrived.map(async (bytes) => decodeClientMessage(await unpacked(bytes))));
+  }
+}
+
+async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
+  const packed = decodePacked(bytes);
+  if (packed === null) return bytes;
+  const stream = new Blob([packed.deflated.slice()]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+it('sends small messages at once and large pushes packed, all in order', async () => {
+  const there = new Line();
+  const first: ClientMessage[] = [{ type: 'ping' }, push(1, 100)];
+  for (const message of first) there.outgoing.send(message);
+  expect(there.arrived).toHaveLength(2);
+  const later: ClientMessage[] = [push(2, 200_000), push(3, 50_000), { type: 'ping' }, push(4, 100), push(5, 5_000), { type: 'confirm', cursor: 1, decidedUpTo: 1 }];
+  for (const message of later) there.outgoing.send(message);
+  expect(await there.messages(8)).toStrictEqual([...first, ...later]);
+  expect(there.sizeBytes).toBeLessThan(10_000);
+  // The line is free again.
+  there.outgoing.send({ type: 'ping' });
+  expect(there.arrived).toHaveLength(9);
+});
+
+it('sends as it is what is too large to be packed, or where the platform has nothing to pack with', async () => {
+  const there = new Line();
+  there.outgoing.send(push(1, 2 * 1024 * 1024));
+  expect(there.arrived).toHaveLength(1);
+  vi.stubGlobal('CompressionStream', undefined);
+  there.outgoing.send(push(2, 50_000));
+  expect((await there.messages(2)).map((message) => message.type === 'push' && message.changesets[0]?.sequence)).toStrictEqual([1, 2]);
+  expect(there.sizeBytes).toBeGreaterThan(2 * 1024 * 1024 + 50_000);
+});

@@ -1,0 +1,42 @@
+import { encodeMessage, encodePacked, MAX_PACKED_BYTES, messageToFrames, type ClientMessage } from '@rockpool/shared';
+
+/** A smaller push is a frame or two of the network's anyway, and waits for nothing. */
+const PACK_FROM_BYTES = 4 * 1024;
+
+/** Messages as frames, in the order in which they are given. Large pushes are packed, which takes a moment; what comes after one waits for it. */
+export class OutgoingFrames {
+  private readonly sendFrame: (frame: Uint8Array<ArrayBuffer>) => void;
+  // Null: nothing is being packed.
+  private packing: Promise<void> | null = null;
+
+  /** `sendFrame` may be called after the connection has ended. */
+  constructor(sendFrame: (frame: Uint8Array<ArrayBuffer>) => void) {
+    this.sendFrame = sendFrame;
+  }
+
+  send(message: ClientMessage): void {
+    const bytes = encodeMessage(message);
+    const isPacked = message.type === 'push' && bytes.length >= PACK_FROM_BYTES && bytes.length <= MAX_PACKED_BYTES;
+    if (this.packing === null && !isPacked) return this.sendBytes(bytes);
+    const ready = isPacked ? packed(bytes) : Promise.resolve(bytes);
+    const done = Promise.all([ready, this.packing]).then(([next]) => {
+      this.sendBytes(next);
+      if (this.packing === done) this.packing = null;
+    });
+    this.packing = done;
+  }
+
+  private sendBytes(bytes: Uint8Array): void {
+    for (const frame of messageToFrames(bytes)) this.sendFrame(frame);
+  }
+}
+
+/** As it is where the platform cannot deflate. */
+async function packed(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+  try {
+    const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+    return encodePacked({ sizeBytes: bytes.length, deflated: new Uint8Array(await new Response(stream).arrayBuffer()) });
+  } catch {
+    return bytes;
+  }
+}
