@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { seededRandom } from '../testing/crash-images.ts';
 import type { Patch } from './patch.ts';
-import { ExtentPages } from './extent-pages.ts';
+import { ExtentPages, type ExtentSnapshot } from './extent-pages.ts';
 
 /** Not a divisor of the extent, so that writes cross its edges. */
 const STEP_BYTES = 9_973;
@@ -22,6 +22,14 @@ function contentOf(pages: ExtentPages): Uint8Array {
   return bytes;
 }
 
+function reading(snapshot: ExtentSnapshot): () => Uint8Array {
+  return () => {
+    const bytes = new Uint8Array(snapshot.sizeBytes);
+    snapshot.read(bytes, 0, bytes.length, 0);
+    return bytes;
+  };
+}
+
 function isSame(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }
@@ -36,6 +44,7 @@ describe('pages in extents', () => {
       pages.replace({ sizeBytes: 0, extentBytes, extents: new Map(), patches: [] });
       let committed: Uint8Array = new Uint8Array(0);
       let open = committed;
+      const snapshots: { readonly read: () => Uint8Array; readonly content: Uint8Array }[] = [];
       const stored = { sizeBytes: 0, extentBytes, extents: new Map<number, Uint8Array>(), patches: [] as Patch[] };
       for (let step = 0; step < 150; step += 1) {
         const action = below(10);
@@ -54,6 +63,7 @@ describe('pages in extents', () => {
         } else {
           pages.commit();
           committed = open.slice();
+          if (below(3) === 0) snapshots.push({ read: reading(pages.snapshot()), content: committed });
           if (action === 9) {
             const batch = pages.takeBatch();
             if (batch.dropsPatches) stored.patches = [];
@@ -68,6 +78,8 @@ describe('pages in extents', () => {
         }
         expect(isSame(contentOf(pages), open)).toBe(true);
       }
+      expect(snapshots.length).toBeGreaterThan(0);
+      for (const { read, content } of snapshots) expect(isSame(read(), content)).toBe(true);
     });
   }
 });

@@ -1,14 +1,17 @@
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { StorageError } from '../storage-error.ts';
 import type { ExtentBatch, LoadedExtents } from './extent-backend.ts';
+import { OpenExtent } from './open-extent.ts';
 import { differences, patchBytes, type Patch } from './patch.ts';
 
-/** A commit that touched more extents than this sends them whole: finding what changed in each takes about 20 µs. */
+/** A commit that touched more extents than this sends them whole: it has changed too much for patches to be worth looking for. */
 const MOST_PATCHED_EXTENTS = 8;
 /** Patches are sent up to this much in a batch, a quarter of an extent: beyond it the extents themselves are no dearer. */
 const LARGEST_PATCHES_BYTES = 16 * 1024;
 /** With this much in patches, the extents under them are sent whole, and the patches go: it bounds what an opening has to put together. */
 const PATCHES_KEPT_BYTES = 1024 * 1024;
+/** As many as a small transaction needs. */
+const MOST_SPARE_EXTENTS = MOST_PATCHED_EXTENTS;
 
 /** What was committed at one moment. Committed extents never change, so a snapshot shares them. */
 export interface ExtentSnapshot {
@@ -28,7 +31,10 @@ export class ExtentPages {
   #extentBytes = EXTENT_BYTES;
   #committed = new Map<number, Uint8Array>();
   #committedSizeBytes = 0;
-  readonly #open = new Map<number, Uint8Array>();
+  readonly #open = new Map<number, OpenExtent>();
+  /** Committed extents that no snapshot holds: once they are replaced, their memory serves again. */
+  readonly #unshared = new Set<Uint8Array>();
+  readonly #spare: Uint8Array[] = [];
   /** Committed extents from this number on are cut off in the open transaction. */
   #openCutFrom = Infinity;
   #openSizeBytes = -1;
@@ -57,11 +63,13 @@ export class ExtentPages {
     const neededBytes = loaded.extents.size * loaded.extentBytes;
     if (neededBytes > this.#budgetBytes) throw overBudget(neededBytes, this.#budgetBytes);
     this.rollback();
+    if (this.#extentBytes !== loaded.extentBytes) this.#spare.length = 0;
     this.#extentBytes = loaded.extentBytes;
     this.#unsent.clear();
     this.#unsentCutFrom = Infinity;
     this.#unsentPatches = [];
     this.#committed = new Map();
+    this.#unshared.clear();
     for (const [extent, bytes] of loaded.extents) this.#committed.set(extent, bytes.length === this.#extentBytes ? bytes : padded(bytes, this.#extentBytes));
     this.#patched.clear();
     for (const { at, bytes } of loaded.patches) this.#apply(at, bytes);
@@ -74,6 +82,7 @@ export class ExtentPages {
   /** The extents that only a snapshot still holds come on top of the budget. */
   snapshot(): ExtentSnapshot {
     if (this.#snapshot !== undefined) return this.#snapshot;
+    this.#unshared.clear();
     const [extents, sizeBytes, extentBytes] = [new Map(this.#committed), this.#committedSizeBytes, this.#extentBytes];
     this.#snapshot = {
       sizeBytes,
@@ -92,7 +101,7 @@ export class ExtentPages {
     for (let done = 0; done < length; ) {
       const offset = (at + done) % this.#extentBytes;
       const part = Math.min(length - done, this.#extentBytes - offset);
-      this.#own(Math.floor((at + done) / this.#extentBytes)).set(heap.subarray(source + done, source + done + part), offset);
+      this.#own(Math.floor((at + done) / this.#extentBytes)).write(heap, source + done, part, offset);
       done += part;
     }
     this.#openSizeBytes = Math.max(this.sizeBytes, at + length);
@@ -103,7 +112,7 @@ export class ExtentPages {
       const offset = sizeBytes % this.#extentBytes;
       const last = Math.floor(sizeBytes / this.#extentBytes);
       // What is beyond the end must read as zeros when the database grows again.
-      if (offset > 0 && this.#find(last) !== undefined) this.#own(last).fill(0, offset);
+      if (offset > 0 && this.#find(last) !== undefined) this.#own(last).clearFrom(offset);
       const firstGone = Math.ceil(sizeBytes / this.#extentBytes);
       for (const extent of this.#open.keys()) if (extent >= firstGone) this.#open.delete(extent);
       this.#openCutFrom = Math.min(this.#openCutFrom, firstGone);
@@ -120,17 +129,25 @@ export class ExtentPages {
       for (const extent of this.#unsent) if (extent >= this.#openCutFrom) this.#unsent.delete(extent);
       this.#unsentCutFrom = Math.min(this.#unsentCutFrom, this.#openCutFrom);
     }
-    for (const [extent, bytes] of this.#open) {
+    for (const [extent, { bytes }] of this.#open) {
+      const replaced = this.#committed.get(extent);
+      if (replaced !== undefined && this.#unshared.delete(replaced)) this.#spareFor(replaced);
       this.#committed.set(extent, bytes);
+      this.#unshared.add(bytes);
       this.#unsent.add(extent);
     }
     this.#committedSizeBytes = this.#openSizeBytes;
     this.#snapshot = undefined;
-    this.rollback();
+    this.#endTransaction();
     return true;
   }
 
   rollback(): void {
+    for (const { bytes } of this.#open.values()) this.#spareFor(bytes);
+    this.#endTransaction();
+  }
+
+  #endTransaction(): void {
     this.#open.clear();
     this.#openCutFrom = Infinity;
     this.#openSizeBytes = -1;
@@ -172,7 +189,10 @@ export class ExtentPages {
     if (patches === undefined) return;
     const isTooMuch = this.#openCutFrom !== Infinity || this.#open.size > MOST_PATCHED_EXTENTS;
     if (!isTooMuch) {
-      for (const [extent, bytes] of this.#open) patches.push(...differences(this.#committed.get(extent) ?? new Uint8Array(this.#extentBytes), bytes, extent * this.#extentBytes));
+      for (const [extent, { bytes, written }] of this.#open) {
+        const older = this.#committed.get(extent) ?? new Uint8Array(this.#extentBytes);
+        patches.push(...differences(older, bytes, extent * this.#extentBytes, written));
+      }
     }
     if (isTooMuch || patchBytes(patches) > LARGEST_PATCHES_BYTES) this.#unsentPatches = undefined;
   }
@@ -189,18 +209,31 @@ export class ExtentPages {
   }
 
   #find(extent: number): Uint8Array | undefined {
-    return this.#open.get(extent) ?? (extent < this.#openCutFrom ? this.#committed.get(extent) : undefined);
+    return this.#open.get(extent)?.bytes ?? (extent < this.#openCutFrom ? this.#committed.get(extent) : undefined);
   }
 
   /** The open transaction's own copy of an extent. */
-  #own(extent: number): Uint8Array {
+  #own(extent: number): OpenExtent {
     const owned = this.#open.get(extent);
     if (owned !== undefined) return owned;
     const neededBytes = (this.#committed.size + this.#open.size + 1) * this.#extentBytes;
     if (neededBytes > this.#budgetBytes) throw overBudget(neededBytes, this.#budgetBytes);
-    const copy = this.#find(extent)?.slice() ?? new Uint8Array(this.#extentBytes);
+    const copy = new OpenExtent(this.#copyOf(this.#find(extent)));
     this.#open.set(extent, copy);
     return copy;
+  }
+
+  /** Fresh memory for every small transaction is what costs, more than the copying. */
+  #copyOf(bytes: Uint8Array | undefined): Uint8Array {
+    const spare = this.#spare.pop();
+    if (spare === undefined) return bytes?.slice() ?? new Uint8Array(this.#extentBytes);
+    if (bytes === undefined) spare.fill(0);
+    else spare.set(bytes);
+    return spare;
+  }
+
+  #spareFor(bytes: Uint8Array): void {
+    if (this.#spare.length < MOST_SPARE_EXTENTS) this.#spare.push(bytes);
   }
 }
 

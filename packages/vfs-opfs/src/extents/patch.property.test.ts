@@ -12,13 +12,22 @@ describe('patches', () => {
         const older = new Uint8Array(EXTENT_BYTES).fill(7);
         const newer = older.slice();
         for (const { at, value } of changes) newer[at] = value;
-        const patches = differences(older, newer, extent * EXTENT_BYTES);
+        const patches = differences(older, newer, extent * EXTENT_BYTES, [0, EXTENT_BYTES]);
         expect(patchBytes(patches)).toBeLessThanOrEqual(changes.length * (128 + 8));
         for (const { at, bytes } of decodePatches(encodePatches(patches))) older.set(bytes, at - extent * EXTENT_BYTES);
         expect(older).toEqual(newer);
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('are found where something was written, whatever lies beside it', () => {
+    const older = new Uint8Array(EXTENT_BYTES);
+    const newer = older.slice();
+    newer.fill(1, 8192, 8200).fill(2, 40_000, 40_010);
+    const patches = differences(older, newer, 0, [8190, 8200, 40_000, 40_010]);
+    for (const { at, bytes } of patches) older.set(bytes, at);
+    expect(older).toEqual(newer);
   });
 
   it('that were cut off are told from whole ones', () => {

@@ -7,29 +7,38 @@ export interface Patch {
 }
 
 /** What is equal between two changes goes along when it is shorter than this: a patch costs 8 bytes of its own, and looking costs time. */
-const BLOCK_WORDS = 32;
+const BLOCK_BYTES = 128;
 const PATCH_HEADER_BYTES = 8;
 
-/** Where two extents of the same length differ, in blocks of 128 bytes, neighbours together. The bytes are copies of the newer one. */
-export function differences(older: Uint8Array, newer: Uint8Array, extentAt: number): Patch[] {
+/**
+ * Where two extents of the same length differ, in blocks of 128 bytes, neighbours together. The bytes are copies of the newer one. Looked at is only what lies in
+ * `stretches`, from and to of each one after the other; elsewhere they are equal.
+ */
+export function differences(older: Uint8Array, newer: Uint8Array, extentAt: number, stretches: readonly number[]): Patch[] {
   const oldWords = wordsOf(older);
   const newWords = wordsOf(newer);
   const patches: Patch[] = [];
-  let start = -1;
-  const end = (word: number): void => {
-    if (start !== -1) patches.push({ at: extentAt + start * 4, bytes: newer.slice(start * 4, word * 4) });
-    start = -1;
-  };
-  for (let block = 0; block < newWords.length; block += BLOCK_WORDS) {
-    if (isBlockEqual(oldWords, newWords, block)) end(block);
-    else if (start === -1) start = block;
+  for (let index = 0; index < stretches.length; index += 2) {
+    let start = -1;
+    const first = stretches[index]! - (stretches[index]! % BLOCK_BYTES);
+    const end = Math.ceil(stretches[index + 1]! / BLOCK_BYTES) * BLOCK_BYTES;
+    for (let at = first; at <= end; at += BLOCK_BYTES) {
+      const isChanged = at < end && !isBlockEqual(oldWords, newWords, at / 4);
+      if (isChanged && start === -1) start = at;
+      if (isChanged || start === -1) continue;
+      patches.push({ at: extentAt + start, bytes: newer.slice(start, at) });
+      start = -1;
+    }
   }
-  end(newWords.length);
   return patches;
 }
 
+/** Most blocks are equal, and those are gone through to the end: four words a step. */
 function isBlockEqual(one: Int32Array, other: Int32Array, from: number): boolean {
-  for (let word = from; word < from + BLOCK_WORDS; word += 1) if (one[word] !== other[word]) return false;
+  for (let word = from; word < from + BLOCK_BYTES / 4; word += 4) {
+    const difference = (one[word]! ^ other[word]!) | (one[word + 1]! ^ other[word + 1]!) | (one[word + 2]! ^ other[word + 2]!) | (one[word + 3]! ^ other[word + 3]!);
+    if (difference !== 0) return false;
+  }
   return true;
 }
 

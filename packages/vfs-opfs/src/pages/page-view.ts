@@ -66,8 +66,13 @@ export class PageView {
     const extent = this.pool.find(number) ?? this.#load(number);
     const known = this.#wordsOf(extent);
     const first = (at % EXTENT_BYTES) / 4;
-    const count = this.pageSizeBytes / 4;
-    for (let index = 0; index < count; index += 1) if (known[first + index] !== words[from + index]) return false;
+    const end = first + this.pageSizeBytes / 4;
+    // Most pieces of a page are as they were, so what counts is how fast equal ones are gone through: four words a step.
+    for (let left = first, right = from; left < end; left += 4, right += 4) {
+      const difference =
+        (known[left]! ^ words[right]!) | (known[left + 1]! ^ words[right + 1]!) | (known[left + 2]! ^ words[right + 2]!) | (known[left + 3]! ^ words[right + 3]!);
+      if (difference !== 0) return false;
+    }
     return true;
   }
 

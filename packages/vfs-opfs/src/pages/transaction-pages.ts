@@ -16,6 +16,8 @@ export class TransactionPages {
   readonly records: WordBuffer[] = [];
   /** Slot → page number; 0 for a page that was cut off again. */
   readonly pageNumbers: number[] = [];
+  /** Set by `slotsFor`. */
+  runLength = 0;
   readonly #slots = new Map<number, number>();
   readonly #recordBytes: number;
 
@@ -50,18 +52,23 @@ export class TransactionPages {
 
   /** The slot for a page, new or the one that it has; the caller fills all of it. */
   slotFor(page: number): number {
-    const known = this.#slots.get(page);
-    if (known !== undefined) return known;
-    const slot = this.pageNumbers.length;
-    this.pageNumbers.push(page);
-    this.#slots.set(page, slot);
-    if (slot >= this.records.length * this.pagesPerRecord) this.records.push(wordBuffer(this.#recordBytes));
-    return slot;
+    return this.#slots.get(page) ?? this.#add(page);
   }
 
-  /** The same for the page that follows the one in `slot`: what is written in order needs no look-up when it is written again. */
-  slotAfter(slot: number, page: number): number {
-    return this.pageNumbers[slot + 1] === page ? slot + 1 : this.slotFor(page);
+  /** The same for up to `most` neighbours, as long as their slots stand side by side in one record; `runLength` then says how many do. */
+  slotsFor(page: number, most: number): number {
+    const known = this.#slots.get(page);
+    const first = known ?? this.#add(page);
+    const longest = Math.min(most, this.pagesPerRecord - (first % this.pagesPerRecord));
+    let count = 1;
+    while (count < longest) {
+      if (known !== undefined && this.pageNumbers[first + count] !== page + count) break;
+      if (known === undefined && this.#slots.has(page + count)) break;
+      if (known === undefined) this.#add(page + count);
+      count += 1;
+    }
+    this.runLength = count;
+    return first;
   }
 
   /**
@@ -93,6 +100,14 @@ export class TransactionPages {
     this.pageNumbers.length = 0;
     // One buffer stays for the next transaction; those of a huge one are given back.
     this.records.length = Math.min(this.records.length, 1);
+  }
+
+  #add(page: number): number {
+    const slot = this.pageNumbers.length;
+    this.pageNumbers.push(page);
+    this.#slots.set(page, slot);
+    if (slot >= this.records.length * this.pagesPerRecord) this.records.push(wordBuffer(this.#recordBytes));
+    return slot;
   }
 
   #move(slot: number, to: number): void {
