@@ -7,7 +7,10 @@ import type { AccountKind, CategoryKind, EntryStatus, GoalKind, RuleField, RuleT
  * Sums may pass 2^53 where no single amount does; such an integer comes as bigint.
  */
 
-/** What the parts of split entries put into their categories, and what they take from their entry's own, as arms of `line`. Accounts off budget have none. */
+/**
+ * What the parts of split entries put into their categories, and what they take from their entry's own, as arms of `line`. Accounts off budget have none.
+ * Crosswise, which has SQLite begin with the parts: they are few, and entries are many.
+ */
 const partLines = `
     SELECT entry.id, entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId
     FROM (
@@ -15,8 +18,8 @@ const partLines = `
         UNION ALL
         SELECT part.entryId, whole.categoryId, -part.amountMinor FROM parts AS part JOIN entries AS whole ON whole.id = part.entryId
       ) AS piece
-      JOIN entries AS entry ON entry.id = piece.entryId
-      JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'`;
+      CROSS JOIN entries AS entry ON entry.id = piece.entryId
+      CROSS JOIN accounts AS account ON account.id = entry.accountId AND account.kind <> 'off-budget'`;
 
 const lineColumns = 'entryId, date, currency, categoryId, amountMinor, wentOut, transferId';
 
@@ -32,15 +35,29 @@ export const budgetLines = `
   )`;
 
 /**
- * The months that there are entries in, as the table `known`, from the first to the first one after a month that is the statement's first parameter: from each
- * month one step into an index to the next. With them, sums by month over all of history are ranges of an index, and nothing has to be sorted.
+ * Months and accounts that sums are made for, as tables: each sum is then a range of an index, and nothing has to be sorted or joined. They read the parameters
+ * from a table `asked`.
+ *
+ * `known`: the months that there are entries in, from the first to the first one after `asked.lastMonth`, a step into an index each.
  */
 const knownMonths = `
   known (month) AS (
     SELECT substr(min(date), 1, 7) FROM entries
     UNION ALL
-    SELECT (SELECT substr(min(date), 1, 7) FROM entries WHERE date > known.month || '-31') FROM known WHERE known.month < ?
+    SELECT (SELECT substr(min(date), 1, 7) FROM entries WHERE date > known.month || '-31') FROM known WHERE known.month <= (SELECT lastMonth FROM asked)
   )`;
+
+/** `period`: the months from that of `asked.firstDay` to that of `asked.lastDay`. */
+const askedMonths = `
+  period (month) AS (
+    SELECT substr(firstDay, 1, 7) FROM asked
+    UNION ALL
+    SELECT substr(date(period.month || '-01', '+1 month'), 1, 7) FROM period WHERE period.month < (SELECT substr(lastDay, 1, 7) FROM asked)
+  )`;
+
+/** `own`: the accounts on budget in `asked.currency`. */
+const ownAccounts = `
+  own (id) AS MATERIALIZED (SELECT id FROM accounts WHERE currency = (SELECT currency FROM asked) AND kind <> 'off-budget')`;
 
 /** Whether somebody has begun the notes. No parameters. */
 export const notesBegun = `SELECT EXISTS (SELECT 1 FROM notes WHERE id = 'budget') AS begun`;
@@ -59,9 +76,9 @@ export interface AccountRow {
 /** All accounts with their balances, closed ones last. No parameters. */
 export const accountsWithBalances = `
   SELECT account.id, account.name, account.kind, account.currency, account.openingMinor, account.closed,
-         account.openingMinor + coalesce(sum(entry.amountMinor), 0) AS balanceMinor, count(entry.id) AS entryCount
-  FROM accounts AS account LEFT JOIN entries AS entry ON entry.accountId = account.id
-  GROUP BY account.id
+         account.openingMinor + coalesce(moved.totalMinor, 0) AS balanceMinor, coalesce(moved.entryCount, 0) AS entryCount
+  FROM accounts AS account
+    LEFT JOIN (SELECT accountId, sum(amountMinor) AS totalMinor, count(*) AS entryCount FROM entries GROUP BY accountId) AS moved ON moved.accountId = account.id
   ORDER BY account.closed, account.createdAtMs, account.id`;
 
 export interface CategoryRow {
@@ -388,20 +405,18 @@ export interface ActivityRow {
   readonly changeMinor: number | bigint;
 }
 
-/** What moved in each category, month by month. Parameters: last month, currency, currency again, last month again. */
+/** What moved in each category, month by month. Parameters: currency, last month. */
 export const activityByMonth = `
-  WITH RECURSIVE ${knownMonths}, part (${lineColumns}) AS (${partLines}),
+  WITH RECURSIVE asked (currency, lastMonth) AS (VALUES (?, ?)), ${knownMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
   moved (month, categoryId, changeMinor) AS (
     SELECT known.month, category.id,
-           (SELECT sum(amountMinor) FROM entries
-            WHERE categoryId IS category.id AND date BETWEEN known.month || '-01' AND known.month || '-31'
-              AND accountId NOT IN (SELECT id FROM accounts WHERE currency <> ? OR kind = 'off-budget'))
-    FROM known, (SELECT id FROM categories UNION ALL SELECT NULL) AS category
+           (SELECT sum(amountMinor) FROM entries WHERE categoryId IS category.id AND accountId = own.id AND date BETWEEN known.month || '-01' AND known.month || '-31')
+    FROM known, own, (SELECT id FROM categories UNION ALL SELECT NULL) AS category
     UNION ALL
-    SELECT substr(date, 1, 7), categoryId, amountMinor FROM part WHERE currency = ?
+    SELECT substr(part.date, 1, 7), part.categoryId, part.amountMinor FROM part, asked WHERE part.currency = asked.currency
   )
   SELECT month, categoryId, sum(changeMinor) AS changeMinor
-  FROM moved WHERE month <= ?
+  FROM moved WHERE month <= (SELECT lastMonth FROM asked)
   GROUP BY month, categoryId
   HAVING sum(changeMinor) IS NOT NULL`;
 
@@ -435,14 +450,34 @@ export interface SpendingRow {
   readonly spentMinor: number | bigint;
 }
 
+/**
+ * What each category got in each month, and what came and went without one, as the table `moved`, with the side that it counts on. The sums of categories are
+ * ranges of an index; only entries without a category are looked at one by one.
+ */
+const movedByMonth = `
+  asked (currency, firstDay, lastDay) AS (VALUES (?, ?, ?)), ${askedMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
+  moved (month, side, categoryId, changeMinor) AS (
+    SELECT period.month, category.kind, category.id,
+           (SELECT sum(amountMinor) FROM entries
+            WHERE categoryId = category.id AND accountId = own.id AND date BETWEEN max(period.month || '-01', asked.firstDay) AND min(period.month || '-31', asked.lastDay))
+    FROM asked, period, own, categories AS category
+    UNION ALL
+    SELECT substr(entry.date, 1, 7), CASE WHEN entry.amountMinor < 0 THEN 'spending' ELSE 'income' END, NULL, entry.amountMinor
+    FROM asked, own, entries AS entry
+    WHERE entry.categoryId IS NULL AND entry.accountId = own.id AND entry.date BETWEEN asked.firstDay AND asked.lastDay AND entry.transferId IS NULL
+    UNION ALL
+    SELECT substr(line.date, 1, 7), ${sideOfLine}, line.categoryId, line.amountMinor
+    FROM asked, part AS line LEFT JOIN categories AS category ON category.id = line.categoryId
+    WHERE line.currency = asked.currency AND line.date BETWEEN asked.firstDay AND asked.lastDay
+  )`;
+
 /** Spending by month and category. Parameters: currency, first day, last day. */
 export const spendingByMonth = `
-  WITH ${budgetLines}
-  SELECT substr(line.date, 1, 7) AS month, line.categoryId, -sum(line.amountMinor) AS spentMinor
-  FROM line LEFT JOIN categories AS category ON category.id = line.categoryId
-  WHERE line.currency = ? AND line.date BETWEEN ? AND ? AND ${sideOfLine} = 'spending'
-  GROUP BY month, line.categoryId
-  HAVING line.categoryId IS NOT NULL OR spentMinor <> 0`;
+  WITH RECURSIVE ${movedByMonth}
+  SELECT month, categoryId, -sum(changeMinor) AS spentMinor
+  FROM moved WHERE side = 'spending'
+  GROUP BY month, categoryId
+  HAVING CASE WHEN categoryId IS NULL THEN sum(changeMinor) <> 0 ELSE sum(changeMinor) IS NOT NULL END`;
 
 export interface CashFlowRow {
   /** `YYYY-MM`. */
@@ -454,29 +489,34 @@ export interface CashFlowRow {
 
 /** Income and spending by month. Parameters: currency, first day, last day. */
 export const cashFlowByMonth = `
-  WITH ${budgetLines}
-  SELECT substr(line.date, 1, 7) AS month, ${sideOfLine} AS side, sum(line.amountMinor) AS changeMinor
-  FROM line LEFT JOIN categories AS category ON category.id = line.categoryId
-  WHERE line.currency = ? AND line.date BETWEEN ? AND ? AND side IS NOT NULL
-  GROUP BY month, side`;
+  WITH RECURSIVE ${movedByMonth}
+  SELECT month, side, sum(changeMinor) AS changeMinor
+  FROM moved WHERE side IS NOT NULL
+  GROUP BY month, side
+  HAVING sum(changeMinor) IS NOT NULL`;
 
 export interface AccountChangeRow {
   readonly accountId: string;
   readonly name: string;
-  readonly openingMinor: number;
+  /** What it held before the first day. */
+  readonly beforeMinor: number | bigint;
   /** `YYYY-MM`. */
   readonly month: string;
   readonly changeMinor: number | bigint;
 }
 
-/** What moved in each account, month by month from the first entry of all, with what it began with. Parameters: last month, currency, last month again. */
+/** What moved in each account, month by month, with what it began with. All that was before is one sum for each account. Parameters: currency, first day, last day. */
 export const changeOfAccountsByMonth = `
-  WITH RECURSIVE ${knownMonths}
-  SELECT account.id AS accountId, account.name, account.openingMinor, known.month,
-         coalesce((SELECT sum(amountMinor) FROM entries WHERE accountId = account.id AND date BETWEEN known.month || '-01' AND known.month || '-31'), 0) AS changeMinor
-  FROM accounts AS account, known
-  WHERE account.currency = ? AND known.month <= ?
-  ORDER BY account.createdAtMs, account.id, known.month`;
+  WITH RECURSIVE asked (currency, firstDay, lastDay) AS (VALUES (?, ?, ?)), ${askedMonths},
+  begun AS MATERIALIZED (
+    SELECT account.id, account.name, account.createdAtMs,
+           account.openingMinor + coalesce((SELECT sum(amountMinor) FROM entries WHERE accountId = account.id AND date < asked.firstDay), 0) AS beforeMinor
+    FROM asked JOIN accounts AS account ON account.currency = asked.currency
+  )
+  SELECT begun.id AS accountId, begun.name, begun.beforeMinor, period.month,
+         coalesce((SELECT sum(amountMinor) FROM entries WHERE accountId = begun.id AND date BETWEEN period.month || '-01' AND period.month || '-31'), 0) AS changeMinor
+  FROM begun, period
+  ORDER BY begun.createdAtMs, begun.id, period.month`;
 
 export interface ReportedEntryRow {
   readonly id: string;

@@ -8,7 +8,6 @@ import {
   accountsWithBalances,
   categoriesByName,
   clearedOfAccount,
-  frequentPayees,
   ledgerIds,
   ledgerTotals,
   partsOfEntry,
@@ -20,7 +19,6 @@ import {
   type LedgerRow,
   type LedgerTotalsRow,
   type PartRow,
-  type PayeeRow,
 } from '../queries.ts';
 import { ReconcileBar } from '../reconcile/reconcile-bar.tsx';
 import { suggestFor } from '../rules/suggest.ts';
@@ -86,8 +84,6 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const totalsOf = ledgerTotals(account.id, filter);
   const totals = useSteadyQuery<LedgerTotalsRow>(totalsOf.sql, totalsOf.params);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
-  const { rows: payeeRows } = useQuery<PayeeRow>(frequentPayees);
-  const payees = useMemo(() => payeeRows.map((row) => row.payee), [payeeRows]);
   const otherAccounts = useMemo(() => accounts.filter((candidate) => candidate.id !== account.id && (candidate.closed === 0 || candidate.id === edited?.entry.otherAccountId)), [account.id, accounts, edited]);
   const found = totals.rows[0];
   const offBudget = account.kind === 'off-budget';
@@ -175,7 +171,6 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
             account={account}
             otherAccounts={otherAccounts}
             categories={categories}
-            payees={payees}
             suggest={(subject) => suggestFor(client, subject)}
             onSave={(result: FormResult) => save(() => saveNew(client, account, result), result.kind === 'transfer' ? 'Transfer added.' : 'Entry added.', leaveNewEntry)}
             onCancel={leaveNewEntry}
@@ -207,7 +202,6 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                 account={account}
                 otherAccounts={otherAccounts}
                 categories={categories}
-                payees={payees}
                 onSave={(result) => save(() => saveChanged(client, edited, result), 'Entry changed.', () => leaveRow(edited.entry))}
                 onCancel={() => leaveRow(edited.entry)}
                 onDelete={() => {
@@ -233,7 +227,6 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           ids={[...selected]}
           foundCount={found?.entryCount ?? 0}
           categories={categories}
-          payees={payees}
           offBudget={offBudget}
           onSelectAll={selectAll}
           onClear={() => setSelected(new Set())}

@@ -13,6 +13,7 @@ import type { TransferFields } from '../transfers/actions.ts';
 import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { EntryFields } from './actions.ts';
 import { CategorySelect } from './category-select.tsx';
+import { PayeeList } from './payee-list.tsx';
 
 /** What a person made of the form. */
 export type FormResult =
@@ -27,7 +28,6 @@ export interface EntryFormProps {
   /** To transfer to. */
   readonly otherAccounts: readonly AccountRow[];
   readonly categories: readonly CategoryRow[];
-  readonly payees: readonly string[];
   /** What is known of such an entry from rules and from the payee's last one. Asked for new entries. */
   readonly suggest?: (subject: RuleSubject) => Promise<RuleOutcome>;
   readonly onSave: (result: FormResult) => void;
@@ -38,7 +38,7 @@ export interface EntryFormProps {
 }
 
 /** The fields of a ledger entry: for a new one, and in place of one that is being changed. Enter saves, Escape leaves. */
-export function EntryForm({ entry, parts: savedParts = [], account, otherAccounts, categories, payees, suggest, onSave, onCancel, onDelete, onUnlock }: EntryFormProps): ReactNode {
+export function EntryForm({ entry, parts: savedParts = [], account, otherAccounts, categories, suggest, onSave, onCancel, onDelete, onUnlock }: EntryFormProps): ReactNode {
   const id = useId();
   const { currency } = account;
   const mark = decimalMarkOf(locale);
@@ -150,11 +150,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
           <label className="wide">
             Payee
             <input value={payee} onChange={(event) => setPayee(event.target.value)} onBlur={askForSuggestion} list={`${id}-payees`} autoComplete="off" autoFocus />
-            <datalist id={`${id}-payees`}>
-              {payees.map((known) => (
-                <option key={known} value={known} />
-              ))}
-            </datalist>
+            <PayeeList id={`${id}-payees`} />
           </label>
         )}
         {takesCategory && (

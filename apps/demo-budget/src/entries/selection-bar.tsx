@@ -4,19 +4,19 @@ import type { CategoryRow } from '../queries.ts';
 import { useAction } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { deleteEntries, setCategory, setCleared, setPayee } from './actions.ts';
+import { PayeeList } from './payee-list.tsx';
 
 export interface SelectionBarProps {
   readonly ids: readonly string[];
   readonly foundCount: number;
   readonly categories: readonly CategoryRow[];
-  readonly payees: readonly string[];
   readonly offBudget: boolean;
   readonly onSelectAll: () => void;
   readonly onClear: () => void;
 }
 
 /** What can be done with several entries at once. Each is one transaction, so one undo takes it back. */
-export function SelectionBar({ ids, foundCount, categories, payees, offBudget, onSelectAll, onClear }: SelectionBarProps): ReactNode {
+export function SelectionBar({ ids, foundCount, categories, offBudget, onSelectAll, onClear }: SelectionBarProps): ReactNode {
   const client = useClient();
   const run = useAction();
   const [payee, setPayeeText] = useState<string | null>(null);
@@ -55,11 +55,7 @@ export function SelectionBar({ ids, foundCount, categories, payees, offBudget, o
       ) : (
         <form onSubmit={rename} className="selection-payee">
           <input aria-label="Payee for the selected" value={payee} onChange={(event) => setPayeeText(event.target.value)} list="selection-payees" autoFocus autoComplete="off" />
-          <datalist id="selection-payees">
-            {payees.map((known) => (
-              <option key={known} value={known} />
-            ))}
-          </datalist>
+          <PayeeList id="selection-payees" />
           <button type="submit">Set</button>
         </form>
       )}

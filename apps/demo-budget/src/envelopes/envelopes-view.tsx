@@ -59,7 +59,7 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
   const mayWrite = useMayWrite();
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, month]);
-  const activity = useSteadyQuery<ActivityRow>(activityByMonth, [month, currency, currency, month]);
+  const activity = useSteadyQuery<ActivityRow>(activityByMonth, [currency, month]);
   const { rows: goals } = useQuery<GoalRow>(goalsInCurrency, [currency]);
   // One form at a time, below the row that it belongs to.
   const [opened, setOpened] = useState<{ readonly form: 'move' | 'goal'; readonly categoryId: string } | null>(null);

@@ -29,7 +29,7 @@ function plan(month: string): MonthBudget {
     month,
     categories: writer.rows<CategoryRow>(categoriesByName),
     assigned: writer.rows<AssignedRow>(assignedByMonth, ['EUR', month]),
-    activity: writer.rows<ActivityRow>(activityByMonth, [month, 'EUR', 'EUR', month]),
+    activity: writer.rows<ActivityRow>(activityByMonth, ['EUR', month]),
     openingMinor: 10_000n,
   });
 }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry } from '../entries/actions.ts';
-import { cashFlowByMonth, changeOfAccountsByMonth, currenciesOfAccounts, noCategory, reportedEntries, spanOfEntries, spendingByMonth, type ReportedEntryRow } from '../queries.ts';
+import { cashFlowByMonth, changeOfAccountsByMonth, currenciesOfAccounts, noCategory, reportedEntries, spanOfEntries, spendingByMonth, type AccountChangeRow, type ReportedEntryRow } from '../queries.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 
 let writer: MemoryWriter;
@@ -80,14 +80,12 @@ describe('splits and transfers', () => {
 });
 
 describe('the changes of accounts', () => {
-  it('begin with the first entry of all, however far back, and name accounts without any', async () => {
+  it('begin with what was there before the first day, and name accounts without any', async () => {
     const empty = await addAccount(writer, { name: 'Empty', kind: 'savings', currency: 'EUR', openingMinor: 5 });
-    const rows = writer.rows<{ accountId: string; month: string; changeMinor: number }>(changeOfAccountsByMonth, ['2025-01', 'EUR', '2025-01']);
-    expect(rows.map(({ accountId, month, changeMinor }) => [accountId, month, changeMinor])).toEqual([
-      [giro, '2024-12', -100],
-      [giro, '2025-01', -4_560],
-      [empty, '2024-12', 0],
-      [empty, '2025-01', 0],
+    const rows = writer.rows<AccountChangeRow>(changeOfAccountsByMonth, january);
+    expect(rows.map(({ accountId, beforeMinor, month, changeMinor }) => [accountId, beforeMinor, month, changeMinor])).toEqual([
+      [giro, 900, '2025-01', -4_560],
+      [empty, 5, '2025-01', 0],
     ]);
   });
 });

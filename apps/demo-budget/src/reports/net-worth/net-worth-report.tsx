@@ -18,7 +18,8 @@ import { netWorth, netWorthColumns } from './net-worth.ts';
 /** What all accounts held together at the end of each month. */
 export function NetWorthReport({ budget, currency, period }: ReportProps): ReactNode {
   const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
-  const { rows, loading } = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [period.last, currency, period.last]);
+  const days = daysOf(period);
+  const { rows, loading } = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [currency, days.first, days.last]);
   const worth = useMemo(() => netWorth(rows, months), [months, rows]);
   const columns = useMemo(() => netWorthColumns(worth.months), [worth.months]);
   const [month, setMonth] = useState<string | null>(null);

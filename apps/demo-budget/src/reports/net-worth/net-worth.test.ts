@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { netWorth } from './net-worth.ts';
 
 describe('net worth', () => {
-  const giro = { accountId: 'giro', name: 'Giro', openingMinor: 10_000 };
-  const card = { accountId: 'card', name: 'Card', openingMinor: 0 };
+  const giro = { accountId: 'giro', name: 'Giro', beforeMinor: 10_000 };
+  const card = { accountId: 'card', name: 'Card', beforeMinor: 0 };
   const rows = [
     { ...giro, month: '2024-11', changeMinor: -2_000 },
     { ...giro, month: '2025-01', changeMinor: 500 },
     { ...card, month: '2025-02', changeMinor: -3_000 },
-    { accountId: 'new', name: 'New', openingMinor: 7, month: '2024-11', changeMinor: 0 },
+    { accountId: 'new', name: 'New', beforeMinor: 7, month: '2024-11', changeMinor: 0 },
   ];
 
   it('carries balances on from before the period and over months without entries, and keeps what is owed apart', () => {

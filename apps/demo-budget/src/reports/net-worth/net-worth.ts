@@ -26,8 +26,8 @@ export interface NetWorth {
 }
 
 /**
- * Adds up what moved in each account from its opening balance on.
- * @param rows by account, and by month within it; months before the first of `months` count for what the account began with.
+ * Adds up what moved in each account from what it held before.
+ * @param rows by account, and by month within it.
  */
 export function netWorth(rows: readonly AccountChangeRow[], months: readonly string[]): NetWorth {
   const accounts = [...Map.groupBy(rows, (row) => row.accountId).values()].map((changes) => ({ ...identityOf(changes), balances: balancesAtEndOf(months, changes) }));
@@ -64,7 +64,7 @@ function identityOf([first]: readonly AccountChangeRow[]): { readonly accountId:
 }
 
 function balancesAtEndOf(months: readonly string[], changes: readonly AccountChangeRow[]): bigint[] {
-  let balanceMinor = BigInt(changes[0]?.openingMinor ?? 0);
+  let balanceMinor = BigInt(changes[0]?.beforeMinor ?? 0);
   let next = 0;
   return months.map((month) => {
     for (; next < changes.length && (changes[next]?.month ?? month) <= month; next += 1) balanceMinor += BigInt(changes[next]?.changeMinor ?? 0);
