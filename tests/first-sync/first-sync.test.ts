@@ -104,6 +104,13 @@ describe('a first sync', () => {
     expect(await firstSync(options(medium))).toBe(false);
   });
 
+  it('of an app with search indexes, which the server’s schema names too, has them filled', async () => {
+    await fillServer();
+    const medium = memoryMedium();
+    expect(await firstSync(options(medium))).toBe(true);
+    await opened(medium, (database) => expect(database.connection.rows("SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'cash')")).toEqual([['Cash']]));
+  });
+
   it('goes on where the download was cut', async () => {
     await fillServer();
     const line = cutting(3, 1_000);

@@ -1,4 +1,4 @@
-import { buildSchema, columnIdOf, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, tableIdOf, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, columnIdOf, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, DEFAULT_TOKENIZE, tableIdOf, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '@rockpool/shared';
 
 export function column(name: string, type: ColumnType, options: Partial<ColumnSchema> = {}): ColumnSchema {
   return { id: columnIdOf(name), name, type, notNull: false, defaultSql: null, generated: null, ...options };
@@ -10,7 +10,11 @@ export function table(name: string, columns: readonly ColumnSchema[], options: P
 
 const id: ColumnSchema = column('id', 'text', { notNull: true });
 
-export const ACCOUNTS: TableSchema = table('accounts', [id, column('name', 'text', { notNull: true }), column('rank', 'integer')], { uniques: [['name']] });
+export const ACCOUNTS: TableSchema = table('accounts', [id, column('name', 'text', { notNull: true }), column('rank', 'integer')], {
+  uniques: [['name']],
+  // Devices have it; a server takes no notice.
+  searchIndexes: [{ name: 'accounts_search', columns: ['name'], tokenize: DEFAULT_TOKENIZE }],
+});
 
 export const ENTRIES: TableSchema = table(
   'entries',

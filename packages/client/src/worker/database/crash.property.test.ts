@@ -151,6 +151,8 @@ it('a full disk fails the write with storage-full, keeps what was there, and wor
       }
       disk.fault = undefined;
       expectIntactChain(database);
+      // Of search indexes too.
+      expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
       await close();
     }),
     { numRuns: 50 },

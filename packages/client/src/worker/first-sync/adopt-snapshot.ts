@@ -1,4 +1,4 @@
-import { buildSchema, decodeSchema, encodeSchema, RockpoolError, syncedTables, type Schema } from '@rockpool/shared';
+import { buildSchema, decodeSchema, encodeSchema, RockpoolError, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
 import { INTERNAL_DDL, STORAGE_FORMAT } from '../database/internal-tables.ts';
 import { Meta } from '../database/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -7,7 +7,7 @@ const SITE_ID_BYTES = 16;
 
 /**
  * Makes a database of this device of a snapshot's file, which has the synced tables, the system tables and the states of documents: adds the internal tables,
- * and sets the cursor to where the snapshot was made. Local tables and plain indexes come when the database is opened, like those of a newer schema.
+ * and sets the cursor to where the snapshot was made. Local tables, plain indexes and search indexes come when the database is opened, like those of a newer schema.
  * Throws `schema-mismatch` for rows of another schema.
  */
 export function adoptSnapshot(connection: Connection, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
@@ -21,10 +21,14 @@ export function adoptSnapshot(connection: Connection, schema: Schema, randomByte
   const meta = new Meta(connection);
   meta.set('storage_format', STORAGE_FORMAT);
   meta.set('site_id', randomBytes(SITE_ID_BYTES));
-  meta.set('schema_json', encodeSchema(buildSchema(syncedTables(stored))));
+  meta.set('schema_json', encodeSchema(buildSchema(syncedTables(stored).map(withoutSearchIndexes))));
   meta.set('schema_hash', stored.hash);
   meta.set('log_epoch', epoch);
   meta.set('cursor', watermark);
   meta.set('cursor_link', link);
   connection.exec('COMMIT');
+}
+
+function withoutSearchIndexes({ searchIndexes: _, ...table }: TableSchema): TableSchema {
+  return table;
 }

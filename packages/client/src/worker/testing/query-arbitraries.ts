@@ -52,6 +52,11 @@ export const QUERIES: Arbitrary<SqlStatement> = fc.oneof(
   fc.constant(query('SELECT id, amount FROM account ORDER BY id LIMIT 2')),
   fc.constant(query('SELECT id, amount FROM account ORDER BY id DESC LIMIT 2')),
   fc.constant(query('SELECT amount, id FROM account ORDER BY id LIMIT 1 OFFSET 1')),
+  ID.map((v) => query('SELECT id FROM entry WHERE rowid IN (SELECT rowid FROM entry_search WHERE entry_search MATCH ?)', v)),
+  ID.map((v) => query('SELECT count(*) FROM entry_search WHERE entry_search MATCH ?', v)),
+  ID.map((v) => query('SELECT e.id, e.account_id FROM entry_search JOIN entry e ON e.rowid = entry_search.rowid WHERE entry_search MATCH ? ORDER BY rank, e.id', v)),
+  fc.tuple(VALUE, ID).map(([v, w]) => query('SELECT id, account_id FROM entry WHERE account_id >= ? AND rowid IN (SELECT rowid FROM entry_search WHERE entry_search MATCH ?) ORDER BY account_id LIMIT 1', v, w)),
+  fc.tuple(ID, ID).map(([v, w]) => query('SELECT a.id FROM account a WHERE a.id = ? AND EXISTS (SELECT 1 FROM entry_search WHERE entry_search MATCH ?)', v, w)),
 );
 
 export const WRITES: Arbitrary<SqlStatement> = fc.oneof(

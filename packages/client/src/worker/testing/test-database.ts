@@ -1,4 +1,4 @@
-import { buildSchema, type RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, DEFAULT_TOKENIZE, type RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/vfs-opfs';
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../database/open-database.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
@@ -14,6 +14,7 @@ export const account: TableSchema = testTable('account', { id: 'text not null', 
 export const entry: TableSchema = testTable('entry', { id: 'text not null', account_id: 'text', note: 'text' }, {
   foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'cascade' }],
   indexes: [{ name: 'entry_account', unique: false, expressions: ['"account_id"'], whereSql: null }],
+  searchIndexes: [{ name: 'entry_search', columns: ['note'], tokenize: DEFAULT_TOKENIZE }],
 });
 export const priced: TableSchema = testTable('priced', { id: 'text not null', net: 'integer', gross: 'integer as net*2 stored' }, {
   indexes: [{ name: 'priced_gross', unique: false, expressions: ['"gross"'], whereSql: null }],
