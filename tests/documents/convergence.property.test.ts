@@ -3,14 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, RockpoolError, type CellValue, type TableSchema } from '../../packages/shared/src/index.ts';
-import { canonicalJson, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, documentColumns, RockpoolError, type CellValue, type DocumentRule, type TableSchema } from '../../packages/shared/src/index.ts';
+import { canonicalJson, createDocument, documentText, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import { documentStateHash } from '../../packages/shared/src/testing/document-state-hash.ts';
 import { json } from '../../packages/shared/src/testing/json-arbitraries.ts';
+import { plainYjs } from '../../packages/shared/src/testing/plain-yjs.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/index.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { Device } from './device.ts';
 import { documentStates, type AskForValue } from './document-states.ts';
+import { OpenPages } from './open-pages.ts';
 
 const schema = buildSchema([
   sampleTable('page', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('title', 'text'), sampleColumn('content', 'text')], {
@@ -61,6 +64,8 @@ function device(number: number): Device {
 
 type Step =
   | { readonly act: 'create' | 'replace'; readonly by: number; readonly page: string; readonly content: JsonValue | null }
+  /** In the Y.Doc of a page that has it open. */
+  | { readonly act: 'type'; readonly by: number; readonly page: string; readonly content: JsonValue }
   | { readonly act: 'title'; readonly by: number; readonly page: string; readonly title: string; readonly content: JsonValue }
   | { readonly act: 'delete' | 'meet'; readonly by: number; readonly page: string };
 
@@ -76,6 +81,7 @@ function steps(devices: number, content: fc.Arbitrary<JsonValue> = json): fc.Arb
     fc.oneof(
       { arbitrary: step('create', { content: fc.option(content) }), weight: 2 },
       { arbitrary: step('replace', { content: fc.option(content, { freq: 20 }) }), weight: 8 },
+      { arbitrary: step('type', { content }), weight: 6 },
       // Titles are unique: some of these are refused by the server, and what was edited after them depends on them.
       { arbitrary: step('title', { title: fc.constantFrom('one', 'two'), content }), weight: 3 },
       { arbitrary: step('delete'), weight: 1 },
@@ -85,7 +91,7 @@ function steps(devices: number, content: fc.Arbitrary<JsonValue> = json): fc.Arb
   );
 }
 
-function perform(subject: Device, step: Step): void {
+function perform(subject: Device, step: Exclude<Step, { act: 'type' }>): void {
   try {
     if (step.act === 'create') subject.write(['INSERT INTO page (id, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = excluded.content', step.page, text(step.content)]);
     else if (step.act === 'replace') subject.write(['UPDATE page SET content = ? WHERE id = ?', text(step.content), step.page]);
@@ -104,14 +110,18 @@ async function runHistory(count: number, history: readonly Step[]): Promise<void
   void server.close();
   begin();
   const devices = Array.from({ length: count }, (_, index) => device(index + 1));
+  const pages = new OpenPages();
   for (const step of history) {
     const subject = devices[step.by] as Device;
     if (step.act === 'meet') await subject.meet();
+    else if (step.act === 'type') await pages.type(subject, step.page, step.content);
     else perform(subject, step);
+    await pages.follow(subject);
     for (const [, , content] of subject.rows(ROWS)) if (content !== null) expect(canonicalJson(JSON.parse(content as string) as JsonValue)).toBe(content);
   }
   // Twice: what is made anew after a rejection is sent with the next meeting.
   for (let round = 0; round < 4; round++) for (const subject of devices) await subject.meet();
+  for (const subject of devices) await pages.follow(subject);
   for (const subject of devices) {
     expect(subject.rows(ROWS)).toEqual(stored());
     expect(states((sql, ...params) => subject.database.connection.value(sql, ...params) as CellValue)).toBe(states((sql, ...params) => server.file.sql.get(sql, ...params)?.[0] as CellValue));
@@ -126,7 +136,7 @@ function states(ask: AskForValue): string {
   return documentStates(schema.tables[0] as TableSchema, server.file.sql.all('SELECT id FROM page ORDER BY id').map(([id]) => String(id)), ask);
 }
 
-describe('documents edited through SQL, offline and online', () => {
+describe('documents edited through SQL and in open pages, offline and online', () => {
   it('are the same everywhere for two devices', async () => {
     await fc.assert(fc.asyncProperty(steps(2), (history) => runHistory(2, history)), { numRuns: 25 });
   });
@@ -137,6 +147,45 @@ describe('documents edited through SQL, offline and online', () => {
 
   it('are the same everywhere where they are large, and nothing is left that no document stands on', async () => {
     await fc.assert(fc.asyncProperty(steps(3, large), (history) => runHistory(3, history)), { numRuns: 25 });
+  });
+
+  it('are what plain Yjs makes of the same edits, in whatever order it gets them', async () => {
+    const by = fc.nat({ max: 4 });
+    const page = fc.constant('p');
+    // NULL in its place would be another document.
+    const content = json.filter((value) => value !== null);
+    const step = fc.oneof(
+      fc.record({ act: fc.constant('replace' as const), by, page, content }),
+      fc.record({ act: fc.constant('type' as const), by, page, content }),
+      fc.record({ act: fc.constant('meet' as const), by, page }),
+    );
+    await fc.assert(
+      fc.asyncProperty(content, fc.array(step, { minLength: 3, maxLength: 25 }), async (start, history) => {
+        void server.close();
+        begin();
+        const devices = Array.from({ length: 5 }, (_, index) => device(index + 1));
+        const pages = new OpenPages();
+        devices[0]?.write(["INSERT INTO page (id, content) VALUES ('p', ?)", text(start)]);
+        for (const subject of devices) await subject.meet();
+        for (const done of history) {
+          const subject = devices[done.by] as Device;
+          if (done.act === 'meet') await subject.meet();
+          else if (done.act === 'type') await pages.type(subject, done.page, done.content);
+          else perform(subject, done);
+          await pages.follow(subject);
+        }
+        for (let round = 0; round < 2; round++) for (const subject of devices) await subject.meet();
+        const [rule] = documentColumns(schema.tables[0] as TableSchema).values();
+        const oracle = plainYjs(createDocument(start, rule as DocumentRule), devices.flatMap(({ sentEdits }) => sentEdits).reverse());
+        for (const subject of devices) {
+          expect(subject.rows('SELECT content FROM page')).toEqual([[documentText(oracle)]]);
+          expect(states((sql, ...params) => subject.database.connection.value(sql, ...params) as CellValue)).toBe(`p ${documentStateHash(oracle)}`);
+          subject.database.close();
+        }
+        expect(states((sql, ...params) => server.file.sql.get(sql, ...params)?.[0] as CellValue)).toBe(`p ${documentStateHash(oracle)}`);
+      }),
+      { numRuns: 25 },
+    );
   });
 
   it('keep what both wrote', async () => {

@@ -1,4 +1,8 @@
-import { decodeServerMessage, encodeMessage, PROTOCOL_VERSION, type RockpoolError, type Schema, type ServerMessage } from '../../packages/shared/src/index.ts';
+import { openDocument } from '../../packages/client/src/document/open-document.ts';
+import type { LiveDocument } from '../../packages/client/src/document/live-document.ts';
+import { toStatementResult } from '../../packages/client/src/rpc/statement-result.ts';
+import { decodeChangesetBody, decodeServerMessage, encodeMessage, PROTOCOL_VERSION, type Push, type RockpoolError, type Schema, type ServerMessage } from '../../packages/shared/src/index.ts';
+import { isDocumentEdit, type JsonValue } from '../../packages/shared/src/document/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
@@ -16,6 +20,10 @@ export class Device {
   /** What its messages have weighed. */
   sentBytes = 0;
   receivedBytes = 0;
+  /** Every edit of a document in them. */
+  readonly sentEdits: Uint8Array[] = [];
+  /** Pages that have a document open. */
+  private readonly followers = new Set<() => void>();
   private requests = 0;
 
   constructor(server: LiveDatabase, schema: Schema, siteId: Uint8Array) {
@@ -34,6 +42,34 @@ export class Device {
   /** The same, to be admitted whole or not at all. */
   writeWhole(...statements: readonly string[]): void {
     this.database.write({ id: `${this.requests++}`, statements: statements.map((sql) => ({ sql, params: [] })), action: { kind: 'atomic' } });
+  }
+
+  /** Opens a document of the first table as a page does. Rejects with `document-gone`. */
+  openDocument(key: string, column: string): Promise<LiveDocument<JsonValue>> {
+    const { database, followers } = this;
+    const [table] = database.schema.tables;
+    if (table === undefined) throw new Error('no table');
+    return openDocument<JsonValue>(
+      {
+        read: () => Promise.resolve(database.connection.value(`SELECT ${column} FROM ${table.name} WHERE id = ?`, key) ?? null),
+        follow: (listener) => {
+          followers.add(listener);
+          return () => followers.delete(listener);
+        },
+        change: (changeJson) => {
+          const { results } = database.write({ id: `${this.requests++}`, statements: [], action: { kind: 'change-document', table: table.name, key: [key], column, changeJson } });
+          const [row] = toStatementResult<{ text: string }>(results[0] as never).rows;
+          return Promise.resolve(row?.text ?? '');
+        },
+        presence: { set: () => undefined, others: { current: [], subscribe: () => () => undefined } },
+      },
+      { table, column },
+    );
+  }
+
+  /** Tells pages that something was committed. */
+  tellPages(): void {
+    for (const follower of this.followers) follower();
   }
 
   rows(sql: string): readonly (readonly unknown[])[] {
@@ -76,6 +112,7 @@ export class Device {
     this.takeAll(inbox);
     for (let sent = position.decidedUpTo, batch = sends ? sync.nextPush(sent, 256 * 1024) : null; batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
       sent = batch.changesets.at(-1)?.sequence ?? sent;
+      this.sentEdits.push(...editsOf(batch));
       this.sentBytes += encodeMessage({ type: 'push', ...batch }).length;
       server.push(subscriber, { type: 'push', ...batch }, { principal: subscriber.site, receivedMs: NOW_MS }, (refusal) => (failure = refusal));
     }
@@ -92,4 +129,8 @@ export class Device {
       else if (message.type === 'delivery') this.sync.applyDelivery(message);
     }
   }
+}
+
+function editsOf({ changesets }: Pick<Push, 'changesets'>): Uint8Array[] {
+  return changesets.flatMap(({ body }) => decodeChangesetBody(body).groups).flatMap(({ values }) => values.flat()).filter((value) => isDocumentEdit(value)) as Uint8Array[];
 }

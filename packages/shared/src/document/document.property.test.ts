@@ -1,24 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import * as Y from 'yjs';
 import { documentStateHash } from '../testing/document-state-hash.ts';
 import { json } from '../testing/json-arbitraries.ts';
+import { plainYjs } from '../testing/plain-yjs.ts';
 import { createDocument, documentText, editDocument, mergeEdit, mergeForeignEdit } from './document.ts';
-import { decodeDocumentCell, encodeDocumentCell, type DocumentCell } from './document-cell.ts';
 import { DEFAULT_DOCUMENT_RULE, type DocumentRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 
 const RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', '*.body', '*'] };
 const SITES = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
-
-/** The oracle: Yjs itself puts the edits together, the last one first, and keeps what has no predecessor until that comes. */
-function plainYjs(start: Uint8Array, edits: readonly Uint8Array[]): Uint8Array {
-  const doc = new Y.Doc();
-  const { documentId, update } = decodeDocumentCell(start) as Extract<DocumentCell, { kind: 'state' }>;
-  Y.applyUpdate(doc, update);
-  for (const edit of edits) Y.applyUpdate(doc, (decodeDocumentCell(edit) as Extract<DocumentCell, { kind: 'edit' }>).update);
-  return encodeDocumentCell({ kind: 'state', documentId, update: Y.encodeStateAsUpdate(doc) });
-}
 
 describe('a document', () => {
   it('is the same wherever it is made from the same content', () => {

@@ -1,0 +1,56 @@
+import { expect } from 'vitest';
+import { RockpoolError } from '../../packages/shared/src/index.ts';
+import { canonicalJson, rootValue, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import type { LiveDocument } from '../../packages/client/src/document/live-document.ts';
+import type { Device } from './device.ts';
+
+type Open = LiveDocument<JsonValue>;
+
+/** The pages of some devices: each document that somebody typed in stays open there, until its row goes. */
+export class OpenPages {
+  private readonly open = new Map<Device, Map<string, Open>>();
+
+  /** Edits a document in its Y.Doc, with what Yjs offers. Nothing where there is none. */
+  async type(device: Device, key: string, content: JsonValue): Promise<void> {
+    const page = await this.page(device, key);
+    if (page === null) return;
+    const root = rootValue(page.doc);
+    if (typeof root === 'object' && root !== null && 'toDelta' in root) root.insert(0, 'typed ');
+    else page.change(() => content);
+    await this.settle(device, key, page);
+  }
+
+  /** Has the pages of a device take what was committed there; each then shows what stands in its column. */
+  async follow(device: Device): Promise<void> {
+    device.tellPages();
+    for (const [key, page] of this.pagesOf(device)) await this.settle(device, key, page);
+  }
+
+  private async settle(device: Device, key: string, page: Open): Promise<void> {
+    await page.saved().catch((error: unknown) => {
+      if (!(error instanceof RockpoolError) || error.code !== 'document-gone') throw error;
+    });
+    const stored = device.database.connection.value('SELECT content FROM page WHERE id = ?', key) ?? null;
+    expect(page.value === null && page.state === 'gone' ? null : canonicalJson(page.value)).toBe(stored);
+    if (page.state !== 'open') this.pagesOf(device).delete(key);
+  }
+
+  private async page(device: Device, key: string): Promise<Open | null> {
+    const known = this.pagesOf(device).get(key);
+    if (known !== undefined) return known;
+    try {
+      const page = await device.openDocument(key, 'content');
+      this.pagesOf(device).set(key, page);
+      return page;
+    } catch (error) {
+      if (error instanceof RockpoolError && error.code === 'document-gone') return null;
+      throw error;
+    }
+  }
+
+  private pagesOf(device: Device): Map<string, Open> {
+    const pages = this.open.get(device) ?? new Map<string, Open>();
+    this.open.set(device, pages);
+    return pages;
+  }
+}
