@@ -42,6 +42,14 @@ describe('the medium of an app that wants what lasts', () => {
     await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-ephemeral' });
   });
 
+  it('does not start IndexedDB up for a database that is among the files', async () => {
+    const media = createMedia();
+    await create(media.medium('opfs'), 'budget');
+    const asked: Persistence[] = [];
+    expect(await chosen({ ...media, medium: (persistence) => (asked.push(persistence), media.medium(persistence)) })).toBe('opfs');
+    expect(asked).toEqual(['opfs']);
+  });
+
   it('stays IndexedDB for a database that is there already, unless files have it too', async () => {
     const media = createMedia();
     await create(media.medium('indexeddb'), 'budget');

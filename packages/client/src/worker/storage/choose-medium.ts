@@ -37,11 +37,11 @@ export async function chooseMedium(choice: PersistenceChoice, name: string, medi
 }
 
 async function staysInIndexedDb(persistence: Persistence, medium: Medium, name: string, media: Media): Promise<ChosenMedium | null> {
-  if (persistence === 'indexeddb') return null;
+  // Where it is among the files already, as it mostly is, IndexedDB is not asked: starting that up would keep the database from opening.
+  if (persistence === 'indexeddb' || (await listStorages(medium)).includes(name)) return null;
   const indexedDb = media.medium('indexeddb');
   if ((await indexedDb.missing()).length > 0) return null;
-  const [files, stored] = await Promise.all([listStorages(medium), listStorages(indexedDb)]);
-  return !files.includes(name) && stored.includes(name) ? { persistence: 'indexeddb', medium: indexedDb } : null;
+  return (await listStorages(indexedDb)).includes(name) ? { persistence: 'indexeddb', medium: indexedDb } : null;
 }
 
 const BROWSER_MEDIA: Media = {
