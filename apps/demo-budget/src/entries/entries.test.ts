@@ -53,6 +53,14 @@ describe('the ledger', () => {
     expect(ledger({ text: '%' })).toEqual([]);
   });
 
+  it('finds entries that have every word typed, by beginnings, whatever case and accents, and whatever else is typed', async () => {
+    await addEntry(writer, accountId, { ...coffee, payee: 'Café Heron', notes: 'two cups' });
+    await addEntry(writer, accountId, { ...coffee, payee: 'Heron Books' });
+    const found = (text: string): string[] => ledger({ text }).map((row) => row.payee).toSorted();
+    expect([found('heron'), found('HER cafe'), found('cup her'), found('eron'), found('heron rent')]).toEqual([['Café Heron', 'Heron Books'], ['Café Heron'], ['Café Heron'], [], []]);
+    expect(['"', '-', 'her"', 'heron)', '(', "heron' OR 1"].map((text) => found(text).length)).toEqual([0, 0, 2, 2, 0, 0]);
+  });
+
   it('is narrowed by category, state and days, and counts what is found', async () => {
     const first = await addEntry(writer, accountId, { ...coffee, date: '2025-02-01', categoryId: 'starter-leisure' });
     await addEntry(writer, accountId, { ...coffee, date: '2025-02-02' });

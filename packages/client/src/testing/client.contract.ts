@@ -4,13 +4,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions, LiveQuery, Persistence, SqlStatement, SyncOptions, Transaction, Write } from '../client.ts';
 import { newId } from '../new-id.ts';
 import { defineSchema } from '../schema/define-schema.ts';
+import { searchIndex } from '../schema/search-index.ts';
+import { searchText } from '../search-text.ts';
 import { sql } from '../tab/sql.ts';
 import { freshName, until, type BrowserTab } from './browser-tabs.ts';
 
 const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull(), note: text() });
 const other = sqliteTable('other', { id: text().primaryKey() });
 const seat = sqliteTable('seat', { id: text().primaryKey(), number: integer().notNull().unique() });
-const schema = defineSchema({ entry, other, seat });
+const entrySearch = searchIndex(entry, { columns: [entry.note] });
+const schema = defineSchema({ entry, entrySearch, other, seat });
 
 export interface ContractOptions {
   readonly createClient: (options: ClientOptions) => Promise<Client>;
@@ -131,6 +134,24 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       else await insert(mine, 2);
       for (const { numbers } of views) await until(() => numbers().length === 2);
       for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
+    });
+
+    it('finds by a search index what any tab wrote and what came from the server, in live queries too', async () => {
+      const syncing = await syncWith(options, freshName());
+      const { mine, others } = await open({ sync: syncing });
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      const views = [mine, ...others].map((client) => client.live<Numbered>(sql`SELECT number FROM entry WHERE rowid IN (SELECT rowid FROM entry_search WHERE entry_search MATCH ${searchText('dro HER')}) ORDER BY number`));
+      for (const view of views) view.subscribe(() => undefined);
+      const all = async (...numbers: number[]): Promise<void> => {
+        for (const view of views) await until(() => JSON.stringify(view.current.rows.map(({ number }) => number)) === JSON.stringify(numbers));
+      };
+      await mine.execute(sql`INSERT INTO entry VALUES ('a', 1, 'The drowsy heron'), ('b', 2, 'A kingfisher')`);
+      await all(1);
+      await until(async () => (await numbersIn(elsewhere)).length === 2);
+      await elsewhere.execute(sql`UPDATE entry SET note = ${'Another drowsy héron'} WHERE id = 'b'`);
+      await all(1, 2);
+      await elsewhere.execute(sql`DELETE FROM entry WHERE id = 'a'`);
+      await all(2);
     });
 
     it('runs a batch whole or not at all', async () => {

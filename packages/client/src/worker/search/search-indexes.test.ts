@@ -181,6 +181,14 @@ describe('the index of a database that is there already', () => {
     await expect(reopened(medium, { schema: searched })).rejects.toMatchObject({ code: 'schema-incompatible', fields: { table: 'note' } });
   });
 
+  it('needs rows that have a rowid, which nothing gives another', async () => {
+    const table = { tag: '0000', sql: 'CREATE TABLE note (id text PRIMARY KEY NOT NULL, title text, body text, hits integer) WITHOUT ROWID' };
+    await expect(reopened(memoryMedium(), { schema: searched, migrations: [table] })).rejects.toMatchObject({ code: 'schema-incompatible', fields: { table: 'note' } });
+    const { database, close } = await reopened(memoryMedium(), { schema: searched });
+    expect(errorOf(() => write(database, 'VACUUM')).code).toBe('query-invalid');
+    await close();
+  });
+
   it('is made anew where it is damaged', async () => {
     const { database, close } = await reopened(memoryMedium(), { schema: searched });
     write(database, TWO_NOTES);
