@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { columnIdOf, DEFAULT_DOCUMENT_RULE, encodeKey, tableIdOf, type CellValue } from '@rockpool/shared';
-import { createDocument, editDocument, encodeDocumentCell, parseJson } from '@rockpool/shared/document';
+import { createDocument, encodeDocumentCell, isEditOf, parseJson } from '@rockpool/shared/document';
+import { DocumentAuthor } from '@rockpool/shared/testing';
 import { ownSite } from '../backend/own-site.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
@@ -44,11 +45,16 @@ export async function growDocument(overwrites: number, sessions: number): Promis
     await live.write(toBody([insert('pages', 'p', { content: encodeDocumentCell({ kind: 'content', json: text }) })]), 'ann', NOW_MS);
     const site = ownSite(live.file);
     let largest = 0;
+    let state: CellValue = createDocument(parseJson(text, RULE), RULE);
+    let author = new DocumentAuthor(state, RULE, site);
     for (let n = 1; n <= overwrites; n++) {
       text = contentAfter(n);
-      const { edit } = editDocument(readState() ?? createDocument(parseJson(contentAfter(0), RULE), RULE), parseJson(text, RULE), RULE, { site, generation: 1 + (n % sessions) });
+      const edit = author.edit(parseJson(text, RULE), 1 + (n % sessions));
       await live.write(toBody([update('pages', 'p', { content: edit })]), 'ann', NOW_MS + n);
-      largest = Math.max(largest, (readState() as Uint8Array).length);
+      state = readState();
+      largest = Math.max(largest, (state as Uint8Array).length);
+      // It was compacted, and goes on as another.
+      if (!isEditOf(state, edit)) author = new DocumentAuthor(state, RULE, site);
     }
     const stored = String(sql.get("SELECT content FROM pages WHERE id = 'p'")?.[0]);
     if (stored !== text) throw new Error('the document is not what was written last');
