@@ -35,6 +35,26 @@ test('a scheduled entry that two people enter, one of them offline, is entered o
   }
 });
 
+test('a transfer that comes again and again is entered on both sides', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Savings', currency: 'EUR', kind: 'Savings' });
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await goTo(page, 'Scheduled');
+  await page.getByRole('button', { name: 'New scheduled entry' }).click();
+  const form = page.getByRole('form', { name: 'New scheduled entry' });
+  await form.getByRole('button', { name: 'Transfer', exact: true }).click();
+  await form.getByLabel('From account').selectOption({ label: 'Household' });
+  await expect(form.getByLabel('To account').locator('option:checked')).toHaveText('Savings');
+  await form.getByLabel(/^Amount in /).fill('150');
+  await form.getByRole('button', { name: 'Add', exact: true }).click();
+  await page.getByRole('region', { name: 'Due' }).getByRole('button', { name: /^Enter Transfer to Savings/ }).click();
+  await expect(toast(page)).toContainText('Transfer to Savings was entered.');
+  await openAccount(page, 'Household');
+  await expectBalance(page, '€850.00', '1 entry');
+  await openAccount(page, 'Savings');
+  await expectBalance(page, '€150.00', '1 entry');
+});
+
 test('envelopes have goals, and rules sort what is typed', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });

@@ -288,7 +288,12 @@ export interface ScheduleRow {
   readonly id: string;
   readonly accountId: string;
   readonly accountName: string;
+  readonly accountKind: AccountKind;
   readonly currency: string;
+  /** Where a transfer goes to; NULL, as its name and kind are, for all else. */
+  readonly otherAccountId: string | null;
+  readonly otherAccountName: string | null;
+  readonly otherAccountKind: AccountKind | null;
   readonly payee: string;
   readonly notes: string;
   readonly categoryId: string | null;
@@ -299,12 +304,16 @@ export interface ScheduleRow {
   readonly lastDate: string | null;
 }
 
-/** Scheduled entries of open accounts, by payee. No parameters. */
+/** Scheduled entries of open accounts, by payee, transfers first. No parameters. */
 export const schedulesByPayee = `
-  SELECT schedule.id, schedule.accountId, account.name AS accountName, account.currency, schedule.payee, schedule.notes, schedule.categoryId,
+  SELECT schedule.id, schedule.accountId, account.name AS accountName, account.kind AS accountKind, account.currency,
+         schedule.otherAccountId, other.name AS otherAccountName, other.kind AS otherAccountKind, schedule.payee, schedule.notes, schedule.categoryId,
          schedule.amountMinor, schedule.firstDate, schedule.every, schedule.unit, schedule.lastDate
-  FROM schedules AS schedule JOIN accounts AS account ON account.id = schedule.accountId AND account.closed = 0
-  ORDER BY schedule.payee COLLATE NOCASE, schedule.id`;
+  FROM schedules AS schedule
+    JOIN accounts AS account ON account.id = schedule.accountId AND account.closed = 0
+    LEFT JOIN accounts AS other ON other.id = schedule.otherAccountId
+  WHERE coalesce(other.closed, 0) = 0
+  ORDER BY schedule.payee COLLATE NOCASE, other.name COLLATE NOCASE, schedule.id`;
 
 export interface ScheduleDayRow {
   readonly scheduleId: string;
@@ -640,7 +649,7 @@ export const latestConflicts = `
            WHEN 'goals' THEN 'Goal of ' || category.name
            WHEN 'assignments' THEN 'Money for ' || category.name
            WHEN 'importProfiles' THEN 'Statements of ' || account.name
-           WHEN 'schedules' THEN 'Scheduled: ' || schedule.payee
+           WHEN 'schedules' THEN CASE WHEN schedule.otherAccountId IS NULL THEN 'Scheduled: ' || schedule.payee ELSE 'Scheduled transfer' END
            WHEN 'rules' THEN 'Rule “' || rule.value || '”'
            ELSE coalesce('Transfer with ' || other.name, entry.payee, category.name, account.name)
          END AS rowName,
@@ -653,7 +662,7 @@ export const latestConflicts = `
            WHEN 'goals' THEN json_object('kind', goal.kind, 'amountMinor', goal.amountMinor, 'byMonth', goal.byMonth)
            WHEN 'assignments' THEN json_object('amountMinor', assignment.amountMinor)
            WHEN 'rules' THEN json_object('field', rule.field, 'test', rule.test, 'value', rule.value, 'categoryId', rule.categoryId, 'payee', rule.payee)
-           WHEN 'schedules' THEN json_object('accountId', schedule.accountId, 'payee', schedule.payee, 'notes', schedule.notes, 'categoryId', schedule.categoryId, 'amountMinor', schedule.amountMinor,
+           WHEN 'schedules' THEN json_object('accountId', schedule.accountId, 'otherAccountId', schedule.otherAccountId, 'payee', schedule.payee, 'notes', schedule.notes, 'categoryId', schedule.categoryId, 'amountMinor', schedule.amountMinor,
                                              'firstDate', schedule.firstDate, 'every', schedule.every, 'unit', schedule.unit, 'lastDate', schedule.lastDate)
            WHEN 'importProfiles' THEN json_object('columns', profile.columns, 'delimiter', profile.delimiter, 'dateOrder', profile.dateOrder, 'decimalMark', profile.decimalMark, 'turnSigns', profile.turnSigns)
          END AS currentRow

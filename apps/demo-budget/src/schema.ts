@@ -118,12 +118,14 @@ export const rules = sqliteTable('rules', {
 
 export type ScheduleUnit = 'day' | 'week' | 'month' | 'year';
 
-/** An entry that comes again and again. */
+/** An entry, or a transfer, that comes again and again. */
 export const schedules = sqliteTable('schedules', {
   id: text().primaryKey().notNull(),
   accountId: text()
     .notNull()
     .references(() => accounts.id),
+  /** Where a transfer goes to, in the same currency; NULL for all else. */
+  otherAccountId: text().references(() => accounts.id),
   payee: text().notNull().default(''),
   notes: text().notNull().default(''),
   categoryId: text().references(() => categories.id),

@@ -1,11 +1,12 @@
 import type { SqlStatement } from '@rockpool/client';
 import type { ScheduleRow } from '../queries.ts';
+import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { Writer } from '../writer.ts';
 
 /** What a person can say about a scheduled entry. */
-export type ScheduleFields = Pick<ScheduleRow, 'accountId' | 'payee' | 'notes' | 'categoryId' | 'amountMinor' | 'firstDate' | 'every' | 'unit' | 'lastDate'>;
+export type ScheduleFields = Pick<ScheduleRow, 'accountId' | 'otherAccountId' | 'payee' | 'notes' | 'categoryId' | 'amountMinor' | 'firstDate' | 'every' | 'unit' | 'lastDate'>;
 
-const columns = ['accountId', 'payee', 'notes', 'categoryId', 'amountMinor', 'firstDate', 'every', 'unit', 'lastDate'] as const;
+const columns = ['accountId', 'otherAccountId', 'payee', 'notes', 'categoryId', 'amountMinor', 'firstDate', 'every', 'unit', 'lastDate'] as const;
 
 /** Resolves to the new schedule's id. */
 export async function addSchedule(writer: Writer, fields: ScheduleFields): Promise<string> {
@@ -38,15 +39,25 @@ export interface DueDay {
  */
 export async function enterDays(writer: Writer, days: readonly DueDay[]): Promise<void> {
   await writer.batch(
-    days.flatMap(({ schedule, date }, index): SqlStatement[] => [
-      {
-        sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-              ON CONFLICT (id) DO NOTHING`,
-        params: [dayKey(schedule.id, date), schedule.accountId, date, schedule.payee, schedule.notes, schedule.categoryId, schedule.amountMinor, Date.now() + index],
-      },
-      doneWith(schedule.id, date, 'entered'),
-    ]),
+    days.flatMap((day, index): SqlStatement[] => [...entriesOf(day, Date.now() + index), doneWith(day.schedule.id, day.date, 'entered')]),
   );
+}
+
+/** One entry; of a transfer both sides. */
+function entriesOf({ schedule, date }: DueDay, enteredAtMs: number): SqlStatement[] {
+  const { id, accountId, accountKind, otherAccountId, otherAccountKind, payee, notes, categoryId, amountMinor } = schedule;
+  const key = dayKey(id, date);
+  const entry = (entryId: string, account: string, category: string | null, minor: number, transferId: string | null): SqlStatement => ({
+    sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, transferId) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+          ON CONFLICT (id) DO NOTHING`,
+    params: [entryId, account, date, payee, notes, category, minor, enteredAtMs, transferId],
+  });
+  if (otherAccountId === null || otherAccountKind === null) return [entry(key, accountId, categoryId, amountMinor, null)];
+  const side = sideWithCategory(accountKind, otherAccountKind);
+  return [
+    entry(key, accountId, side === 'this' ? categoryId : null, amountMinor, key),
+    entry(`${key}/other`, otherAccountId, side === 'other' ? categoryId : null, 0 - amountMinor, key),
+  ];
 }
 
 /** This one is not to be entered. */

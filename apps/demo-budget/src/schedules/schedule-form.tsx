@@ -6,6 +6,7 @@ import { parseTypedAmount } from '../money/parse.ts';
 import type { AccountRow, CategoryRow, ScheduleRow } from '../queries.ts';
 import type { ScheduleUnit } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
+import { sideWithCategory } from '../transfers/side-with-category.ts';
 import { locale, today } from '../shell/locale.ts';
 import type { ScheduleFields } from './actions.ts';
 import { unitWords } from './repetition-words.ts';
@@ -26,6 +27,11 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
   const mark = decimalMarkOf(locale);
   const [accountId, setAccountId] = useState(schedule?.accountId ?? accounts[0]?.id ?? '');
   const account = accounts.find((candidate) => candidate.id === accountId);
+  // A transfer stays in one currency: what the other side would be on some later day, nobody knows yet.
+  const others = accounts.filter((candidate) => candidate.id !== accountId && candidate.currency === account?.currency);
+  const [otherAccountId, setOtherAccountId] = useState(schedule?.otherAccountId ?? null);
+  const other = otherAccountId === null ? undefined : (others.find(({ id: candidate }) => candidate === otherAccountId) ?? others[0]);
+  const takesCategory = account !== undefined && (other === undefined ? account.kind !== 'off-budget' : sideWithCategory(account.kind, other.kind) !== 'none');
   const [payee, setPayee] = useState(schedule?.payee ?? '');
   const [notes, setNotes] = useState(schedule?.notes ?? '');
   const [categoryId, setCategoryId] = useState(schedule?.categoryId ?? null);
@@ -42,12 +48,20 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
     if (account === undefined) return setProblem('Choose an account.');
     const parsed = parseTypedAmount(amount, account.currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
-    if (payee.trim() === '') return setProblem('Say who it goes to, or comes from.');
+    if (other === undefined && payee.trim() === '') return setProblem('Say who it goes to, or comes from.');
     if (!/^\d{4}-\d{2}-\d{2}$/.test(firstDate)) return setProblem('There is no first day.');
     const stride = Number(every);
     if (!Number.isInteger(stride) || stride < 1 || stride > 1_000) return setProblem('How often is a whole number, from 1 on.');
     const minor = Math.abs(parsed.value);
-    onSave({ accountId, payee: payee.trim(), notes: notes.trim(), categoryId, amountMinor: moneyIn || minor === 0 ? minor : -minor, firstDate, every: stride, unit, lastDate: lastDate === '' ? null : lastDate });
+    const isIn = other === undefined && moneyIn;
+    onSave({
+      accountId,
+      otherAccountId: other?.id ?? null,
+      payee: other === undefined ? payee.trim() : '',
+      notes: notes.trim(),
+      categoryId: takesCategory ? categoryId : null,
+      amountMinor: isIn || minor === 0 ? minor : -minor,
+      firstDate, every: stride, unit, lastDate: lastDate === '' ? null : lastDate });
   };
 
   return (
@@ -60,12 +74,14 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
       aria-label={schedule === undefined ? 'New scheduled entry' : 'Change scheduled entry'}
     >
       <div className="fields">
-        <label className="wide">
-          Payee
-          <input value={payee} onChange={(event) => setPayee(event.target.value)} autoComplete="off" autoFocus />
-        </label>
-        <label>
-          Account
+        {other === undefined && (
+          <label className="wide">
+            Payee
+            <input value={payee} onChange={(event) => setPayee(event.target.value)} autoComplete="off" autoFocus />
+          </label>
+        )}
+        <label className={other === undefined ? '' : 'wide'}>
+          {other === undefined ? 'Account' : 'From account'}
           <select value={accountId} onChange={(event) => setAccountId(event.target.value)}>
             {accounts.map((candidate) => (
               <option key={candidate.id} value={candidate.id}>
@@ -74,7 +90,19 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
             ))}
           </select>
         </label>
-        {account?.kind !== 'off-budget' && (
+        {other !== undefined && (
+          <label className="wide">
+            To account
+            <select value={other.id} onChange={(event) => setOtherAccountId(event.target.value)} autoFocus>
+              {others.map((candidate) => (
+                <option key={candidate.id} value={candidate.id}>
+                  {candidate.name}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {takesCategory && (
           <label>
             Category
             <CategorySelect categories={categories} value={categoryId} onChange={setCategoryId} />
@@ -84,16 +112,18 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
           Amount in {account?.currency}
           <input className="amount-input" value={amount} onChange={(event) => setAmount(event.target.value)} inputMode="decimal" autoComplete="off" />
         </label>
-        <fieldset className="direction" aria-label="Direction">
-          <label>
-            <input type="radio" name={`${id}-direction`} checked={!moneyIn} onChange={() => setMoneyIn(false)} />
-            Money out
-          </label>
-          <label>
-            <input type="radio" name={`${id}-direction`} checked={moneyIn} onChange={() => setMoneyIn(true)} />
-            Money in
-          </label>
-        </fieldset>
+        {other === undefined && (
+          <fieldset className="direction" aria-label="Direction">
+            <label>
+              <input type="radio" name={`${id}-direction`} checked={!moneyIn} onChange={() => setMoneyIn(false)} />
+              Money out
+            </label>
+            <label>
+              <input type="radio" name={`${id}-direction`} checked={moneyIn} onChange={() => setMoneyIn(true)} />
+              Money in
+            </label>
+          </fieldset>
+        )}
         <label className="wide">
           Notes
           <input value={notes} onChange={(event) => setNotes(event.target.value)} autoComplete="off" />
@@ -121,6 +151,11 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
         </label>
       </div>
       <FormEnd problem={problem} submit={schedule === undefined ? 'Add' : 'Save'} onCancel={onCancel}>
+        {(other !== undefined || others.length > 0) && (
+          <button type="button" className="quiet" onClick={() => setOtherAccountId(other === undefined ? (others[0]?.id ?? null) : null)}>
+            {other === undefined ? 'Transfer' : 'Not a transfer'}
+          </button>
+        )}
         {onDelete !== undefined && (
           <button type="button" className="danger" onClick={onDelete}>
             Delete

@@ -11,6 +11,7 @@ import { useQuery } from '../shell/use-query.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type DueDay } from './actions.ts';
 import { nextDay } from './occurrences.ts';
 import { repetitionWords } from './repetition-words.ts';
+import { scheduleName } from './schedule-name.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 import { useSchedules } from './use-schedules.ts';
 
@@ -68,7 +69,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                     }}
                     onCancel={() => setEdited(null)}
                     onDelete={() => {
-                      run(() => deleteSchedule(client, edited.id), `${edited.payee} is no longer scheduled.`);
+                      run(() => deleteSchedule(client, edited.id), `${scheduleName(edited)} is no longer scheduled.`);
                       setEdited(null);
                     }}
                   />
@@ -76,7 +77,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
               ) : (
                 <li key={schedule.id} className="schedule">
                   {mayWrite ? (
-                    <button type="button" className="quiet schedule-open" onClick={() => setEdited(schedule)} aria-label={`Change ${schedule.payee}`}>
+                    <button type="button" className="quiet schedule-open" onClick={() => setEdited(schedule)} aria-label={`Change ${scheduleName(schedule)}`}>
                       <ScheduleWords schedule={schedule} />
                     </button>
                   ) : (
@@ -98,7 +99,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
 function ScheduleWords({ schedule }: { readonly schedule: ScheduleRow }): ReactNode {
   return (
     <>
-      <span className="payee">{schedule.payee}</span>
+      <span className="payee">{scheduleName(schedule)}</span>
       <span className="notes">
         {schedule.accountName}, {repetitionWords(schedule)}
         {nextWords(schedule)}
@@ -132,7 +133,7 @@ function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
         {due.map((day) => (
           <li key={`${day.schedule.id} ${day.date}`} className="schedule due">
             <span>
-              <span className="payee">{day.schedule.payee}</span>
+              <span className="payee">{scheduleName(day.schedule)}</span>
               <span className={day.date < now ? 'notes late' : 'notes'}>
                 {dueWords(day.date, now)} · {day.schedule.accountName}
               </span>
@@ -140,10 +141,10 @@ function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
             <Amount minor={day.schedule.amountMinor} currency={day.schedule.currency} signed />
             {mayWrite && (
               <span className="buttons">
-                <button type="button" onClick={() => run(() => enterDays(client, [day]), `${day.schedule.payee} was entered.`)} aria-label={`Enter ${day.schedule.payee} of ${formatDay(day.date)}`}>
+                <button type="button" onClick={() => run(() => enterDays(client, [day]), `${scheduleName(day.schedule)} was entered.`)} aria-label={`Enter ${scheduleName(day.schedule)} of ${formatDay(day.date)}`}>
                   Enter
                 </button>
-                <button type="button" className="quiet" onClick={() => run(() => skipDay(client, day), `${day.schedule.payee} was skipped.`)} aria-label={`Skip ${day.schedule.payee} of ${formatDay(day.date)}`}>
+                <button type="button" className="quiet" onClick={() => run(() => skipDay(client, day), `${scheduleName(day.schedule)} was skipped.`)} aria-label={`Skip ${scheduleName(day.schedule)} of ${formatDay(day.date)}`}>
                   Skip
                 </button>
               </span>

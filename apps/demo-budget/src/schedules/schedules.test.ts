@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
+import { addCategory } from '../categories/actions.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type ScheduleFields } from './actions.ts';
+import { scheduleName } from './schedule-name.ts';
 import { nextDay, occurrences, openDays } from './occurrences.ts';
 
 describe('the days of a schedule', () => {
@@ -30,7 +32,7 @@ describe('a scheduled entry', () => {
   beforeEach(async () => {
     writer = memoryWriter();
     const accountId = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 0 });
-    fields = { accountId, payee: 'Rent', notes: '', categoryId: null, amountMinor: -70_000, firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: null };
+    fields = { accountId, otherAccountId: null, payee: 'Rent', notes: '', categoryId: null, amountMinor: -70_000, firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: null };
     await addSchedule(writer, fields);
   });
 
@@ -46,6 +48,22 @@ describe('a scheduled entry', () => {
     await enterDays(writer, days.slice(0, 1));
     expect(writer.rows('SELECT id, date, payee, amountMinor FROM entries ORDER BY date')).toEqual(days.map(({ date }) => ({ id: `${schedule().id}/${date}`, date, payee: 'Rent', amountMinor: -70_000 })));
     expect(writer.rows<ScheduleDayRow>(scheduleDaysDone).map(({ date }) => date)).toEqual(['2025-01-31', '2025-02-28']);
+  });
+
+  it('that is a transfer is entered on both sides, once, with its category on the side that the budget knows', async () => {
+    const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
+    const saving = await addCategory(writer, 'Saving', 'spending');
+    await deleteSchedule(writer, schedule().id);
+    await addSchedule(writer, { ...fields, otherAccountId: pension, payee: '', categoryId: saving });
+    const day = { schedule: schedule(), date: '2025-01-31' };
+    expect(scheduleName(schedule())).toBe('Transfer to Pension');
+    await enterDays(writer, [day]);
+    await enterDays(writer, [day]);
+    const key = `${schedule().id}/2025-01-31`;
+    expect(writer.rows('SELECT id, accountId, amountMinor, categoryId, transferId FROM entries ORDER BY amountMinor')).toEqual([
+      { id: key, accountId: fields.accountId, amountMinor: -70_000, categoryId: saving, transferId: key },
+      { id: `${key}/other`, accountId: pension, amountMinor: 70_000, categoryId: null, transferId: key },
+    ]);
   });
 
   it('is skipped for a day, and leaves what was entered when it goes', async () => {

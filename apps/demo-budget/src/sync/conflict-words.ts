@@ -23,6 +23,7 @@ const columnWords: Readonly<Record<string, string>> = {
   closed: 'Closed',
   hidden: 'Hidden',
   accountId: 'Account',
+  otherAccountId: 'To account',
   date: 'Date',
   payee: 'Payee',
   notes: 'Notes',
@@ -90,6 +91,7 @@ function valueWord(columnName: string | null, value: ConflictValue, currency: st
     case 'categoryId':
       return categoryNames.get(text) ?? 'a category';
     case 'accountId':
+    case 'otherAccountId':
       return accountNames.get(text) ?? 'an account';
     case 'date':
     case 'lastDate':
