@@ -1,4 +1,4 @@
-import { useClient, usePresence } from '@rockpool/client/react';
+import { useClient, usePresence, useSyncStatus } from '@rockpool/client/react';
 import { useEffect, useState, type FormEvent, type ReactNode } from 'react';
 import { withDeviceItems } from '../budget/device-items.ts';
 import { useTask } from '../shell/failure.tsx';
@@ -12,6 +12,7 @@ import { keepPersonName, personName } from './person-name.ts';
 export function PeopleCard({ device }: { readonly device: string }): ReactNode {
   const client = useClient();
   const run = useTask();
+  const { state } = useSyncStatus();
   const people = peopleOf(usePresence(), device);
   const nowMs = useNow(30_000);
   const [name, setName] = useState('');
@@ -27,9 +28,11 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
     event.preventDefault();
     run(async () => {
       await withDeviceItems((items) => keepPersonName(items, name));
-      // The name is in the token, and a token is asked for with each connection.
-      await client.sync.pause();
-      await client.sync.resume();
+      // The name is in the token, and a token is asked for with each connection. Who has paused sync stays so, and gets one later.
+      if (state !== 'paused') {
+        await client.sync.pause();
+        await client.sync.resume();
+      }
       setKept(true);
     });
   };
