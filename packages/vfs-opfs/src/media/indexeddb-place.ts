@@ -143,16 +143,16 @@ function load(database: IDBDatabase, newExtentBytes: number): Promise<LoadedExte
 /** One IndexedDB transaction: all of the batch takes effect, or nothing does. A small commit is one request in it. */
 function write(database: IDBDatabase, durability: IDBTransactionDurability, batch: ExtentBatch, isMetaStored: boolean): Promise<void> {
   return new Promise((resolve, reject) => {
-    const transaction = database.transaction([EXTENTS, PATCHES, META], 'readwrite', { durability });
+    const isOnlyPatches = isMetaStored && batch.extents.size === 0 && batch.cutFrom === Infinity;
+    const transaction = database.transaction(isOnlyPatches ? PATCHES : [EXTENTS, PATCHES, META], 'readwrite', { durability });
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new DOMException('', 'AbortError'));
     try {
       const patches = transaction.objectStore(PATCHES);
       if (batch.dropsPatches) patches.clear();
-      const store = transaction.objectStore(EXTENTS);
-      if (batch.cutFrom !== Infinity) store.delete(IDBKeyRange.lowerBound(batch.cutFrom));
+      if (batch.cutFrom !== Infinity) transaction.objectStore(EXTENTS).delete(IDBKeyRange.lowerBound(batch.cutFrom));
       // A view would be stored with the whole of its buffer.
-      for (const [extent, bytes] of batch.extents) store.put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
+      for (const [extent, bytes] of batch.extents) transaction.objectStore(EXTENTS).put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
       if (batch.patches.length > 0) patches.add(encodePatches(batch.patches));
       if (!isMetaStored) transaction.objectStore(META).put({ sizeBytes: batch.sizeBytes, extentBytes: batch.extentBytes } satisfies Meta, META_KEY);
       transaction.commit();
