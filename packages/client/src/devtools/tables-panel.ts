@@ -10,7 +10,8 @@ export const tablesPanel: MakePanel = (client) => {
     title: 'Tables',
     isLive: true,
     async draw(into) {
-      const tables = await client.query<{ name: string }>("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name LIKE 'rockpool_%', name");
+      // A search index has tables of its own below it, which say nothing to a person.
+      const tables = await client.query<{ name: string }>("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite_%' ORDER BY name LIKE 'rockpool_%', name");
       const show = (name: string): void => {
         chosen = name;
         void this.draw(into);

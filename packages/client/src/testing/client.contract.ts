@@ -152,6 +152,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       await all(1, 2);
       await elsewhere.execute(sql`DELETE FROM entry WHERE id = 'a'`);
       await all(2);
+      expect(views.map(({ current }) => current.error)).toEqual(views.map(() => null));
     });
 
     it('runs a batch whole or not at all', async () => {
