@@ -35,6 +35,8 @@ test('on a phone of 360 px every page fits its width and does its work', async (
     await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
     await look(name);
   }
+  const tops = await page.getByRole('navigation', { name: 'Pages' }).locator('> :is(a, button)').evaluateAll((shown) => shown.map((element) => Math.round(element.getBoundingClientRect().top)));
+  expect(new Set(tops).size, 'rows of the list of pages').toBe(1);
   await page.getByRole('button', { name: 'More' }).click();
   await look('more pages');
   await goTo(page, 'Import');

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright/test';
 import { expect, test } from '../e2e/harness/test.ts';
 import { fillAccountForm, openAccount } from '../e2e/steps/accounts.ts';
+import { toast } from '../e2e/steps/entries.ts';
 import { chooseFile, importPreviewed, samples } from '../e2e/steps/import.ts';
 import { goTo } from '../e2e/steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from '../e2e/steps/sync.ts';
@@ -52,6 +53,8 @@ async function takePictures(page: Page, name: string): Promise<void> {
   }
   await expect(page.getByRole('textbox', { name: 'Assigned to Transport' })).toHaveValue('120.00');
   await expectUpToDate(page);
+  // What was last done is told for some seconds, over whatever is below it.
+  await expect(toast(page)).toBeEmpty();
   await page.evaluate(() => scrollTo(0, 0));
   await take('budget');
   for (const subject of ['Accounts', 'Share'] as const) {

@@ -419,8 +419,8 @@ export const activityByMonth = `
   WITH RECURSIVE asked (currency, lastMonth) AS (VALUES (?, ?)), ${knownMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
   moved (month, categoryId, changeMinor) AS (
     SELECT known.month, category.id,
-           (SELECT sum(amountMinor) FROM entries WHERE categoryId IS category.id AND accountId = own.id AND date BETWEEN known.month || '-01' AND known.month || '-31')
-    FROM known, own, (SELECT id FROM categories UNION ALL SELECT NULL) AS category
+           (SELECT sum(amountMinor) FROM entries WHERE categoryId IS category.id AND date BETWEEN known.month || '-01' AND known.month || '-31' AND accountId IN own)
+    FROM known, (SELECT id FROM categories UNION ALL SELECT NULL) AS category
     UNION ALL
     SELECT substr(part.date, 1, 7), part.categoryId, part.amountMinor FROM part, asked WHERE part.currency = asked.currency
   )
@@ -468,12 +468,12 @@ const movedByMonth = `
   moved (month, side, categoryId, changeMinor) AS (
     SELECT period.month, category.kind, category.id,
            (SELECT sum(amountMinor) FROM entries
-            WHERE categoryId = category.id AND accountId = own.id AND date BETWEEN max(period.month || '-01', asked.firstDay) AND min(period.month || '-31', asked.lastDay))
-    FROM asked, period, own, categories AS category
+            WHERE categoryId = category.id AND date BETWEEN max(period.month || '-01', asked.firstDay) AND min(period.month || '-31', asked.lastDay) AND accountId IN own)
+    FROM asked, period, categories AS category
     UNION ALL
     SELECT substr(entry.date, 1, 7), CASE WHEN entry.amountMinor < 0 THEN 'spending' ELSE 'income' END, NULL, entry.amountMinor
-    FROM asked, own, entries AS entry
-    WHERE entry.categoryId IS NULL AND entry.accountId = own.id AND entry.date BETWEEN asked.firstDay AND asked.lastDay AND entry.transferId IS NULL
+    FROM asked, entries AS entry
+    WHERE entry.categoryId IS NULL AND entry.date BETWEEN asked.firstDay AND asked.lastDay AND entry.accountId IN own AND entry.transferId IS NULL
     UNION ALL
     SELECT substr(line.date, 1, 7), ${sideOfLine}, line.categoryId, line.amountMinor
     FROM asked, part AS line LEFT JOIN categories AS category ON category.id = line.categoryId

@@ -70,8 +70,8 @@ export const entries = sqliteTable(
     index('entries_by_date').on(table.date),
     // What the bank has of an account is added up from this one alone.
     index('entries_by_status').on(table.status, table.accountId, table.amountMinor),
-    // What a category got from an account in a month is added up from this one alone: a range, in which nothing has to be looked at twice.
-    index('entries_by_category').on(table.categoryId, table.accountId, table.date, table.amountMinor, table.transferId),
+    // What a category got in a month is added up from this one alone.
+    index('entries_by_category').on(table.categoryId, table.date, table.accountId, table.amountMinor, table.transferId),
     index('entries_by_payee').on(table.payee),
   ],
 );
