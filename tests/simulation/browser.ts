@@ -32,7 +32,10 @@ export class Browser {
       // Ports hear each other in order, each in its own time.
       post: (data) => {
         if (this.losesNotice(data)) return;
-        for (const other of this.ports) if (other !== port && other.channelName === channelName) other.deliver(data, this.random.below(LONGEST_MESSAGE_MS));
+        const others = [...this.ports].filter((other) => other !== port && other.channelName === channelName);
+        if (others.length === 0) return;
+        const copy: unknown = structuredClone(data);
+        for (const other of others) other.deliver(copy, this.random.below(LONGEST_MESSAGE_MS));
       },
       close: () => void this.ports.delete(port),
     });
@@ -120,7 +123,7 @@ class SimulatedPort implements BroadcastPort {
   }
 
   postMessage(message: unknown): void {
-    if (this.owner.isAlive) this.wires.post(structuredClone(message));
+    if (this.owner.isAlive) this.wires.post(message);
   }
 
   deliver(data: unknown, delayMs: number): void {

@@ -39,10 +39,15 @@ export function compactDocument(state: CellValue, rule: DocumentRule): Uint8Arra
 
 function newState(content: JsonValue, rule: DocumentRule, previous?: Uint8Array): Uint8Array<ArrayBuffer> {
   const { documentId, clientId } = initialIds(content, rule, previous);
-  const doc = new Y.Doc();
+  const doc = emptyDocument();
   doc.clientID = clientId;
   doc.transact(() => writeJson(doc, content, PathRule.root(rule)));
   return closeWhole({ documentId, doc }, undefined);
+}
+
+/** Yjs names each document by a random text, which takes as long as a small edit, and which nothing here asks for. */
+function emptyDocument(): Y.Doc {
+  return new Y.Doc({ guid: '' });
 }
 
 /** Content as it was sent becomes a state; a state and NULL stay what they are. Throws `document-invalid`. */
@@ -258,7 +263,7 @@ function openState(state: CellValue, readBase: ReadBase): OpenedState {
 }
 
 function build(cell: StateCell, readBase: ReadBase): Y.Doc {
-  const doc = new Y.Doc();
+  const doc = emptyDocument();
   doc.transact(() => {
     for (const update of cell.kind === 'state' ? [cell.update] : [readBase(cell.baseId), ...cell.updates]) Y.applyUpdate(doc, update);
   });
