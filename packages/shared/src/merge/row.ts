@@ -108,14 +108,15 @@ export interface RowMerge {
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
   if (change.kind === 'insert') return mergeInsert(stored, change);
-  if (stored === undefined) return missingRow(change);
+  if (stored === undefined) return missingRow(change, rules);
   return change.kind === 'delete' ? mergeDelete(stored, change, rules) : mergeUpdate(stored, change, rules);
 }
 
-/** The author had the row, so it was there once: it was deleted so long ago that its tombstone is gone. */
-function missingRow(change: RowChange): RowMerge {
+/** The author had the row, so it was there once: it was deleted so long ago that its tombstone is gone, and with it what an edit of its document would have made. */
+function missingRow(change: RowChange, { documents }: RowRules): RowMerge {
   const won = { value: null, version: NO_VERSION };
-  const losses = [...change.values].map(([columnId, value]): Loss => ({ columnId, rule: 'delete-wins', lost: { value, version: change.version }, won }));
+  const valueOf = (columnId: number, value: CellValue): CellValue => (documents.get(columnId)?.isEdit(value) === true ? null : value);
+  const losses = [...change.values].map(([columnId, value]): Loss => ({ columnId, rule: 'delete-wins', lost: { value: valueOf(columnId, value), version: change.version }, won }));
   return { row: undefined, losses, corrected: correctedBy(change) };
 }
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Delivery, Welcome } from '@rockpool/shared';
+import { DEFAULT_DOCUMENT_RULE, type Delivery, type Welcome } from '@rockpool/shared';
+import { createDocument, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
 import { insert, remove, update } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../testing/test-client.ts';
@@ -149,6 +150,18 @@ describe('what was written before a delete that is forgotten', () => {
     expect(groups.map(({ kind }) => kind)).toContain('delete');
     expect(tested.server.query(`SELECT id FROM ${table} WHERE id = 'x'`)).toEqual([]);
     expect(conflicts()).toEqual([[table, column, 'delete-wins', 'mine', '', 0n]]);
+  });
+
+  it('takes an edit of a document for a loss that can no longer be told, and the rest of its transaction', async () => {
+    await a.commit([insert('pages', 'x', { title: 'x', content: encodeDocumentCell({ kind: 'content', json: '{"n":1}' }) })]);
+    const site = await pending('pages', 'x');
+    const author = { site: Buffer.from(site.siteId).toString('hex'), generation: 1 };
+    const { edit } = editDocument(createDocument({ n: 1 }, DEFAULT_DOCUMENT_RULE), { n: 2 }, DEFAULT_DOCUMENT_RULE, author);
+    site.write([update('pages', 'x', { content: edit }), insert('accounts', 'mine', { name: 'mine' })], { base: 1 });
+    const connection = await pushed(site);
+    expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(conflicts()).toEqual([['pages', 'content', 'delete-wins', null, '', 0n]]);
+    expect(tested.server.query("SELECT name FROM accounts WHERE id = 'mine'")).toEqual([['mine']]);
   });
 
   it('rejects a late child of the parent that has gone: it waits with its author', async () => {
