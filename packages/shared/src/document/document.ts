@@ -165,7 +165,7 @@ export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: Docume
   inspectUpdate(update, { clientId, clocks, maxAdvance: 2 * rule.maxLength });
   let overwritten: readonly OverwrittenMember[];
   try {
-    overwritten = overwrittenBy(doc, clientId, rule.elementKey, () => Y.applyUpdate(doc, update));
+    overwritten = overwrittenBy(doc, clientId, rule.elementKey, update);
   } catch {
     throw invalid('update');
   }

@@ -54,11 +54,35 @@ describe('two who write at the same time', () => {
     expect(overwritten[0]?.ownStands === true ? { name: 'ben' } : overwritten[0]?.other).toEqual((now as { by: JsonValue }).by);
   });
 
-  it('inside of what the other removes, or to move one element twice: that is not told', () => {
-    const removed = meet({ in: { n: 0 } }, {}, { in: { n: 1 } });
-    expect([removed.overwritten, plain(removed.now)]).toEqual([[], {}]);
+  it('inside of what the other removes, or replaces: what goes is told whole, with the change; and where it went before, that the edit lost', () => {
+    const n = fc.integer({ min: 1 });
+    const at = fc.constantFrom<{ path: DocumentPath; removed: DocumentPath; without: JsonValue }>(
+      { path: ['in', 'n'], removed: ['in'], without: { list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] } },
+      { path: ['in', 'deep', 'n'], removed: ['in'], without: { in: 'ben', list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] } },
+      { path: ['list', { id: 'x' }, 'n'], removed: ['list', { id: 'x' }], without: { in: { n: 0, deep: { n: 0 } }, list: [], rows: [[0], ['b']] } },
+      { path: ['rows', 0, 0], removed: ['rows'], without: { in: { n: 0, deep: { n: 0 } }, list: [{ id: 'x', n: 0 }], rows: [['b']] } },
+    );
+    fc.assert(
+      fc.property(n, at, (value, { path, removed, without }) => {
+        const start = { in: { n: 0, deep: { n: 0 } }, list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] };
+        const changed = withValueAt(start, path, value) as JsonValue;
+        const removedLater = meet(start, changed, without);
+        expect(plain(removedLater.now)).toEqual(without);
+        expect(removedLater.overwritten.map((member) => plain(member))).toMatchObject([{ path: removed, other: plain(valueAt(changed, removed)), ownStands: true }]);
+        const removedBefore = meet(start, without, changed);
+        expect(plain(removedBefore.now)).toEqual(without);
+        expect(removedBefore.overwritten).toEqual([{ path: [], own: undefined, other: undefined, otherId: null, ownStands: false }]);
+        expect(meet(start, without, without).overwritten).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('to move one element twice: its path is told', () => {
     const [x, y, z] = [{ id: 'x' }, { id: 'y' }, { id: 'z' }];
-    expect(meet([x, y, z], [y, x, z], [y, z, x]).overwritten).toEqual([]);
+    expect(meet([x, y, z], [z, x, y], [x, z, y]).overwritten).toMatchObject([{ path: [{ id: 'z' }], own: undefined, other: undefined }]);
+    expect(meet([x, y, z], [z, x, y], [z, x, y]).overwritten).toEqual([]);
+    expect(meet([x, y, z], [y, x, z], [x, z, y]).overwritten).toEqual([]);
   });
 
   it('and one after the other what both see, overwrite nothing', () => {

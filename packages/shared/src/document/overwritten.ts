@@ -1,6 +1,6 @@
 import * as Y from 'yjs';
 import { emptyObject, jsonEquals, type JsonValue } from './json.ts';
-import { isListNode, namedElements, PLACE, PLAIN, rootOf, type Node } from './json-node.ts';
+import { isListNode, namedElements, PLACE, PLAIN, readNode, rootOf, type Node } from './json-node.ts';
 import type { DocumentPath, PathStep } from './document-path.ts';
 
 /** One operation of a document: the place in what one client has done. */
@@ -11,46 +11,55 @@ export interface OperationId {
 
 /** What Yjs keeps its operations in. */
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0];
+type DeleteSet = Y.Transaction['deleteSet'];
 
-/** Two values were written to one member at the same time, and one of them is gone. */
+/** Two wrote to one place of a document at the same time, and what one of them did there is gone. */
 export interface OverwrittenMember {
   readonly path: DocumentPath;
-  /** What the edit wrote. */
-  readonly own: JsonValue;
-  /** What stood there, unseen by the author of the edit; undefined for nothing any more: it was written and removed again. */
+  /** What the edit wrote; undefined where it removed the place, or only moved an element, or what it wrote cannot be told. */
+  readonly own: JsonValue | undefined;
+  /** What stood there, unseen by the author of the edit; undefined for nothing any more, or for a place among other elements. */
   readonly other: JsonValue | undefined;
-  readonly otherId: OperationId;
+  /** Null: nobody knows who removed it. */
+  readonly otherId: OperationId | null;
   /** Which of the two stands now. */
   readonly ownStands: boolean;
 }
 
 /**
- * Runs `merge`, which merges one edit of `author` into the document, and tells what was overwritten unseen, in either direction.
+ * Merges an edit of `author` into the document, and tells what was overwritten unseen, in either direction.
  *
- * Yjs keeps the writes of one member in a row, each with the one that its author had seen before it, and the last in the row stands. So the edit met
- * something where another stood last before it came than its author had seen.
+ * - Yjs keeps the writes of one member in a row, each with the one that its author had seen before it, and the last in the row stands. So the edit met
+ *   something where another stood last before it came than its author had seen.
+ * - An edit that removes a member names everything in it that its author knew. What goes with it beyond that was unseen.
+ * - What an edit writes inside a member that is gone leaves no content, and the place is forgotten with the member: path `[]`, once for the edit.
  */
-export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, merge: () => void): OverwrittenMember[] {
+export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, update: Uint8Array): OverwrittenMember[] {
   const found: OverwrittenMember[] = [];
   rootOf(doc); // Until it is asked for, Yjs does not know it for a map.
+  const { ds: known } = Y.decodeUpdate(update);
   // What is deleted in a transaction can still be read in this moment, and not later.
   const look = (transaction: Y.Transaction): void => {
     for (const [type, keys] of transaction.changed) {
       for (const key of keys) if (key !== null && isMember(type, key)) found.push(...overwrittenMember(transaction, author, elementKey, type, key));
     }
+    Y.iterateDeletedStructs(transaction, known, (struct) => {
+      if (struct instanceof Y.Item) found.push(...removedUnseen(transaction, known, elementKey, struct));
+    });
+    if (wroteIntoNothing(transaction, author)) found.push({ path: [], own: undefined, other: undefined, otherId: null, ownStands: false });
   };
   doc.on('afterTransaction', look);
   try {
-    merge();
+    Y.applyUpdate(doc, update);
   } finally {
     doc.off('afterTransaction', look);
   }
   return found;
 }
 
-/** Members of an object, elements with a name, and the document itself; not what we keep beside them. */
+/** Members of an object, elements with a name and their places, and the document itself; not what we keep beside them. */
 function isMember(type: SharedType, key: string): boolean {
-  return key !== PLACE && key !== PLAIN && type instanceof Y.Map;
+  return key !== PLAIN && type instanceof Y.Map;
 }
 
 function overwrittenMember(transaction: Y.Transaction, author: number, elementKey: string, type: SharedType, key: string): OverwrittenMember[] {
@@ -66,8 +75,38 @@ function overwrittenMember(transaction: Y.Transaction, author: number, elementKe
   const otherIsThere = wasThere(transaction, other);
   // Whoever removed it knew nothing of the edit, which is there now.
   if (ownStands && !otherIsThere) return [];
-  const member = { path: pathOf(transaction.doc, type, key, elementKey), own: jsonOf(transaction, last), other: otherIsThere ? jsonOf(transaction, other) : undefined, otherId: other.id, ownStands };
-  return member.other !== undefined && jsonEquals(member.own, member.other) ? [] : [member];
+  const written: OverwrittenMember = { path: pathOf(transaction.doc, type, key, elementKey), own: jsonOf(transaction, last), other: otherIsThere ? jsonOf(transaction, other) : undefined, otherId: other.id, ownStands };
+  if (written.other !== undefined && jsonEquals(written.own as JsonValue, written.other)) return [];
+  // A place says nothing to anybody outside its list.
+  return [key === PLACE ? { ...written, path: pathOfType(transaction.doc, type, elementKey), own: undefined, other: undefined } : written];
+}
+
+/** A member or element that the edit removed, or put another value in the place of, with something in it that its author did not know. */
+function removedUnseen(transaction: Y.Transaction, known: DeleteSet, elementKey: string, item: Y.Item): OverwrittenMember[] {
+  const { content, parentSub } = item;
+  const parent = item.parent as SharedType;
+  const isNow = (id: OperationId): boolean => Y.isDeleted(transaction.deleteSet, id as Y.ID);
+  if (!(content instanceof Y.ContentType) || !isNow(item.id) || (parent._item !== null && isNow(parent._item.id))) return [];
+  const unseen = itemsBelow(content.type).find(({ id }) => isNow(id) && !Y.isDeleted(known, id));
+  if (unseen === undefined) return [];
+  if (parentSub === null) {
+    // It has no name to be told by: the list as it was, and as it is.
+    const list = parent.parent as SharedType;
+    return [{ path: pathOfType(transaction.doc, list, elementKey), own: readNode(list as Node, Infinity), other: typeJson(transaction, list), otherId: unseen.id, ownStands: true }];
+  }
+  const stands = parent._map.get(parentSub);
+  const own = stands === undefined || stands.deleted ? undefined : jsonOf(transaction, stands);
+  return [{ path: pathOf(transaction.doc, parent, parentSub, elementKey), own, other: jsonOf(transaction, item), otherId: unseen.id, ownStands: true }];
+}
+
+function itemsBelow(type: SharedType): Y.Item[] {
+  return [...type._map.values(), ...itemsOf(type)].flatMap((item) => [item, ...(item.content instanceof Y.ContentType ? itemsBelow(item.content.type) : [])]);
+}
+
+/** Yjs makes garbage of operations whose place is garbage. */
+function wroteIntoNothing({ doc, beforeState }: Y.Transaction, author: number): boolean {
+  const before = beforeState.get(author) ?? 0;
+  return (doc.store.clients.get(author) ?? []).some((struct) => struct instanceof Y.GC && struct.id.clock + struct.length > before);
 }
 
 /** Until this transaction. */

@@ -1,5 +1,5 @@
-import type { CellValue, DocumentMerge, DocumentRule, MergedDocument, OverwrittenPlace, RowRules } from '@rockpool/shared';
-import { canonicalJson, isDocumentEdit, isEditOf, type OverwrittenMember } from '@rockpool/shared/document';
+import { NO_VERSION, type CellValue, type DocumentMerge, type DocumentRule, type MergedDocument, type OverwrittenPlace, type RowRules } from '@rockpool/shared';
+import { canonicalJson, isDocumentEdit, isEditOf, type JsonValue, type OverwrittenMember } from '@rockpool/shared/document';
 import type { RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { compactAbove, readReplaced, versionOfOperation, type DocumentPlace } from './document-store.ts';
@@ -38,9 +38,13 @@ function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentR
 function overwrittenPlace(file: DatabaseFile, place: DocumentPlace, { path, own, other, otherId, ownStands }: OverwrittenMember): OverwrittenPlace {
   return {
     path: JSON.stringify(path),
-    own: canonicalJson(own),
-    other: other === undefined ? null : canonicalJson(other),
-    otherVersion: versionOfOperation(file, place, otherId),
+    own: textOf(own),
+    other: textOf(other),
+    otherVersion: otherId === null ? NO_VERSION : versionOfOperation(file, place, otherId),
     ownStands,
   };
+}
+
+function textOf(value: JsonValue | undefined): string | null {
+  return value === undefined ? null : canonicalJson(value);
 }
