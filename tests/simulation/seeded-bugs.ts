@@ -45,8 +45,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a row at the cursor is left out',
     file: server('pull/delivery.ts'),
-    find: 'for (const [tableId, keyBytes, packed] of rowsAbove(file, reader.from))',
-    replace: 'for (const [tableId, keyBytes, packed] of rowsAbove(file, reader.from + 1))',
+    find: 'of changed.above(reader.from))',
+    replace: 'of changed.above(reader.from + 1))',
   },
   {
     name: 'cursor advanced before the rows',

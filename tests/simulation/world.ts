@@ -92,7 +92,8 @@ export class World {
 
   install(): void {
     const socketClass = this.network.webSocketClass((owner) => this.deviceOf(owner));
-    this.time.install(this.random, { WebSocket: socketClass, fetch: noHttp, addEventListener: () => undefined, removeEventListener: () => undefined });
+    // Pushes are not packed here: the platform deflates in threads of its own, and in real time.
+    this.time.install(this.random, { WebSocket: socketClass, fetch: noHttp, CompressionStream: undefined, addEventListener: () => undefined, removeEventListener: () => undefined });
   }
 
   private deviceOf(owner: Owner): Device {
