@@ -16,8 +16,8 @@ import { StorageError, errorFromMedium } from './storage-error.ts';
 import type { Tuning } from './tuning.ts';
 import { WriterStore } from './writer-store.ts';
 
-/** Up to this much log is moved into the database file on closing; more would make a hand-over between tabs wait. */
-const LARGEST_LOG_COPIED_ON_CLOSE_BYTES = 16 * 1024 * 1024;
+/** Up to this much log is moved into the database file on closing, or the next opening reads it all: some 2 ms a megabyte. A hand-over leaves it in any case. */
+const LARGEST_LOG_COPIED_ON_CLOSE_BYTES = 64 * 1024 * 1024;
 
 export interface OpenWriterOptions {
   readonly name: string;

@@ -60,4 +60,15 @@ describe('a long log', () => {
     connection.close();
     await storage.close();
   });
+
+  it('is moved on closing, also after an import of many megabytes', async () => {
+    const disk = new SimulatedDisk();
+    const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer', tuning: { checkpointAfterBytes: Infinity } });
+    const connection = new TestConnection(module, storage);
+    connection.run('CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB); INSERT INTO t(content) VALUES (zeroblob(20000000))');
+    expect(await logBytes(disk)).toBeGreaterThan(20_000_000);
+    connection.close();
+    await storage.close();
+    expect(await logBytes(disk)).toBeLessThan(CHECKPOINT_AFTER_BYTES);
+  });
 });
