@@ -12,6 +12,8 @@ export interface ValueLookup {
 /** Rows from one value up to another, both included. Null: from the first, to the last. */
 export interface RangeLookup {
   readonly column: string;
+  /** See isKeyBefore. */
+  readonly ofNumbers: boolean;
   readonly from: string | null;
   readonly to: string | null;
   /** Null where it reads all of them. */
@@ -80,8 +82,8 @@ function touchesTable({ tables, changes }: TouchedTables, { table, columns, look
 
 function mayFind(lookup: Lookup, key: string): boolean {
   if ('key' in lookup) return lookup.key === key;
-  const { from, to } = lookup;
-  return !(from !== null && isKeyBefore(key, from)) && !(to !== null && isKeyBefore(to, key));
+  const { from, to, ofNumbers } = lookup;
+  return !(from !== null && isKeyBefore(key, from, ofNumbers)) && !(to !== null && isKeyBefore(to, key, ofNumbers));
 }
 
 /** The same for a query that gave these rows, until a commit affects it: where a LIMIT ended it, it has seen nothing beyond the last row. */

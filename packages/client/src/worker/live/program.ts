@@ -19,6 +19,8 @@ export interface BTree {
   readonly firstColumn: string | null;
   /** Whether it is an index whose keys rise from the first to the last. */
   readonly ascends: boolean;
+  /** Whether that column's affinity makes numbers of texts that look like one. */
+  readonly ofNumbers: boolean;
 }
 
 /** Registers that an instruction writes. Opcodes that are not here are not known. */

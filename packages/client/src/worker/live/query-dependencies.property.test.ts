@@ -56,12 +56,14 @@ describe('what a query depends on', () => {
   it('is a range of an index, which ends at the last row where a limit ended it', () => {
     const database = openInMemory();
     const lookupsOf = (one: SqlStatement): unknown => database.dependencies(one).map(({ lookups }) => lookups);
-    const range = { column: 'account_id', from: 'text:a', to: 'text:c', stop: null };
+    const range = { column: 'account_id', ofNumbers: false, from: 'text:a', to: 'text:c', stop: null };
     expect(lookupsOf(query('SELECT id FROM entry WHERE account_id BETWEEN ? AND ? ORDER BY account_id', 'a', 'c'))).toEqual([[range]]);
     expect(lookupsOf(query('SELECT id FROM entry WHERE account_id <= ? AND account_id > ? ORDER BY account_id DESC', 'c', 'a'))).toEqual([[range]]);
     expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 'c'))).toEqual([[{ ...range, from: null }]]);
     // Whether 7 is a text there only the column knows.
     expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 7))).toEqual([[{ ...range, from: null, to: 'number:7' }]]);
+
+    expect(lookupsOf(query('SELECT count(*) FROM account WHERE rate BETWEEN ? AND ?', 2, 10))).toEqual([[{ column: 'rate', ofNumbers: true, from: 'number:2', to: 'number:10', stop: null }]]);
 
     for (const id of ['a', 'c', 'e']) database.write({ id, statements: [query('INSERT INTO account (id, name, amount) VALUES (?, ?, 1)', id, id)] });
     const [upwards, downwards, all] = ['ORDER BY id LIMIT 2', 'ORDER BY id DESC LIMIT 2', 'ORDER BY id LIMIT 9'].map((order) => query(`SELECT amount, id FROM account ${order}`)) as [SqlStatement, SqlStatement, SqlStatement];

@@ -49,9 +49,16 @@ function bTreesOf(connection: Connection): ReadonlyMap<number, BTree> {
        ELSE (SELECT name FROM pragma_table_xinfo(root.name) WHERE pk = 1 AND upper(type) = 'INTEGER'
          AND NOT EXISTS (SELECT 1 FROM pragma_table_list(root.name) WHERE wr = 1))
      END,
-     root.type = 'index' AND EXISTS (SELECT 1 FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND "desc" = 0)
+     root.type = 'index' AND EXISTS (SELECT 1 FROM pragma_index_xinfo(root.name) WHERE seqno = 0 AND "desc" = 0),
+     EXISTS (SELECT 1 FROM pragma_index_xinfo(root.name) AS first JOIN pragma_table_xinfo(root.tbl_name) AS declared ON declared.name = first.name
+       WHERE first.seqno = 0 AND upper(declared.type) IN ('INTEGER', 'REAL', 'NUMERIC'))
      FROM sqlite_schema AS root WHERE root.rootpage > 0`,
     BINARY,
   );
-  return new Map(rows.map(([root, table, firstColumn, ascends]) => [Number(root), { table: String(table), firstColumn: firstColumn === null ? null : String(firstColumn), ascends: ascends === 1 }]));
+  return new Map(
+    rows.map(([root, table, firstColumn, ascends, ofNumbers]) => [
+      Number(root),
+      { table: String(table), firstColumn: firstColumn === null ? null : String(firstColumn), ascends: ascends === 1, ofNumbers: ofNumbers === 1 },
+    ]),
+  );
 }

@@ -33,7 +33,7 @@ const MOVES = new Set([
 ]);
 
 /** The range in which a cursor stays; null where it may go anywhere. */
-export function rangeLookup(program: readonly Instruction[], cursor: number, { firstColumn, ascends }: BTree, writers: Writers, params: readonly SqlParam[]): RangeLookup | null {
+export function rangeLookup(program: readonly Instruction[], cursor: number, { firstColumn, ascends, ofNumbers }: BTree, writers: Writers, params: readonly SqlParam[]): RangeLookup | null {
   if (firstColumn === null || !ascends) return null;
   const moves = program.flatMap((instruction, address) => (instruction.p1 === cursor && MOVES.has(instruction.opcode) ? [{ ...instruction, address }] : []));
   const way = WAYS.find(({ step }) => moves.some(({ opcode }) => opcode === step));
@@ -46,10 +46,10 @@ export function rangeLookup(program: readonly Instruction[], cursor: number, { f
   if (bound !== undefined && (bound.address !== step.p2 || bound.p2 <= step.address)) return null;
 
   const endOf = (move: Instruction | undefined, isUpper: boolean): string | null =>
-    move === undefined || Number(move.p4) < 1 || move.opcode === 'Rewind' || move.opcode === 'Last' ? null : outermost(keysIn(move.p3, writers, params), isUpper);
+    move === undefined || Number(move.p4) < 1 || move.opcode === 'Rewind' || move.opcode === 'Last' ? null : outermost(keysIn(move.p3, writers, params), isUpper, ofNumbers);
   const [from, to] = way.isUpwards ? [endOf(begin, false), endOf(bound, true)] : [endOf(bound, false), endOf(begin, true)];
   const stop = stopOf(program, cursor, { isUpwards: way.isUpwards, head: step.p2, end: step.address }, writers, params);
-  return from === null && to === null && stop === null ? null : { column: firstColumn, from, to, stop };
+  return from === null && to === null && stop === null ? null : { column: firstColumn, ofNumbers, from, to, stop };
 }
 
 /** What a register may hold: both ends of a range may be kept in one, one after the other. Null where that is not known. */
@@ -61,10 +61,10 @@ function keysIn(register: number, writers: Writers, params: readonly SqlParam[])
 const NULL_KEY = 'null';
 
 /** The key that is surely the last of these, or the first. NULL stands before all values. */
-function outermost(keys: readonly string[] | null, isUpper: boolean): string | null {
+function outermost(keys: readonly string[] | null, isUpper: boolean, ofNumbers: boolean): string | null {
   if (keys === null || (!isUpper && keys.includes(NULL_KEY))) return null;
   const values = keys.filter((key) => key !== NULL_KEY);
-  return values.find((key) => values.every((other) => other === key || (isUpper ? isKeyBefore(other, key) : isKeyBefore(key, other)))) ?? null;
+  return values.find((key) => values.every((other) => other === key || (isUpper ? isKeyBefore(other, key, ofNumbers) : isKeyBefore(key, other, ofNumbers)))) ?? null;
 }
 
 interface Loop {

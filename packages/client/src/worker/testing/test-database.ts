@@ -10,7 +10,10 @@ import { testTable } from './table-schema.ts';
 export const testRuntime: SqliteRuntime = await loadSqlite();
 await loadDocumentSupport();
 
-export const account: TableSchema = testTable('account', { id: 'text not null', name: 'text', amount: 'integer', rate: 'real', extra: 'blob' }, { uniques: [['name']] });
+export const account: TableSchema = testTable('account', { id: 'text not null', name: 'text', amount: 'integer', rate: 'real', extra: 'blob' }, {
+  uniques: [['name']],
+  indexes: [{ name: 'account_rate', unique: false, expressions: ['"rate"'], whereSql: null }],
+});
 export const entry: TableSchema = testTable('entry', { id: 'text not null', account_id: 'text', note: 'text' }, {
   foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'cascade' }],
   indexes: [{ name: 'entry_account', unique: false, expressions: ['"account_id"'], whereSql: null }],
