@@ -1,4 +1,5 @@
-import { copyFileSync, existsSync, rmSync } from 'node:fs';
+import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, type Hello, type Push, type Schema } from '../../packages/shared/src/index.ts';
 import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
@@ -25,7 +26,6 @@ export interface Trap {
 
 export interface ServerHostOptions {
   readonly time: VirtualTime;
-  readonly folder: string;
   readonly schema: Schema;
   readonly onPush: (site: string, push: Push) => void;
   /** Somebody came whose cursor is below what deletes are kept for. */
@@ -51,6 +51,7 @@ export class ServerHost {
   /** Lets the host say what the server does wrong by itself, such as a code that it should never send. */
   readonly failures: string[] = [];
   private readonly options: ServerHostOptions;
+  private readonly folder = newFolder();
   private running: LiveDatabase | null = null;
   private readonly dead: LiveDatabase[] = [];
   private sessions = new Set<Session>();
@@ -66,11 +67,11 @@ export class ServerHost {
   }
 
   private get path(): string {
-    return join(this.options.folder, `server-${this.fileNumber}.sqlite`);
+    return join(this.folder, `server-${this.fileNumber}.sqlite`);
   }
 
   private get backupPath(): string {
-    return join(this.options.folder, 'backup.sqlite');
+    return join(this.folder, 'backup.sqlite');
   }
 
   start(): void {
@@ -133,9 +134,7 @@ export class ServerHost {
   close(): void {
     this.kill();
     this.bury();
-    for (let number = 0; number <= this.fileNumber; number++) {
-      for (const suffix of ['', '-wal', '-shm']) rmSync(join(this.options.folder, `server-${number}.sqlite${suffix}`), { force: true });
-    }
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   listen(socket: SessionSocket): ServerEnd | null {
@@ -214,3 +213,13 @@ function isBelowFloor({ epoch, cursor }: Hello, { file }: LiveDatabase): boolean
 
 /** What the server says when it or a client has a fault: honest clients never hear it. */
 const BUGS: ReadonlySet<string> = new Set(['changeset-chain-broken', 'changeset-invalid', 'frame-invalid', 'frame-unexpected', 'frame-too-large', 'internal']);
+
+/** In memory if the system offers that, since each commit of the server waits for its disk. */
+function newFolder(): string {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return mkdtempSync('/dev/shm/rockpool-simulation-');
+  } catch {
+    return mkdtempSync(join(tmpdir(), 'rockpool-simulation-'));
+  }
+}

@@ -1,6 +1,3 @@
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Push } from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { loadDocumentSupport } from '../../packages/client/src/worker/documents/load-document-support.ts';
@@ -17,19 +14,6 @@ import { Tally } from './tally.ts';
 import { VirtualTime, type Owner } from './virtual-time.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
-
-/** Where the server's files are: in memory if the system offers that, since each of its commits waits for its disk. */
-function folderForFiles(): string {
-  try {
-    accessSync('/dev/shm', constants.W_OK);
-    return mkdtempSync('/dev/shm/rockpool-simulation-');
-  } catch {
-    return mkdtempSync(join(tmpdir(), 'rockpool-simulation-'));
-  }
-}
-
-export const FOLDER: string = folderForFiles();
-process.once('exit', () => rmSync(FOLDER, { recursive: true, force: true }));
 
 let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
 
@@ -75,7 +59,6 @@ export class World {
     const { time, tally } = this;
     this.server = new ServerHost({
       time,
-      folder: FOLDER,
       schema: householdSchema,
       onPush: (site, push) => this.onPush(site, push),
       onReload: () => tally.add('reload below the floor'),

@@ -75,6 +75,9 @@ export interface OverwrittenPlace {
   readonly ownStands: boolean;
 }
 
+/** The path to the document itself. */
+const WHOLE_DOCUMENT = '[]';
+
 /** Why a write lost. `cascade`: its parent was deleted, and the foreign key says that its children go with it. */
 export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins' | 'cascade';
 
@@ -115,8 +118,10 @@ export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules
 /** The author had the row, so it was there once: it was deleted so long ago that its tombstone is gone, and with it what an edit of its document would have made. */
 function missingRow(change: RowChange, { documents }: RowRules): RowMerge {
   const won = { value: null, version: NO_VERSION };
-  const valueOf = (columnId: number, value: CellValue): CellValue => (documents.get(columnId)?.isEdit(value) === true ? null : value);
-  const losses = [...change.values].map(([columnId, value]): Loss => ({ columnId, rule: 'delete-wins', lost: { value: valueOf(columnId, value), version: change.version }, won }));
+  const { version } = change;
+  const losses = [...change.values].map(
+    ([columnId, value]): Loss => (documents.get(columnId)?.isEdit(value) === true ? lostEdit(columnId, 'delete-wins', version, won) : { columnId, rule: 'delete-wins', lost: { value, version }, won }),
+  );
   return { row: undefined, losses, corrected: correctedBy(change) };
 }
 
@@ -191,7 +196,7 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     const document = documents.get(columnId);
     if (document?.isEdit(value) === true) {
       const merged = document.merge(before?.value ?? null, value, version.site);
-      if (merged === null) losses.push({ columnId, rule: 'lww', lost: { value: null, version }, won: before ?? { value: null, version: stored.inserted } });
+      if (merged === null) losses.push(lostEdit(columnId, 'lww', version, before ?? { value: null, version: stored.inserted }));
       else {
         cells.set(columnId, added(before, merged.document, version));
         losses.push(...merged.overwritten.map((place) => placeLoss(columnId, place, version)));
@@ -231,6 +236,11 @@ function placeLoss(columnId: number, { path, own, other, otherVersion, ownStands
   return { columnId, path, rule: 'lww', lost: ownStands ? theirs : mine, won: ownStands ? mine : theirs };
 }
 
+/** An edit whose document is gone: what it would have made is not known. It is no write of NULL, so it has the document's own place. */
+function lostEdit(columnId: number, rule: MergeRule, version: Version, won: Loss['won']): Loss {
+  return { columnId, path: WHOLE_DOCUMENT, rule, lost: { value: null, version }, won };
+}
+
 function freshRow({ values, version }: RowChange): StoredRow {
   const cells = new Map<number, Cell>();
   for (const [columnId, value] of values) cells.set(columnId, { value, version });
@@ -261,7 +271,8 @@ function updateLosses(stored: StoredRow, change: RowChange, { counters, document
     if (stored.deleted === null && !counters.has(columnId) && cellValuesEqual(winning, value)) continue;
     const document = documents.get(columnId);
     const lost = document?.isEdit(value) === true ? editedImage(document, stored.cells.get(columnId)?.value ?? null, value, change.version.site) : value;
-    losses.push({ columnId, rule, lost: { value: lost, version: change.version }, won: { value: winning, version: by } });
+    const won = { value: winning, version: by };
+    losses.push(lost === null && value !== null ? lostEdit(columnId, rule, change.version, won) : { columnId, rule, lost: { value: lost, version: change.version }, won });
   }
   return losses;
 }

@@ -120,14 +120,16 @@ describe('a document', () => {
     expect(documentText(b.state)).toBe('{"n":70}');
   });
 
-  it('that is replaced by another leaves late edits of the old one in the ledger', async () => {
+  it.each([[null], ['{"another":1}']])('that is replaced by another leaves late edits of the old one in the ledger (%s)', async (other) => {
     const [a, b] = await two('{"n":1}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
     await a.connection.commit([update('pages', 'p', { content: null })]);
+    if (other !== null) await a.connection.commit([update('pages', 'p', { content: content(other) })]);
     await b.meet();
-    expect(stored()).toBeNull();
-    expect(b.state).toBeNull();
-    expect(tested.server.query('SELECT column_name, rule FROM rockpool_conflict')).toEqual([['content', 'lww']]);
+    expect(stored()).toBe(other);
+    expect(b.state === null ? null : documentText(b.state)).toBe(other);
+    // The path of the document itself: nobody wrote NULL.
+    expect(tested.server.query('SELECT column_name, rule, path, lost_value, won_value FROM rockpool_conflict')).toEqual([['content', 'lww', '[]', null, other]]);
   });
 
   it('that is deleted leaves what a late edit would have made of it in the ledger', async () => {

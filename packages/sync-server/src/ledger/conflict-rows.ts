@@ -37,7 +37,8 @@ export function writeConflictRows(
 
 function conflictFields(table: StoredTable, key: readonly CellValue[], loss: Loss, watermark: number, principalAt: (watermark: number) => string): Record<string, CellValue> {
   const { lost, won, path = null } = loss;
-  const valueOf = ({ value }: Loss['lost']): CellValue => (path === null ? toColumnValue(table, loss.columnId, value) : value);
+  // The values of a place within a document are JSON already.
+  const valueOf = ({ value }: Loss['lost']): CellValue => (path === null || value instanceof Uint8Array ? toColumnValue(table, loss.columnId, value) : value);
   return {
     table_name: table.schema.name,
     row_key: keyToJson(key),

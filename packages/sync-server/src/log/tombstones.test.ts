@@ -161,6 +161,7 @@ describe('what was written before a delete that is forgotten', () => {
     const connection = await pushed(site);
     expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
     expect(conflicts()).toEqual([['pages', 'content', 'delete-wins', null, '', 0n]]);
+    expect(tested.server.query('SELECT path FROM rockpool_conflict')).toEqual([['[]']]);
     expect(tested.server.query("SELECT name FROM accounts WHERE id = 'mine'")).toEqual([['mine']]);
   });
 

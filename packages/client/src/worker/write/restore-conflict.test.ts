@@ -9,7 +9,7 @@ const schema = buildSchema([
   testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0', amount: 'integer', currency: 'text', note: "text not null default 'none'" }, {
     merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
   }),
-  testTable('paper', { id: 'text not null', content: 'text' }, { merge: { deleteRule: 'delete-wins', counters: [], groups: [], documents: [{ column: 'content', ...DEFAULT_DOCUMENT_RULE }] } }),
+  testTable('paper', { id: 'text not null', content: 'text', title: 'text' }, { merge: { deleteRule: 'delete-wins', counters: [], groups: [], documents: [{ column: 'content', ...DEFAULT_DOCUMENT_RULE }] } }),
   testTable('slot', { month: 'text not null', number: 'integer not null', tag: 'blob not null', value: 'real', must: 'text not null' }, { primaryKey: ['month', 'number', 'tag'] }),
 ]);
 
@@ -82,7 +82,7 @@ describe('restoring what was lost', () => {
 
   it('writes what lost its place in a document into that place, and leaves the rest as it is now', () => {
     const database = open();
-    write(database, `INSERT INTO paper VALUES ('a', '{"items":[{"id":"w","n":1},{"id":"x","n":2}],"title":"now"}')`);
+    write(database, `INSERT INTO paper (id, content) VALUES ('a', '{"items":[{"id":"w","n":1},{"id":"x","n":2}],"title":"now"}')`);
     const lost = { table: 'paper' };
     lose(database, '1', 'lww', 'content', '"before"', { ...lost, path: '["title"]' });
     lose(database, '2', 'lww', 'content', '3', { ...lost, path: '["items",{"id":"x"},"n"]' });
@@ -92,6 +92,21 @@ describe('restoring what was lost', () => {
     for (const id of ['1', '2', '3', '5']) restore(database, id);
     expect(() => restore(database, '4')).toThrow(refused('row-gone'));
     expect(database.connection.rows('SELECT content FROM paper')).toEqual([['{"added":null,"items":[{"id":"w","n":1},{"id":"x","n":3},{"id":"y"}],"title":"before"}']]);
+    database.close();
+  });
+
+  it('writes nothing over a document where an edit was lost whose value is not known', () => {
+    const database = open();
+    write(database, `INSERT INTO paper (id, content) VALUES ('a', '{"stands":1}')`);
+    const lostEdit = { table: 'paper', path: '[]' };
+    lose(database, '1', 'lww', 'content', null, lostEdit);
+    lose(database, '2', 'delete-wins', 'content', null, { ...lostEdit, watermark: 8n });
+    expect(() => restore(database, '1')).toThrow(refused('row-gone'));
+    expect(() => restore(database, '2')).toThrow(refused('row-gone'));
+    // Nor with what else went with the row at that moment.
+    lose(database, '3', 'delete-wins', 'title', 'before', { table: 'paper', watermark: 8n });
+    restore(database, '3');
+    expect(database.connection.rows('SELECT content, title FROM paper')).toEqual([['{"stands":1}', 'before']]);
     database.close();
   });
 

@@ -85,8 +85,9 @@ function lostWithRow(connection: Connection, table: TableSchema, loss: Loss): Ma
   if (counters.has(column.id)) throw notRestorable('counter', { table: table.name, column: column.name });
   const restorable = valueColumns(table).filter(({ id }) => !counters.has(id));
   return new Map(
-    lossesOf(connection, loss).flatMap(({ columnName, rule, value }) =>
-      rule === loss.rule && restorable.some(({ name }) => name === columnName) ? [[columnName as string, value] as const] : [],
+    // With a path it is an edit of a document that has gone, and its value is not known.
+    lossesOf(connection, loss).flatMap(({ columnName, rule, value, path }) =>
+      rule === loss.rule && path === null && restorable.some(({ name }) => name === columnName) ? [[columnName as string, value] as const] : [],
     ),
   );
 }
