@@ -4,7 +4,10 @@ import { expect, test } from '../e2e/harness/test.ts';
 import { openAccount } from '../e2e/steps/accounts.ts';
 import { goTo } from '../e2e/steps/navigation.ts';
 import { monthAfter } from '../src/calendar/months.ts';
-import { accountsWithBalances, activityByMonth, cashFlowByMonth, changeOfAccountsByMonth, ledgerWindow, spendingByMonth, wholeLedger } from '../src/queries.ts';
+import { accountsWithBalances } from '../src/queries/accounts.ts';
+import { activityByMonth } from '../src/queries/envelopes.ts';
+import { ledgerWindow, wholeLedger } from '../src/queries/ledger.ts';
+import { cashFlowByMonth, changeOfAccountsByMonth, spendingByMonth } from '../src/queries/reports.ts';
 import { manyAccounts, manyEntries } from '../samples/many-entries.ts';
 
 // No test: it reports how long the app takes to answer with 100,000 entries. `playwright test --config apps/demo-budget/playwright.measure.config.ts`

@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
-import { accountsWithBalances, type AccountRow } from '../queries.ts';
+import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { DueOffer } from '../schedules/due-offer.tsx';
 import { Amount } from '../shell/amount.tsx';
 import { locale } from '../shell/locale.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AccountRow } from '../queries.ts';
+import type { AccountRow } from '../queries/accounts.ts';
 import { totalsByCurrency } from './totals.ts';
 
 const account: AccountRow = { id: 'a', name: 'A', kind: 'checking', currency: 'EUR', openingMinor: 0, closed: 0, balanceMinor: 100, entryCount: 1 };

@@ -1,4 +1,4 @@
-import type { AccountRow } from '../queries.ts';
+import type { AccountRow } from '../queries/accounts.ts';
 
 export interface CurrencyTotal {
   readonly currency: string;

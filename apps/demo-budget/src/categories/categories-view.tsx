@@ -1,7 +1,7 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
-import { categoriesByName, type CategoryRow } from '../queries.ts';
+import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import type { CategoryKind } from '../schema.ts';
 import { useAction } from '../shell/failure.tsx';
 import { NameField } from '../shell/name-field.tsx';

@@ -1,5 +1,5 @@
 import type { SqlStatement } from '@rockpool/client';
-import type { PartRow } from '../queries.ts';
+import type { PartRow } from '../queries/ledger.ts';
 import type { EntryStatus } from '../schema.ts';
 import { partChanges, type PartFields } from '../splits/part-changes.ts';
 import type { Writer } from '../writer.ts';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { CategoryRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
 
 export interface CategorySelectProps {
   readonly categories: readonly CategoryRow[];

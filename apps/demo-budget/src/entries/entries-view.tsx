@@ -4,22 +4,9 @@ import { flushSync } from 'react-dom';
 import { setAccountClosed } from '../accounts/actions.ts';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
-import {
-  accountsWithBalances,
-  categoriesByName,
-  clearedOfAccount,
-  ledgerIds,
-  ledgerTotals,
-  partsOfEntry,
-  wholeLedger,
-  type AccountRow,
-  type CategoryRow,
-  type ClearedRow,
-  type LedgerFilter,
-  type LedgerRow,
-  type LedgerTotalsRow,
-  type PartRow,
-} from '../queries.ts';
+import { accountsWithBalances, clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
+import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
+import { ledgerIds, ledgerTotals, partsOfEntry, wholeLedger, type LedgerFilter, type LedgerRow, type LedgerTotalsRow, type PartRow } from '../queries/ledger.ts';
 import { ReconcileBar } from '../reconcile/reconcile-bar.tsx';
 import { suggestFor } from '../rules/suggest.ts';
 import { Amount } from '../shell/amount.tsx';

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount, setAccountClosed } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
-import { accountsWithBalances, ledgerIds, ledgerTotals, ledgerWindow, uncategorisedOfPayee, wholeLedger, type AccountRow, type LedgerFilter, type LedgerRow } from '../queries.ts';
+import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
+import { ledgerIds, ledgerTotals, ledgerWindow, wholeLedger, type LedgerFilter, type LedgerRow } from '../queries/ledger.ts';
+import { uncategorisedOfPayee } from '../queries/payees.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { addEntry, categorisePayee, changeEntry, deleteEntries, setCategory, setCleared, setPayee, type EntryFields } from './actions.ts';
 

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
-import type { CategoryRow, LedgerRow, PartRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
+import type { LedgerRow, PartRow } from '../queries/ledger.ts';
 import { Amount } from '../shell/amount.tsx';
 import { formatDay } from '../shell/locale.ts';
 import { entryName } from './entry-row.tsx';

@@ -2,7 +2,9 @@ import { useId, useState, type FormEvent, type KeyboardEvent, type ReactNode } f
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
-import type { AccountRow, CategoryRow, LedgerRow, PartRow } from '../queries.ts';
+import type { AccountRow } from '../queries/accounts.ts';
+import type { CategoryRow } from '../queries/categories.ts';
+import type { LedgerRow, PartRow } from '../queries/ledger.ts';
 import type { RuleOutcome, RuleSubject } from '../rules/apply.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale, today } from '../shell/locale.ts';

@@ -1,7 +1,8 @@
 import { memo, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { formatMinor } from '../money/format.ts';
-import type { CategoryRow, LedgerRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
+import type { LedgerRow } from '../queries/ledger.ts';
 import type { EntryStatus } from '../schema.ts';
 import { Amount } from '../shell/amount.tsx';
 import { formatDay, locale } from '../shell/locale.ts';

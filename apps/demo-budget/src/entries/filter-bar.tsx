@@ -1,7 +1,8 @@
 import { useState, type ReactNode, type RefObject } from 'react';
 import { decimalMarkOf } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
-import { isNarrowed, wholeLedger, type CategoryRow, type LedgerFilter, type LedgerTotalsRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
+import { isNarrowed, wholeLedger, type LedgerFilter, type LedgerTotalsRow } from '../queries/ledger.ts';
 import { Amount } from '../shell/amount.tsx';
 import { locale } from '../shell/locale.ts';
 

@@ -1,6 +1,8 @@
 import { useRef, type ReactNode } from 'react';
-import type { CategoryRow, LedgerFilter, LedgerRow } from '../queries.ts';
-import { ledgerWindow, type AccountRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
+import type { LedgerFilter, LedgerRow } from '../queries/ledger.ts';
+import type { AccountRow } from '../queries/accounts.ts';
+import { ledgerWindow } from '../queries/ledger.ts';
 import { useSteadyQuery } from '../shell/use-query.ts';
 import { EntryRow, type EntryRowProps } from './entry-row.tsx';
 import { useRowWindow } from './use-row-window.ts';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { frequentPayees, type PayeeRow } from '../queries.ts';
+import { frequentPayees, type PayeeRow } from '../queries/payees.ts';
 import { useQuery } from '../shell/use-query.ts';
 
 /** The payees to choose from while typing, for the field whose `list` is this id. Asked for only while there is such a field. */

@@ -1,6 +1,6 @@
 import { useClient } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
-import { uncategorisedOfPayee, type UncategorisedRow } from '../queries.ts';
+import { uncategorisedOfPayee, type UncategorisedRow } from '../queries/payees.ts';
 import { useAction } from '../shell/failure.tsx';
 import { useQuery } from '../shell/use-query.ts';
 import { categorisePayee } from './actions.ts';

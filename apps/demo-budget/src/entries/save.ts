@@ -1,4 +1,5 @@
-import type { AccountRow, LedgerRow, PartRow } from '../queries.ts';
+import type { AccountRow } from '../queries/accounts.ts';
+import type { LedgerRow, PartRow } from '../queries/ledger.ts';
 import { addTransfer, changeTransfer } from '../transfers/actions.ts';
 import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { Writer } from '../writer.ts';

@@ -1,6 +1,6 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
-import type { CategoryRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
 import { useAction } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { deleteEntries, setCategory, setCleared, setPayee } from './actions.ts';

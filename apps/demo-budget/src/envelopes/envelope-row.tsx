@@ -4,7 +4,7 @@ import { GoalLine } from '../goals/goal-line.tsx';
 import type { GoalState } from '../goals/goal-state.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
-import type { GoalRow } from '../queries.ts';
+import type { GoalRow } from '../queries/goals.ts';
 import { Amount } from '../shell/amount.tsx';
 import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { monthAfter } from '../calendar/months.ts';
-import type { ActivityRow, AssignedRow, CategoryRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
+import type { ActivityRow, AssignedRow } from '../queries/envelopes.ts';
 import { monthBudget } from './envelopes.ts';
 
 const categories: readonly CategoryRow[] = [

@@ -1,4 +1,5 @@
-import type { ActivityRow, AssignedRow, CategoryRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
+import type { ActivityRow, AssignedRow } from '../queries/envelopes.ts';
 
 /** One category in one month. */
 export interface Envelope {

@@ -1,7 +1,7 @@
 import type { Client } from '@rockpool/client';
 import Papa from 'papaparse';
 import { minorToDecimalText } from '../money/format.ts';
-import { entryLineCount, exportedLines, type CountRow, type ExportedLineRow } from '../queries.ts';
+import { entryLineCount, exportedLines, type CountRow, type ExportedLineRow } from '../queries/export.ts';
 
 /** The part of the client that exports read with. */
 export type Reader = Pick<Client, 'query' | 'stream'>;

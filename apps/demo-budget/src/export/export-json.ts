@@ -1,5 +1,5 @@
 import { schema } from '../schema.ts';
-import type { CountRow } from '../queries.ts';
+import type { CountRow } from '../queries/export.ts';
 import type { ExportProgress, Reader } from './export-csv.ts';
 
 /**

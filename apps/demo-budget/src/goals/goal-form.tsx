@@ -3,7 +3,7 @@ import { monthAfter } from '../calendar/months.ts';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
-import type { GoalRow } from '../queries.ts';
+import type { GoalRow } from '../queries/goals.ts';
 import type { GoalKind } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';

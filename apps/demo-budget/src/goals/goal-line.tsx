@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { formatMinor } from '../money/format.ts';
-import type { GoalRow } from '../queries.ts';
+import type { GoalRow } from '../queries/goals.ts';
 import { formatMonth, locale } from '../shell/locale.ts';
 import type { GoalState } from './goal-state.ts';
 

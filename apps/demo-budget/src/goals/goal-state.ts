@@ -1,6 +1,6 @@
 import { monthsBetween } from '../calendar/months.ts';
 import type { Envelope } from '../envelopes/envelopes.ts';
-import type { GoalRow } from '../queries.ts';
+import type { GoalRow } from '../queries/goals.ts';
 
 export interface GoalState {
   /** What the envelope still lacks this month to be on its way. Never negative. */

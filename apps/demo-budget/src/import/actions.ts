@@ -1,4 +1,4 @@
-import { rulesInOrder, type RuleRow } from '../queries.ts';
+import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
 import type { Writer } from '../writer.ts';
 import type { EntryDraft } from './rows/preview.ts';

@@ -1,5 +1,5 @@
 import { useState, type DragEvent, type ReactNode } from 'react';
-import type { AccountRow } from '../queries.ts';
+import type { AccountRow } from '../queries/accounts.ts';
 import { readChosenFile, type ChosenFile } from './chosen-file.ts';
 import { fileProblemSentence } from './file/problem.ts';
 import { samples } from './samples.ts';

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { AccountForm } from '../accounts/account-form.tsx';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
-import { accountsWithBalances, type AccountRow } from '../queries.ts';
+import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery } from '../shell/use-query.ts';
 import type { ChosenFile } from './chosen-file.ts';

@@ -1,15 +1,8 @@
 import { useClient } from '@rockpool/client/react';
 import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
-import {
-  entriesOfDays,
-  importKeysOfAccount,
-  importProfileOfAccount,
-  type AccountRow,
-  type ImportKeyRow,
-  type ImportProfileRow,
-  type KnownEntryRow,
-} from '../queries.ts';
+import type { AccountRow } from '../queries/accounts.ts';
+import { entriesOfDays, importKeysOfAccount, importProfileOfAccount, type ImportKeyRow, type ImportProfileRow, type KnownEntryRow } from '../queries/import.ts';
 import { useAction } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';

@@ -2,7 +2,7 @@ import type { LiveDocument } from '@rockpool/client';
 import { useClient } from '@rockpool/client/react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
-import { notesBegun } from '../queries.ts';
+import { notesBegun } from '../queries/notes.ts';
 import { useAction, useReport } from '../shell/failure.tsx';
 import { useQuery } from '../shell/use-query.ts';
 import { beginNotes, openNotes, type NoteContent } from './actions.ts';

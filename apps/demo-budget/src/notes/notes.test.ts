@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { notesBegun } from '../queries.ts';
+import { notesBegun } from '../queries/notes.ts';
 import { memoryWriter } from '../testing/memory-writer.ts';
 import { beginNotes } from './actions.ts';
 

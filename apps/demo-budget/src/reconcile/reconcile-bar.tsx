@@ -3,7 +3,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
-import { clearedOfAccount, type AccountRow, type ClearedRow } from '../queries.ts';
+import { clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useAction } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry } from '../entries/actions.ts';
-import { cashFlowByMonth, changeOfAccountsByMonth, currenciesOfAccounts, noCategory, reportedEntries, spanOfEntries, spendingByMonth, type AccountChangeRow, type ReportedEntryRow } from '../queries.ts';
+import { currenciesOfAccounts } from '../queries/accounts.ts';
+import { cashFlowByMonth, changeOfAccountsByMonth, noCategory, reportedEntries, spanOfEntries, spendingByMonth, type AccountChangeRow, type ReportedEntryRow } from '../queries/reports.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 
 let writer: MemoryWriter;

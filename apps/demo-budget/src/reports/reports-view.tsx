@@ -1,6 +1,7 @@
 import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
-import { currenciesOfAccounts, spanOfEntries, type CurrencyRow, type SpanRow } from '../queries.ts';
+import { currenciesOfAccounts, type CurrencyRow } from '../queries/accounts.ts';
+import { spanOfEntries, type SpanRow } from '../queries/reports.ts';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
 import { formatMonth, today } from '../shell/locale.ts';
 import { hashOf, type Page } from '../shell/navigation.ts';

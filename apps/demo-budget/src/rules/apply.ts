@@ -1,4 +1,4 @@
-import type { RuleRow } from '../queries.ts';
+import type { RuleRow } from '../queries/rules.ts';
 
 /** What rules look at. */
 export interface RuleSubject {

@@ -3,7 +3,7 @@ import { CategorySelect } from '../entries/category-select.tsx';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
-import type { CategoryRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
 import type { RuleField, RuleTest } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';

@@ -1,4 +1,5 @@
-import { learnedCategory, rulesInOrder, type LearnedRow, type RuleRow } from '../queries.ts';
+import { learnedCategory, type LearnedRow } from '../queries/payees.ts';
+import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import type { Writer } from '../writer.ts';
 import { applyRules, type RuleOutcome, type RuleSubject } from './apply.ts';
 

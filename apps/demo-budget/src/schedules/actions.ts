@@ -1,5 +1,5 @@
 import type { SqlStatement } from '@rockpool/client';
-import type { ScheduleRow } from '../queries.ts';
+import type { ScheduleRow } from '../queries/schedules.ts';
 import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { Writer } from '../writer.ts';
 

@@ -1,5 +1,5 @@
 import { monthAfter } from '../calendar/months.ts';
-import type { ScheduleRow } from '../queries.ts';
+import type { ScheduleRow } from '../queries/schedules.ts';
 
 export type Repetition = Pick<ScheduleRow, 'firstDate' | 'every' | 'unit' | 'lastDate'>;
 

@@ -1,4 +1,4 @@
-import type { ScheduleRow } from '../queries.ts';
+import type { ScheduleRow } from '../queries/schedules.ts';
 
 /** What a scheduled entry is called: its payee, or where it moves money to. */
 export function scheduleName({ otherAccountName, payee }: Pick<ScheduleRow, 'otherAccountName' | 'payee'>): string {

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries.ts';
+import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
 import { today } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
 import type { DueDay } from './actions.ts';

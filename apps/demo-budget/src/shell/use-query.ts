@@ -3,7 +3,7 @@ import { useLiveQuery } from '@rockpool/client/react';
 import { useEffect, useRef } from 'react';
 import { useReport } from './failure.tsx';
 
-/** A live query of queries.ts. Where it fails, the failure is shown, with the last rows that are known. */
+/** A live query of `queries/`. Where it fails, the failure is shown, with the last rows that are known. */
 export function useQuery<Row extends object>(sql: string, params: readonly SqlParam[] = []): LiveState<Row> {
   const state = useLiveQuery<Row>(sql, params);
   const report = useReport();

@@ -1,5 +1,5 @@
 import type { SqlStatement } from '@rockpool/client';
-import type { PartRow } from '../queries.ts';
+import type { PartRow } from '../queries/ledger.ts';
 
 /** One part of a split entry as a person gives it. */
 export interface PartFields {

@@ -1,6 +1,6 @@
 import { formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount, type DecimalMark } from '../money/parse.ts';
-import type { PartRow } from '../queries.ts';
+import type { PartRow } from '../queries/ledger.ts';
 import type { PartFields } from './part-changes.ts';
 
 /** A part while it is typed. Its amount has the entry's direction: a minus is for what goes against it, such as a deposit that comes back with a purchase. */

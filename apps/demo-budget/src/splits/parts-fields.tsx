@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { CategorySelect } from '../entries/category-select.tsx';
 import { formatMinor } from '../money/format.ts';
-import type { CategoryRow } from '../queries.ts';
+import type { CategoryRow } from '../queries/categories.ts';
 import { locale } from '../shell/locale.ts';
 import type { PartDraft } from './part-draft.ts';
 

@@ -3,7 +3,7 @@ import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
 import { addEntry } from '../entries/actions.ts';
 import { setGoal } from '../goals/actions.ts';
-import { latestConflicts, type ConflictRow } from '../queries.ts';
+import { latestConflicts, type ConflictRow } from '../queries/conflicts.ts';
 import { addRule } from '../rules/actions.ts';
 import { addSchedule } from '../schedules/actions.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';

@@ -1,5 +1,5 @@
 import { formatMinor } from '../money/format.ts';
-import type { ConflictValue, MergeRule } from '../queries.ts';
+import type { ConflictValue, MergeRule } from '../queries/conflicts.ts';
 import { repetitionWords } from '../schedules/repetition-words.ts';
 import type { ScheduleUnit } from '../schema.ts';
 import { formatDay, formatMonthInFull } from '../shell/locale.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConflictRow } from '../queries.ts';
+import type { ConflictRow } from '../queries/conflicts.ts';
 import { lossWords, ruleWords, valueWords, type Wording } from './conflict-words.ts';
 import { conflictsOf, isRestorable, type Conflict } from './conflicts.ts';
 

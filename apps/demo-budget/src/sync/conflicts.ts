@@ -1,5 +1,5 @@
 import { columnGroups, schema } from '../schema.ts';
-import type { ConflictRow, ConflictValue } from '../queries.ts';
+import type { ConflictRow, ConflictValue } from '../queries/conflicts.ts';
 
 /** What one person wrote and lost in one decision of the server: one column, the columns of a group, or all that went with a deleted row. */
 export interface Conflict {

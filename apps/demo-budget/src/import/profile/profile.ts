@@ -1,5 +1,5 @@
 import type { DecimalMark } from '../../money/parse.ts';
-import type { ImportProfileRow } from '../../queries.ts';
+import type { ImportProfileRow } from '../../queries/import.ts';
 import type { FormatChoice } from '../chosen-file.ts';
 import { delimiters } from '../file/delimiter.ts';
 import type { Delimiter } from '../file/problem.ts';

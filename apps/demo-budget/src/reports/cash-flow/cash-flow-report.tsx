@@ -1,6 +1,6 @@
 import { useMemo, useState, type ReactNode } from 'react';
 import { monthsUpTo } from '../../calendar/months.ts';
-import { cashFlowByMonth, type CashFlowRow, type Side } from '../../queries.ts';
+import { cashFlowByMonth, type CashFlowRow, type Side } from '../../queries/reports.ts';
 import { formatMonthInFull } from '../../shell/locale.ts';
 import { useSteadyQuery } from '../../shell/use-query.ts';
 import { AsTable } from '../chart/as-table.tsx';

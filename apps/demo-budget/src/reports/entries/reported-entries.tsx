@@ -1,6 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import type { Budget } from '../../budget/budget.ts';
-import { reportedEntries, type ReportedEntryRow, type Side } from '../../queries.ts';
+import { reportedEntries, type ReportedEntryRow, type Side } from '../../queries/reports.ts';
 import { Amount } from '../../shell/amount.tsx';
 import { formatDay } from '../../shell/locale.ts';
 import { hashOf } from '../../shell/navigation.ts';

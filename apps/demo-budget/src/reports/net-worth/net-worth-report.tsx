@@ -1,6 +1,6 @@
 import { useMemo, useState, type ReactNode } from 'react';
 import { monthsUpTo } from '../../calendar/months.ts';
-import { changeOfAccountsByMonth, type AccountChangeRow } from '../../queries.ts';
+import { changeOfAccountsByMonth, type AccountChangeRow } from '../../queries/reports.ts';
 import { Amount } from '../../shell/amount.tsx';
 import { formatMonthInFull } from '../../shell/locale.ts';
 import { hashOf } from '../../shell/navigation.ts';

@@ -1,4 +1,4 @@
-import type { AccountChangeRow } from '../../queries.ts';
+import type { AccountChangeRow } from '../../queries/reports.ts';
 import { formatMonth, formatMonthInFull } from '../../shell/locale.ts';
 import type { ChartColumn } from '../chart/column-chart.tsx';
 

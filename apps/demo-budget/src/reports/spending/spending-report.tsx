@@ -1,6 +1,7 @@
 import { useMemo, useState, type ReactNode } from 'react';
 import { monthsUpTo } from '../../calendar/months.ts';
-import { categoriesByName, noCategory, spendingByMonth, type CategoryRow, type SpendingRow } from '../../queries.ts';
+import { categoriesByName, type CategoryRow } from '../../queries/categories.ts';
+import { noCategory, spendingByMonth, type SpendingRow } from '../../queries/reports.ts';
 import { formatMonthInFull } from '../../shell/locale.ts';
 import { hashOf } from '../../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../../shell/use-query.ts';

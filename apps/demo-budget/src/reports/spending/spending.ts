@@ -1,4 +1,5 @@
-import type { CategoryRow, SpendingRow } from '../../queries.ts';
+import type { CategoryRow } from '../../queries/categories.ts';
+import type { SpendingRow } from '../../queries/reports.ts';
 
 /** One line of the report: a category's spending by month. */
 export interface SpendingLine {

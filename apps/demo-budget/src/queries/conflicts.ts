@@ -1,0 +1,80 @@
+export type MergeRule = 'lww' | 'one-insert-wins' | 'delete-wins' | 'cascade' | 'update-wins';
+
+export interface ConflictRow {
+  readonly id: string;
+  /** The same for all that lost in one decision of the server. */
+  readonly watermark: number;
+  readonly tableName: string;
+  /** A JSON array of the parts of the row's key. */
+  readonly rowKey: string;
+  /** NULL: the row as a whole. */
+  readonly columnName: string | null;
+  readonly rule: MergeRule;
+  readonly lostValue: ConflictValue;
+  readonly wonValue: ConflictValue;
+  readonly lostBy: string;
+  readonly wonBy: string;
+  readonly lostAtMs: number;
+  readonly wonAtMs: number;
+  /** What the row is called now. NULL where it has gone. */
+  readonly rowName: string | null;
+  readonly rowDate: string | null;
+  /** Of its amounts. */
+  readonly currency: string | null;
+  /** Of an entry that is one side of a transfer, and the amount of the other side; else NULL. */
+  readonly transferId: string | null;
+  readonly otherMinor: number | null;
+  /** The row as it is now, as a JSON object by column; NULL where it has gone. */
+  readonly currentRow: string | null;
+}
+
+export type ConflictValue = string | number | bigint | Uint8Array | null;
+
+/**
+ * The latest writes that lost against a concurrent one, from the conflict ledger that Rockpool keeps. No parameters. Without the moments of entering: two
+ * devices that import one statement differ in nothing else, and there is nothing to decide. Of a transfer, whose two sides lose together, only one.
+ */
+export const latestConflicts = `
+  WITH conflict AS (
+    SELECT *, json_extract(row_key, '$[0]') AS rowId FROM rockpool_conflict
+    WHERE column_name IS NULL OR column_name NOT IN ('enteredAtMs', 'createdAtMs', 'assignedAtMs', 'importKey')
+    ORDER BY id DESC LIMIT 200
+  )
+  SELECT conflict.id, conflict.watermark, conflict.table_name AS tableName, conflict.row_key AS rowKey, conflict.column_name AS columnName, conflict.rule,
+         conflict.lost_value AS lostValue, conflict.won_value AS wonValue, conflict.lost_by AS lostBy, conflict.won_by AS wonBy,
+         conflict.lost_at_ms AS lostAtMs, conflict.won_at_ms AS wonAtMs,
+         CASE conflict.table_name
+           WHEN 'goals' THEN 'Goal of ' || category.name
+           WHEN 'assignments' THEN 'Money for ' || category.name
+           WHEN 'importProfiles' THEN 'Statements of ' || account.name
+           WHEN 'schedules' THEN CASE WHEN schedule.otherAccountId IS NULL THEN 'Scheduled: ' || schedule.payee ELSE 'Scheduled transfer' END
+           WHEN 'rules' THEN 'Rule “' || rule.value || '”'
+           ELSE coalesce('Transfer with ' || other.name, entry.payee, category.name, account.name)
+         END AS rowName,
+         entry.date AS rowDate, coalesce(goal.currency, assignment.currency, account.currency) AS currency, entry.transferId, twin.amountMinor AS otherMinor,
+         CASE conflict.table_name
+           WHEN 'entries' THEN json_object('date', entry.date, 'payee', entry.payee, 'notes', entry.notes, 'categoryId', entry.categoryId, 'amountMinor', entry.amountMinor, 'status', entry.status)
+           WHEN 'parts' THEN json_object('categoryId', part.categoryId, 'amountMinor', part.amountMinor, 'notes', part.notes)
+           WHEN 'accounts' THEN json_object('name', account.name, 'kind', account.kind, 'closed', account.closed)
+           WHEN 'categories' THEN json_object('name', category.name, 'hidden', category.hidden)
+           WHEN 'goals' THEN json_object('kind', goal.kind, 'amountMinor', goal.amountMinor, 'byMonth', goal.byMonth)
+           WHEN 'assignments' THEN json_object('amountMinor', assignment.amountMinor)
+           WHEN 'rules' THEN json_object('field', rule.field, 'test', rule.test, 'value', rule.value, 'categoryId', rule.categoryId, 'payee', rule.payee)
+           WHEN 'schedules' THEN json_object('accountId', schedule.accountId, 'otherAccountId', schedule.otherAccountId, 'payee', schedule.payee, 'notes', schedule.notes, 'categoryId', schedule.categoryId, 'amountMinor', schedule.amountMinor,
+                                             'firstDate', schedule.firstDate, 'every', schedule.every, 'unit', schedule.unit, 'lastDate', schedule.lastDate)
+           WHEN 'importProfiles' THEN json_object('columns', profile.columns, 'delimiter', profile.delimiter, 'dateOrder', profile.dateOrder, 'decimalMark', profile.decimalMark, 'turnSigns', profile.turnSigns)
+         END AS currentRow
+  FROM conflict
+    LEFT JOIN parts AS part ON conflict.table_name = 'parts' AND part.id = conflict.rowId
+    LEFT JOIN entries AS entry ON entry.id = CASE conflict.table_name WHEN 'entries' THEN conflict.rowId WHEN 'parts' THEN part.entryId END
+    LEFT JOIN entries AS twin ON twin.transferId = entry.transferId AND twin.id <> entry.id
+    LEFT JOIN accounts AS other ON other.id = twin.accountId
+    LEFT JOIN goals AS goal ON conflict.table_name = 'goals' AND goal.id = conflict.rowId
+    LEFT JOIN assignments AS assignment ON conflict.table_name = 'assignments' AND assignment.id = conflict.rowId
+    LEFT JOIN rules AS rule ON conflict.table_name = 'rules' AND rule.id = conflict.rowId
+    LEFT JOIN schedules AS schedule ON conflict.table_name = 'schedules' AND schedule.id = conflict.rowId
+    LEFT JOIN importProfiles AS profile ON conflict.table_name = 'importProfiles' AND profile.id = conflict.rowId
+    LEFT JOIN accounts AS account ON account.id = CASE conflict.table_name WHEN 'accounts' THEN conflict.rowId ELSE coalesce(entry.accountId, schedule.accountId, profile.id) END
+    LEFT JOIN categories AS category ON category.id = CASE conflict.table_name WHEN 'categories' THEN conflict.rowId ELSE coalesce(goal.categoryId, assignment.categoryId) END
+  WHERE twin.id IS NULL OR entry.id < twin.id OR conflict.column_name NOT IN ('date', 'notes', 'amountMinor')
+  ORDER BY conflict.id DESC`;

@@ -1,0 +1,35 @@
+import { knownMonths, lineColumns, ownAccounts, partLines } from './budget-lines.ts';
+
+export interface AssignedRow {
+  readonly month: string;
+  readonly categoryId: string;
+  readonly assignedMinor: number | bigint;
+}
+
+/** What was assigned to each category, month by month. Parameters: currency, last month. */
+export const assignedByMonth = `
+  SELECT month, categoryId, sum(amountMinor) AS assignedMinor
+  FROM assignments WHERE currency = ? AND month <= ? GROUP BY month, categoryId`;
+
+export interface ActivityRow {
+  readonly month: string;
+  /** NULL: entries without a category. */
+  readonly categoryId: string | null;
+  /** Positive when more came in than went out. */
+  readonly changeMinor: number | bigint;
+}
+
+/** What moved in each category, month by month. Parameters: currency, last month. */
+export const activityByMonth = `
+  WITH RECURSIVE asked (currency, lastMonth) AS (VALUES (?, ?)), ${knownMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
+  moved (month, categoryId, changeMinor) AS (
+    SELECT known.month, category.id,
+           (SELECT sum(amountMinor) FROM entries WHERE categoryId IS category.id AND date BETWEEN known.month || '-01' AND known.month || '-31' AND accountId IN own)
+    FROM known, (SELECT id FROM categories UNION ALL SELECT NULL) AS category
+    UNION ALL
+    SELECT substr(part.date, 1, 7), part.categoryId, part.amountMinor FROM part, asked WHERE part.currency = asked.currency
+  )
+  SELECT month, categoryId, sum(changeMinor) AS changeMinor
+  FROM moved WHERE month <= (SELECT lastMonth FROM asked)
+  GROUP BY month, categoryId
+  HAVING sum(changeMinor) IS NOT NULL`;

@@ -1,0 +1,35 @@
+export interface CountRow {
+  readonly count: number;
+}
+
+/** How many rows `exportedLines` has. No parameters. */
+export const entryLineCount = `
+  SELECT (SELECT count(*) FROM parts)
+    + (SELECT count(*) FROM entries AS entry WHERE amountMinor IS NOT (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id)) AS count`;
+
+export interface ExportedLineRow {
+  readonly entryId: string;
+  readonly date: string;
+  readonly accountName: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly categoryName: string | null;
+  readonly amountMinor: number;
+  readonly currency: string;
+  readonly status: string;
+}
+
+/** Every entry, oldest first: what its parts leave over of it, if anything, then its parts. No parameters. */
+export const exportedLines = `
+  WITH piece (entryId, partId, categoryId, notes, amountMinor) AS (
+    SELECT entry.id, '', entry.categoryId, entry.notes, entry.amountMinor - coalesce((SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id), 0)
+    FROM entries AS entry WHERE entry.amountMinor IS NOT (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id)
+    UNION ALL
+    SELECT entryId, id, categoryId, notes, amountMinor FROM parts
+  )
+  SELECT entry.id AS entryId, entry.date, account.name AS accountName, entry.payee, piece.notes, category.name AS categoryName, piece.amountMinor, account.currency, entry.status
+  FROM piece
+    JOIN entries AS entry ON entry.id = piece.entryId
+    JOIN accounts AS account ON account.id = entry.accountId
+    LEFT JOIN categories AS category ON category.id = piece.categoryId
+  ORDER BY entry.date, entry.enteredAtMs, entry.id, length(piece.partId), piece.partId`;

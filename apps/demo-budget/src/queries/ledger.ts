@@ -1,0 +1,148 @@
+import type { SqlParam, SqlStatement } from '@rockpool/client';
+import { searchText } from '@rockpool/client/schema';
+import type { EntryStatus } from '../schema.ts';
+
+export interface LedgerRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly date: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly categoryId: string | null;
+  readonly amountMinor: number;
+  readonly status: EntryStatus;
+  /** 1: it was reconciled, or the other side of the transfer was. */
+  readonly locked: 0 | 1;
+  readonly transferId: string | null;
+  /** The account at the other end of a transfer; NULL for all else. */
+  readonly otherAccountId: string | null;
+  readonly otherAccountName: string | null;
+  readonly otherMinor: number | null;
+  /** 0: not split. */
+  readonly partCount: number;
+  /** What the parts add up to; NULL where there are none. */
+  readonly dividedMinor: number | bigint | null;
+  /** How many entries of what was asked for are newer. */
+  readonly position: number;
+  /** The account's balance after this entry; NULL where the ledger is narrowed, as the entries before it are not all shown. */
+  readonly balanceMinor: number | bigint | null;
+}
+
+/** What a ledger is narrowed to. */
+export interface LedgerFilter {
+  /** In payee, notes, notes of parts, and the other account's name. Empty: all. */
+  readonly text: string;
+  /** The amount that `text` may stand for, whichever way it went; null where it is none. */
+  readonly textMinor: number | null;
+  /** `none`: entries that still lack a category; null: all. */
+  readonly categoryId: string | null;
+  readonly status: EntryStatus | 'not-reconciled' | null;
+  /** `YYYY-MM-DD`, inclusive; empty: all. */
+  readonly fromDate: string;
+  readonly toDate: string;
+}
+
+const newestFirst = 'entry.date DESC, entry.enteredAtMs DESC, entry.id DESC';
+
+/**
+ * A window of an account's ledger, newest first: `count` entries from position `first` on. However many there are, no more than these are read whole; what
+ * is newer is stepped over, and added up for the balance, in an index that holds day and amount.
+ */
+export function ledgerWindow(accountId: string, filter: LedgerFilter, first: number, count: number): SqlStatement {
+  const found = ledgerCondition(accountId, filter);
+  const balance = isNarrowed(filter) ? { sql: 'NULL', params: [] } : { sql: runningBalance, params: [accountId, accountId, accountId, first] };
+  return {
+    sql: `
+  WITH shown AS (
+    SELECT entry.id FROM entries AS entry WHERE ${found.sql} ORDER BY ${newestFirst} LIMIT ? OFFSET ?
+  )
+  SELECT entry.id, entry.accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.status, entry.transferId,
+         'reconciled' IN (entry.status, coalesce(twin.status, '')) AS locked, other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor,
+         (SELECT count(*) FROM parts WHERE entryId = entry.id) AS partCount,
+         (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id) AS dividedMinor,
+         row_number() OVER newest - 1 + ? AS position,
+         ${balance.sql} AS balanceMinor
+  FROM shown JOIN entries AS entry ON entry.id = shown.id
+    LEFT JOIN entries AS twin ON twin.transferId = entry.transferId AND twin.id <> entry.id
+    LEFT JOIN accounts AS other ON other.id = twin.accountId
+  WINDOW newest AS (ORDER BY ${newestFirst})
+  ORDER BY position`,
+    params: [...found.params, count, first, first, ...balance.params],
+  };
+}
+
+/** What the account holds now, less what came after the window, less what comes after the entry within it. Parameters: account id, three times; the window's first position. */
+const runningBalance = `
+         (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ?)
+           - (SELECT coalesce(sum(amountMinor), 0) FROM (SELECT entry.amountMinor FROM entries AS entry WHERE entry.accountId = ? ORDER BY ${newestFirst} LIMIT ?))
+           - coalesce(sum(entry.amountMinor) OVER (newest ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)`;
+
+export interface LedgerTotalsRow {
+  readonly entryCount: number;
+  readonly totalMinor: number | bigint;
+}
+
+/** How many entries a ledger has, and what they add up to. */
+export function ledgerTotals(accountId: string, filter: LedgerFilter): SqlStatement {
+  const found = ledgerCondition(accountId, filter);
+  return { sql: `SELECT count(*) AS entryCount, coalesce(sum(entry.amountMinor), 0) AS totalMinor FROM entries AS entry WHERE ${found.sql}`, params: found.params };
+}
+
+/** The ids of all entries of a ledger, for "select all". */
+export function ledgerIds(accountId: string, filter: LedgerFilter): SqlStatement {
+  const found = ledgerCondition(accountId, filter);
+  return { sql: `SELECT entry.id FROM entries AS entry WHERE ${found.sql}`, params: found.params };
+}
+
+export const wholeLedger: LedgerFilter = { text: '', textMinor: null, categoryId: null, status: null, fromDate: '', toDate: '' };
+
+export function isNarrowed({ text, categoryId, status, fromDate, toDate }: LedgerFilter): boolean {
+  return text !== '' || categoryId !== null || status !== null || fromDate !== '' || toDate !== '';
+}
+
+function ledgerCondition(accountId: string, { text, textMinor, categoryId, status, fromDate, toDate }: LedgerFilter): SqlStatement & { readonly params: readonly SqlParam[] } {
+  const conditions = ['entry.accountId = ?'];
+  const params: SqlParam[] = [accountId];
+  const add = (condition: string, ...values: readonly SqlParam[]): void => {
+    conditions.push(condition);
+    params.push(...values);
+  };
+  if (text !== '') {
+    const found = entriesWithText(accountId, text, textMinor);
+    add(`entry.rowid IN (${found.sql})`, ...found.params);
+  }
+  if (categoryId === 'none') add('entry.categoryId IS NULL AND entry.transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entry.id)');
+  else if (categoryId !== null) add('(entry.categoryId = ? OR entry.id IN (SELECT entryId FROM parts WHERE categoryId = ?))', categoryId, categoryId);
+  if (status === 'not-reconciled') add("entry.status <> 'reconciled'");
+  else if (status !== null) add('entry.status = ?', status);
+  if (fromDate !== '') add('entry.date >= ?', fromDate);
+  if (toDate !== '') add('entry.date <= ?', toDate);
+  return { sql: conditions.join(' AND '), params };
+}
+
+/**
+ * The entries that a person means who types some text: every word of it begins one of the payee, the notes or a part's notes; or it is a part of the other account's
+ * name, or the amount. All but the amount are found without reading what does not fit.
+ */
+function entriesWithText(accountId: string, text: string, textMinor: number | null): SqlStatement & { readonly params: readonly SqlParam[] } {
+  const words = searchText(text);
+  const byWords = `
+    SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?
+    UNION ALL SELECT entries.rowid FROM partsSearch JOIN parts ON parts.rowid = partsSearch.rowid JOIN entries ON entries.id = parts.entryId WHERE partsSearch MATCH ?
+    UNION ALL SELECT mine.rowid FROM entries AS twin JOIN accounts AS other ON other.id = twin.accountId JOIN entries AS mine ON mine.transferId = twin.transferId
+              WHERE twin.transferId > '' AND twin.accountId <> ? AND instr(lower(other.name), lower(?)) > 0`;
+  const byAmount = 'UNION ALL SELECT rowid FROM entries WHERE accountId = ? AND abs(amountMinor) = ?';
+  const params = [words, words, accountId, text];
+  return textMinor === null ? { sql: byWords, params } : { sql: `${byWords} ${byAmount}`, params: [...params, accountId, textMinor] };
+}
+
+export interface PartRow {
+  readonly id: string;
+  readonly categoryId: string | null;
+  readonly amountMinor: number;
+  readonly notes: string;
+}
+
+/** The parts of a split entry, in the order of their making. Parameter: entry id. */
+export const partsOfEntry = `
+  SELECT id, categoryId, amountMinor, notes FROM parts WHERE entryId = ? ORDER BY length(id), id`;

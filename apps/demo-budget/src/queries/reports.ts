@@ -1,0 +1,136 @@
+import { askedMonths, budgetLines, lineColumns, ownAccounts, partLines } from './budget-lines.ts';
+
+export interface SpanRow {
+  /** `YYYY-MM`; null without entries. */
+  readonly firstMonth: string | null;
+  readonly lastMonth: string | null;
+}
+
+/** From which month to which there are entries in a currency. One step into an index for each account. Parameter: currency. */
+export const spanOfEntries = `
+  SELECT substr(min((SELECT min(date) FROM entries WHERE accountId = account.id)), 1, 7) AS firstMonth,
+         substr(max((SELECT max(date) FROM entries WHERE accountId = account.id)), 1, 7) AS lastMonth
+  FROM accounts AS account WHERE account.currency = ?`;
+
+/**
+ * Whether a line counts as income or as spending: as its category does; without one, as its entry's money went. Refunds count against the spending of their
+ * category. NULL, which is neither, for money that only went from one account to another.
+ */
+const sideOfLine = `
+  CASE WHEN category.kind IS NOT NULL THEN category.kind WHEN line.transferId IS NOT NULL THEN NULL WHEN line.wentOut THEN 'spending' ELSE 'income' END`;
+
+export type Side = 'income' | 'spending';
+
+export interface SpendingRow {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  /** NULL: entries without a category. */
+  readonly categoryId: string | null;
+  /** Positive when more was spent than came back. */
+  readonly spentMinor: number | bigint;
+}
+
+/**
+ * What each category got in each month, and what came and went without one, as the table `moved`, with the side that it counts on. The sums of categories are
+ * ranges of an index; only entries without a category are looked at one by one.
+ */
+const movedByMonth = `
+  asked (currency, firstDay, lastDay) AS (VALUES (?, ?, ?)), ${askedMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
+  moved (month, side, categoryId, changeMinor) AS (
+    SELECT period.month, category.kind, category.id,
+           (SELECT sum(amountMinor) FROM entries
+            WHERE categoryId = category.id AND date BETWEEN max(period.month || '-01', asked.firstDay) AND min(period.month || '-31', asked.lastDay) AND accountId IN own)
+    FROM asked, period, categories AS category
+    UNION ALL
+    SELECT substr(entry.date, 1, 7), CASE WHEN entry.amountMinor < 0 THEN 'spending' ELSE 'income' END, NULL, entry.amountMinor
+    FROM asked, entries AS entry
+    WHERE entry.categoryId IS NULL AND entry.date BETWEEN asked.firstDay AND asked.lastDay AND entry.accountId IN own AND entry.transferId IS NULL
+    UNION ALL
+    SELECT substr(line.date, 1, 7), ${sideOfLine}, line.categoryId, line.amountMinor
+    FROM asked, part AS line LEFT JOIN categories AS category ON category.id = line.categoryId
+    WHERE line.currency = asked.currency AND line.date BETWEEN asked.firstDay AND asked.lastDay
+  )`;
+
+/** Spending by month and category. Parameters: currency, first day, last day. */
+export const spendingByMonth = `
+  WITH RECURSIVE ${movedByMonth}
+  SELECT month, categoryId, -sum(changeMinor) AS spentMinor
+  FROM moved WHERE side = 'spending'
+  GROUP BY month, categoryId
+  HAVING CASE WHEN categoryId IS NULL THEN sum(changeMinor) <> 0 ELSE sum(changeMinor) IS NOT NULL END`;
+
+export interface CashFlowRow {
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly side: Side;
+  /** Positive when more came in than went out. */
+  readonly changeMinor: number | bigint;
+}
+
+/** Income and spending by month. Parameters: currency, first day, last day. */
+export const cashFlowByMonth = `
+  WITH RECURSIVE ${movedByMonth}
+  SELECT month, side, sum(changeMinor) AS changeMinor
+  FROM moved WHERE side IS NOT NULL
+  GROUP BY month, side
+  HAVING sum(changeMinor) IS NOT NULL`;
+
+export interface AccountChangeRow {
+  readonly accountId: string;
+  readonly name: string;
+  /** What it held before the first day. */
+  readonly beforeMinor: number | bigint;
+  /** `YYYY-MM`. */
+  readonly month: string;
+  readonly changeMinor: number | bigint;
+}
+
+/** What moved in each account, month by month, with what it began with. All that was before is one sum for each account. Parameters: currency, first day, last day. */
+export const changeOfAccountsByMonth = `
+  WITH RECURSIVE asked (currency, firstDay, lastDay) AS (VALUES (?, ?, ?)), ${askedMonths},
+  begun AS MATERIALIZED (
+    SELECT account.id, account.name, account.createdAtMs,
+           account.openingMinor + coalesce((SELECT sum(amountMinor) FROM entries WHERE accountId = account.id AND date < asked.firstDay), 0) AS beforeMinor
+    FROM asked JOIN accounts AS account ON account.currency = asked.currency
+  )
+  SELECT begun.id AS accountId, begun.name, begun.beforeMinor, period.month,
+         coalesce((SELECT sum(amountMinor) FROM entries WHERE accountId = begun.id AND date BETWEEN period.month || '-01' AND period.month || '-31'), 0) AS changeMinor
+  FROM begun, period
+  ORDER BY begun.createdAtMs, begun.id, period.month`;
+
+export interface ReportedEntryRow {
+  readonly id: string;
+  readonly date: string;
+  readonly payee: string;
+  readonly notes: string;
+  readonly categoryId: string | null;
+  readonly categoryName: string | null;
+  readonly accountId: string;
+  readonly accountName: string;
+  readonly amountMinor: number;
+  /** Of all entries that are meant, however many rows are asked for. */
+  readonly allCount: number;
+  readonly allMinor: number | bigint;
+}
+
+/** The category of `reportedEntries` for entries that have none. */
+export const noCategory = 'none';
+
+/**
+ * The entries behind a figure of a report, newest first; a split one once for each category, with what that got of it. Parameters: currency, first day, last day, side (empty: both), side
+ * again, category id (empty: any; or `noCategory`), category id again, how many rows.
+ */
+export const reportedEntries = `
+  WITH ${budgetLines}
+  SELECT entry.id, entry.date, entry.payee, entry.notes, line.categoryId, category.name AS categoryName, account.id AS accountId, account.name AS accountName,
+         sum(line.amountMinor) AS amountMinor, count(*) OVER () AS allCount, sum(sum(line.amountMinor)) OVER () AS allMinor
+  FROM line
+    JOIN entries AS entry ON entry.id = line.entryId
+    JOIN accounts AS account ON account.id = entry.accountId
+    LEFT JOIN categories AS category ON category.id = line.categoryId
+  WHERE line.currency = ? AND line.date BETWEEN ? AND ?
+    AND ${sideOfLine} IS NOT NULL AND (? = '' OR ${sideOfLine} = ?) AND (? = '' OR coalesce(line.categoryId, '${noCategory}') = ?)
+  GROUP BY entry.id, line.categoryId
+  HAVING line.categoryId IS NOT NULL OR sum(line.amountMinor) <> 0
+  ORDER BY entry.date DESC, entry.enteredAtMs DESC, entry.id DESC, line.categoryId
+  LIMIT ?`;
