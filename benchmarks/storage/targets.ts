@@ -21,7 +21,7 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
   L2: 'one write a commit, which costs the same for 5 KB as for 25, and SQLite',
   L2m: 'a message there and back is half of it',
   L4c: 'the whole SUM is one call of SQLite, which runs as it was compiled first, not optimised; a third is reading',
-  L4w: THE_BUILD,
+  L4w: 'SQLite itself: in memory, without storage, this build takes as long as the others',
   L5: 'a tenth is storage, the rest SQLite and its binding',
   L8r: 'a message there and back is three quarters of it',
   L9: THE_BUILD,
