@@ -3,7 +3,8 @@ import type { OpenDatabase } from '../../packages/client/src/worker/database/ope
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
-import type { LiveDatabase, Subscriber } from '../../packages/sync-server/src/fanout/live-database.ts';
+import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
 import { committed } from '../../packages/sync-server/src/testing/committed.ts';
 
 /** The real database of one device, joined to the real server without a network: what the server says lies here until the test lets the device have it. */

@@ -3,10 +3,7 @@ import { rememberDocumentText } from '@rockpool/shared/document';
 import type { DocumentPool } from './document-pool.ts';
 import { workOnDocument, type DocumentWork, type WorkedDocument } from './document-work.ts';
 
-/**
- * From so many bytes on, work goes to another thread. Measured on a core of a small server: below, this thread needs up to 10 ms for it, and the way to
- * another costs as much; documents of 1 MB take 50 to 100 ms.
- */
+/** From so many bytes on, work goes to another thread. An estimate of where the work begins to cost more than the way there and back. */
 const MIN_BYTES_AWAY = 256 * 1024;
 
 /** What an edit may cost beyond its own size: each byte may be a structure that takes a search. */

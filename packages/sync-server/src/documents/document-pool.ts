@@ -7,9 +7,9 @@ import type { DocumentAnswer } from './document-worker.ts';
 export interface DocumentPoolOptions {
   /** Threads at most. Default: the cores but one, at least 1 and at most 4. */
   readonly size?: number;
-  /** For one piece of work. Default 10 s, a hundred times what an edit of the largest document takes. */
+  /** For one piece of work. Default 10 s, far above what honest edits take. */
   readonly deadlineMs?: number;
-  /** Of a worker's heap. Default 512 MB: a document of the largest size takes some 100. */
+  /** Of a worker's heap. Default 512 MB. */
   readonly maxHeapMb?: number;
   /** The worker's script, and data for it. */
   readonly script?: URL;

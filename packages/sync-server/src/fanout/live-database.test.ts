@@ -6,7 +6,8 @@ import { insert, withAges } from '../testing/changeset.ts';
 import { TestSite } from '../testing/test-client.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
-import { LiveDatabase, type Subscriber } from './live-database.ts';
+import { LiveDatabase } from './live-database.ts';
+import type { Subscriber } from './subscription.ts';
 
 const NOW_MS = 1_763_683_200_000;
 

@@ -1,4 +1,4 @@
-import { DELIVERY_PART_BYTES, encodeDelivery, encodeDeliveryPart, encodeMessage, MAX_MESSAGE_BYTES, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type ChangeGroup, type Hello, type Presence, type Push, type Welcome } from '@rockpool/shared';
+import { DELIVERY_PART_BYTES, encodeMessage, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type Hello, type Presence, type Push, type Welcome } from '@rockpool/shared';
 import { TableAudits } from '../audit/table-audits.ts';
 import type { Principal } from '../auth/principal.ts';
 import { ownPush, ownSite } from '../backend/own-site.ts';
@@ -10,27 +10,16 @@ import type { SiteState } from '../log/sites.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import type { PresenceRelay } from '../presence/presence-relay.ts';
 import { PresenceRoom, type Speaker } from '../presence/presence-room.ts';
-import { ChangedRows } from '../pull/changed-rows.ts';
-import { deliveredGroups } from '../pull/delivery.ts';
-import { encodeParts } from '../pull/encode-parts.ts';
 import type { Sender } from '../push/admit-changeset.ts';
 import type { WaitingPush } from '../push/admit-pushes.ts';
 import { baseInEpoch } from '../push/older-epoch.ts';
 import { PushQueue } from '../push/push-queue.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
-import { viewGroups, type SchemaView } from '../store/schema-view.ts';
+import type { SchemaView } from '../store/schema-view.ts';
+import { Deliveries } from './deliveries.ts';
 import { startingPoint } from './starting-point.ts';
-
-/** A session as its database sees it. */
-export interface Subscriber {
-  /** 32 hex digits. */
-  readonly site: string;
-  /** Messages that belong together. */
-  send(...messages: Uint8Array[]): void;
-  /** Ends the session with a failure. */
-  fail(error: RockpoolError): void;
-}
+import type { Subscriber, Subscription } from './subscription.ts';
 
 /** As whom a session joins. */
 export interface Access {
@@ -39,28 +28,6 @@ export interface Access {
   /** Null: of the server's own schema. Else what the client knows of it. */
   readonly view: SchemaView | null;
   readonly nowMs: number;
-}
-
-interface Subscription {
-  readonly subscriber: Subscriber;
-  readonly view: SchemaView | null;
-  /** Null until the site has written. */
-  siteNumber: number | null;
-  /** What has been sent, not what has been applied. */
-  cursor: number;
-  decidedUpTo: number;
-  ownFrom: number;
-}
-
-/** What a commit has changed, read and encoded once for all who stand at the same place. */
-interface News {
-  readonly changed: ChangedRows;
-  /** The parts for those who wrote nothing. */
-  readonly encoded: Map<string, readonly Uint8Array[]>;
-}
-
-function newsOf(file: DatabaseFile): News {
-  return { changed: new ChangedRows(file), encoded: new Map() };
 }
 
 export interface LiveDatabaseOptions {
@@ -86,7 +53,7 @@ export interface LiveDatabaseOptions {
 export class LiveDatabase {
   readonly file: DatabaseFile;
   private readonly database: OpenDatabase;
-  private readonly partBytes: number;
+  private readonly deliveries: Deliveries;
   /** The log's end then. */
   private readonly openedAt: number;
   // Sessions that wait to be let in.
@@ -113,7 +80,7 @@ export class LiveDatabase {
     this.openedAt = file.log.watermark;
     this.publishedUpTo = file.log.watermark;
     this.presence = new PresenceRoom(presenceRelay);
-    this.partBytes = deliveryPartBytes;
+    this.deliveries = new Deliveries(file, deliveryPartBytes);
     this.audits = new TableAudits(file);
     const rules = { checks: foreignKeyChecks(file.tableByName), retention, validate };
     this.queue = new PushQueue({ database: this.database, rules, onCommitted: (authors) => this.publish(authors), onFailure });
@@ -158,8 +125,8 @@ export class LiveDatabase {
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
     subscriber.send(encodeMessage(welcome));
-    if (reload) this.deliverWhole(subscription);
-    else this.deliver(subscription, newsOf(this.file), true, true);
+    if (reload) this.deliveries.deliverWhole(subscription);
+    else this.deliveries.deliver(subscription, this.deliveries.news(), true, true);
   }
 
   leave(subscriber: Subscriber): void {
@@ -305,63 +272,13 @@ export class LiveDatabase {
   private publish(authors: ReadonlySet<string>): void {
     this.publishedUpTo = this.file.log.watermark;
     for (const done of [...this.waiting]) done(true);
-    const news = newsOf(this.file);
+    const news = this.deliveries.news();
     for (const subscription of [...this.subscriptions.values()]) {
       try {
-        this.deliver(subscription, news, authors.has(subscription.subscriber.site), false);
+        this.deliveries.deliver(subscription, news, authors.has(subscription.subscriber.site), false);
       } catch (error) {
         subscription.subscriber.fail(error instanceof RockpoolError ? error : new RockpoolError('internal', {}, { cause: error }));
       }
     }
-  }
-
-  /** `isAuthor`: a reader with outcomes or cells of their own to consider. */
-  private deliver(subscription: Subscription, news: News, isAuthor: boolean, isFirst: boolean): void {
-    const { subscriber, cursor: from } = subscription;
-    const to = this.file.log.watermark;
-    if (!isAuthor) {
-      if (to > from) this.send(subscription, to, [], this.sharedGroups(subscription, news));
-      return;
-    }
-    subscription.siteNumber ??= this.file.sites.get(subscriber.site)?.number ?? null;
-    const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.decidedUpTo);
-    if (!isFirst && to === from && decided.length === 0) return; // a push that was decided, and answered, before
-    const groups = deliveredGroups(this.file, news.changed, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
-    this.send(subscription, to, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view));
-  }
-
-  /** Everything there is, as to somebody new, with the outcomes that the site does not know. */
-  private deliverWhole(subscription: Subscription): void {
-    const { siteNumber, decidedUpTo } = subscription;
-    const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, decidedUpTo);
-    const groups = deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from: 0, ownFrom: 0 }, []);
-    this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view), true);
-  }
-
-  private sharedGroups({ cursor: from, siteNumber, ownFrom, view }: Subscription, { changed, encoded }: News): readonly Uint8Array[] {
-    // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
-    const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
-    const known = view === null ? encoded.get(name) : undefined;
-    if (known !== undefined) return known;
-    const parts = this.encode(deliveredGroups(this.file, changed, { siteNumber, from, ownFrom }, []), view);
-    if (view === null) encoded.set(name, parts);
-    return parts;
-  }
-
-  private encode(groups: readonly ChangeGroup[], view: SchemaView | null): readonly Uint8Array[] {
-    return encodeParts(view === null ? groups : viewGroups(groups, view), this.partBytes);
-  }
-
-  private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], parts: readonly Uint8Array[], whole: boolean = false): void {
-    const { subscriber, cursor: from } = subscription;
-    const decidedUpTo = outcomes.at(-1)?.sequence ?? subscription.decidedUpTo;
-    const head = { type: 'delivery', whole, from, to, link: this.file.log.linkAt(to), decidedUpTo, outcomes } as const;
-    const messages = [...parts.slice(0, -1).map(encodeDeliveryPart), encodeDelivery(head, parts.at(-1) as Uint8Array)];
-    // Only a single row can be that large.
-    const sizeBytes = Math.max(...messages.map(({ length }) => length));
-    if (sizeBytes > MAX_MESSAGE_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_MESSAGE_BYTES });
-    subscription.cursor = to;
-    subscription.decidedUpTo = decidedUpTo;
-    subscriber.send(...messages);
   }
 }

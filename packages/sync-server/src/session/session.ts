@@ -15,7 +15,8 @@ import {
 } from '@rockpool/shared';
 import { refusalOf, type Gate } from '../auth/gate.ts';
 import type { Principal } from '../auth/principal.ts';
-import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
+import type { LiveDatabase } from '../fanout/live-database.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type Log } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';

@@ -1,5 +1,6 @@
 import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, type Delivery, type RockpoolError } from '@rockpool/shared';
-import type { LiveDatabase, Subscriber } from '../fanout/live-database.ts';
+import type { LiveDatabase } from '../fanout/live-database.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
 import { withAges } from './changeset.ts';
 import type { Replica } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';

@@ -1,0 +1,24 @@
+import type { RockpoolError } from '@rockpool/shared';
+import type { SchemaView } from '../store/schema-view.ts';
+
+/** A session as its database sees it. */
+export interface Subscriber {
+  /** 32 hex digits. */
+  readonly site: string;
+  /** Messages that belong together. */
+  send(...messages: Uint8Array[]): void;
+  /** Ends the session with a failure. */
+  fail(error: RockpoolError): void;
+}
+
+/** How far a session has been served. */
+export interface Subscription {
+  readonly subscriber: Subscriber;
+  readonly view: SchemaView | null;
+  /** Null until the site has written. */
+  siteNumber: number | null;
+  /** What has been sent, not what has been applied. */
+  cursor: number;
+  decidedUpTo: number;
+  ownFrom: number;
+}
