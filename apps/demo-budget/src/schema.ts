@@ -213,7 +213,10 @@ export const assignments = sqliteTable(
 
 /** What people write down together. */
 export const notes = sqliteTable('notes', {
-  /** Always `budget`: one text for all, which two people begin at once without making two of it. */
+  /**
+   * `budget` for what belongs to all of it; `entry/ENTRY` for what belongs to one entry: made of what it is about, so two people who begin one at once have begun one. It does not
+   * refer to its entry: an entry that was deleted, and comes back by undo, has its note again.
+   */
   id: text().primaryKey().notNull(),
   /** `{"body": "…"}`: a document, in which what two people type at the same time stands beside each other. */
   content: text().notNull(),

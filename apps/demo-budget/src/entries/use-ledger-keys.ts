@@ -16,7 +16,7 @@ export function useLedgerKeys(keys: LedgerKeys): void {
   latest.current = keys;
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector('dialog[open]') !== null) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || document.querySelector('dialog[open]') !== null) return;
       const action = actionOf(event.key, latest.current);
       if (action === undefined) return;
       event.preventDefault();

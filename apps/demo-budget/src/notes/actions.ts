@@ -5,15 +5,20 @@ export interface NoteContent {
   readonly body: string;
 }
 
-/** Which of the notes there are: all write into one. */
-const noteId = 'budget';
+/** The note that belongs to the budget as a whole. */
+export const budgetNoteId = 'budget';
 
-/** Begins the notes. Two devices that do so at once have begun the same text: what is equal when it is made is one document. */
-export async function beginNotes(writer: Writer): Promise<void> {
+/** The note that belongs to one entry. */
+export function entryNoteId(entryId: string): string {
+  return `entry/${entryId}`;
+}
+
+/** Begins a note. Two devices that do so at once have begun the same text: what is equal when it is made is one document. */
+export async function beginNote(writer: Writer, noteId: string): Promise<void> {
   const content: NoteContent = { body: '' };
   await writer.execute('INSERT INTO notes (id, content) VALUES (?, ?) ON CONFLICT (id) DO NOTHING', [noteId, JSON.stringify(content)]);
 }
 
-export function openNotes(client: Client): Promise<LiveDocument<NoteContent>> {
+export function openNote(client: Client, noteId: string): Promise<LiveDocument<NoteContent>> {
   return client.document<NoteContent>('notes', [noteId], 'content');
 }

@@ -1,2 +1,2 @@
-/** Whether somebody has begun the notes. No parameters. */
-export const notesBegun = `SELECT EXISTS (SELECT 1 FROM notes WHERE id = 'budget') AS begun`;
+/** Whether somebody has begun a note. Parameter: its id. */
+export const noteBegun = `SELECT EXISTS (SELECT 1 FROM notes WHERE id = ?) AS begun`;

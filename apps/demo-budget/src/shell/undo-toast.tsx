@@ -67,7 +67,7 @@ function useUndoKeys(go: (way: 'undo' | 'redo') => void): void {
   latest.current = go;
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
-      if (!(event.ctrlKey || event.metaKey) || isTyping(event.target)) return;
+      if (!(event.ctrlKey || event.metaKey) || isTyping(event)) return;
       const key = event.key.toLowerCase();
       if (key !== 'z' && key !== 'y') return;
       event.preventDefault();

@@ -1,0 +1,58 @@
+import type { LiveDocument } from '@rockpool/client';
+import { useClient } from '@rockpool/client/react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useReport } from '../shell/failure.tsx';
+import { openNote, type NoteContent } from './actions.ts';
+
+export interface NoteEditorProps {
+  /** Of a note that was begun. */
+  readonly noteId: string;
+  /** For screen readers. */
+  readonly label: string;
+  /** False: the note is only to be read. */
+  readonly mayWrite: boolean;
+}
+
+/** One note, as everybody who has it open writes it, with their cursors. It is there from when the editor's code and the document are. */
+export function NoteEditor({ noteId, label, mayWrite }: NoteEditorProps): ReactNode {
+  const client = useClient();
+  const report = useReport();
+  const host = useRef<HTMLDivElement>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+
+  useEffect(() => {
+    let isShown = true;
+    let end = (): void => undefined;
+    const show = async (): Promise<void> => {
+      const [{ mountEditor }, document] = await Promise.all([import('./editor.ts'), openNote(client, noteId)]);
+      const close = (): void => void document.close().catch(report);
+      if (!isShown || host.current === null) return close();
+      const unmount = mountEditor(host.current, document, { label, mayWrite });
+      const unfollow = document.onChange(() => setProblem(problemOf(document)));
+      end = () => {
+        unfollow();
+        unmount();
+        close();
+      };
+    };
+    show().catch(report);
+    return () => {
+      isShown = false;
+      end();
+    };
+  }, [client, label, mayWrite, noteId, report]);
+
+  return (
+    <section className="card notes-text">
+      <div ref={host} className="notes-editor" />
+      <p className="hint" role="status">
+        {problem ?? (mayWrite ? 'Kept as you type, on this device first.' : 'You may read along.')}
+      </p>
+    </section>
+  );
+}
+
+function problemOf({ state, error }: LiveDocument<NoteContent>): string | null {
+  if (state === 'gone') return 'Somebody has deleted this note.';
+  return error === null ? null : `Not kept yet: ${error.message}`;
+}
