@@ -50,9 +50,14 @@ export function decidedHash(sql: SqliteFile, site: SiteState, sequence: number):
   return row === undefined ? null : (row[0] as Uint8Array);
 }
 
-/** The watermark of the site's last admitted changeset up to `sequence`; 0: none. */
+/** The watermark of the site's last admitted changeset up to `sequence`; 0: none. Reads what is not confirmed: a site may have thousands of lines before that. */
 export function admittedWatermarkUpTo(sql: SqliteFile, site: SiteState, sequence: number): number {
-  const row = sql.get(`SELECT max(watermark) FROM rockpool_outcome WHERE site_number = ? AND sequence <= ?`, BigInt(site.number), BigInt(sequence));
+  const row = sql.get(
+    `SELECT max(watermark) FROM rockpool_outcome WHERE site_number = ? AND sequence > ? AND sequence <= ?`,
+    BigInt(site.number),
+    BigInt(site.confirmedSequence),
+    BigInt(sequence),
+  );
   return Math.max(site.confirmedWatermark, Number(row?.[0] ?? 0n));
 }
 
@@ -77,8 +82,9 @@ export function confirmOutcomes(sql: SqliteFile, site: SiteState, cursor: number
 /** Forgets the hashes of confirmed changesets that were decided too long ago. Reads no more lines than it deletes, and one. */
 export function forgetOldHashes(sql: SqliteFile, { number, confirmedSequence }: SiteState, nowMs: number): void {
   sql.run(
-    `DELETE FROM rockpool_outcome WHERE site_number = ?1 AND sequence <= ?2 AND sequence < ifnull(
-       (SELECT sequence FROM rockpool_outcome WHERE site_number = ?1 AND decided_ms >= ?3 ORDER BY sequence LIMIT 1), ?2 + 1)`,
+    // One bound: of two SQLite would take the first to find lines by, and read all of them to compare them with the other.
+    `DELETE FROM rockpool_outcome WHERE site_number = ?1 AND sequence < min(?2 + 1, ifnull(
+       (SELECT sequence FROM rockpool_outcome WHERE site_number = ?1 AND decided_ms >= ?3 ORDER BY sequence LIMIT 1), ?2 + 1))`,
     BigInt(number),
     BigInt(confirmedSequence),
     BigInt(nowMs - HASH_RETENTION_MS),
