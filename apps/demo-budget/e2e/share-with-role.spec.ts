@@ -3,15 +3,8 @@ import { expect, test } from './harness/test.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry, entryButton, ledgerRow } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
+import { invite, join } from './steps/share.ts';
 import { expectUpToDate, syncBadge } from './steps/sync.ts';
-
-/** A link that lets one person in. */
-async function invite(page: Page, role: 'viewer' | 'editor' | 'owner'): Promise<string> {
-  await goTo(page, 'Share');
-  await page.getByRole('combobox', { name: 'As', exact: true }).selectOption(role);
-  await page.getByRole('button', { name: 'Make a link' }).click();
-  return await page.getByRole('textbox', { name: 'Invitation' }).inputValue();
-}
 
 /** Nothing on the page that would write, whether it is pressed or typed into. */
 async function expectNothingToChange(page: Page): Promise<void> {
@@ -40,8 +33,7 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await expectUpToDate(anna);
 
   const { page: ben, context: benContext } = await newPerson({ link: await invite(anna, 'viewer') });
-  await ben.getByLabel('Your name').fill('Ben');
-  await ben.getByRole('button', { name: 'Join' }).click();
+  await join(ben, 'Ben');
   await expect(ben.getByText('You may look at this budget')).toBeVisible();
   await expect(ben.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Import' })).toHaveCount(0);
   await openAccount(ben, 'Household');
@@ -94,13 +86,11 @@ test('an invitation works once', async ({ newPerson }) => {
   await expectUpToDate(anna);
   const link = await invite(anna, 'editor');
   const { page: ben } = await newPerson({ link });
-  await ben.getByLabel('Your name').fill('Ben');
-  await ben.getByRole('button', { name: 'Join' }).click();
+  await join(ben, 'Ben');
   await openAccount(ben, 'Household');
 
   const { page: carla } = await newPerson({ link });
-  await carla.getByLabel('Your name').fill('Carla');
-  await carla.getByRole('button', { name: 'Join' }).click();
+  await join(carla, 'Carla');
   await expect(carla.getByRole('alert')).toContainText('was used already');
 
   await goTo(ben, 'Share');

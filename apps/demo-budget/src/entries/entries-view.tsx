@@ -7,18 +7,19 @@ import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { ledgerIds, ledgerTotals, partsOfEntry, wholeLedger, type LedgerFilter, type LedgerRow, type LedgerTotalsRow, type PartRow } from '../queries/ledger.ts';
+import { EntryNote } from '../notes/entry-note.tsx';
 import { ReconcileBar } from '../reconcile/reconcile-bar.tsx';
 import { suggestFor } from '../rules/suggest.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useAction, useTask } from '../shell/failure.tsx';
 import { KeysHelp } from '../shell/keys-help.tsx';
-import { locale } from '../shell/locale.ts';
+import { formatDay, locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { deleteEntries, setCategory, setCleared, unlock } from './actions.ts';
 import { EntryDetails } from './entry-details.tsx';
 import { EntryForm, type FormResult } from './entry-form.tsx';
-import { entryButtonId, entryName } from './entry-row.tsx';
+import { entryButtonId, entryName, noteButtonId } from './entry-row.tsx';
 import { FilterBar } from './filter-bar.tsx';
 import { LedgerTable } from './ledger-table.tsx';
 import { SamePayeeOffer, type SamePayee } from './same-payee-offer.tsx';
@@ -62,6 +63,8 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const [filter, setFilter] = useState<LedgerFilter>(wholeLedger);
   const [adding, setAdding] = useState(false);
   const [edited, setEdited] = useState<Edited | null>(null);
+  // The entry whose note is open.
+  const [noted, setNoted] = useState<LedgerRow | null>(null);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
   const [reconciling, setReconciling] = useState(false);
@@ -76,9 +79,17 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const offBudget = account.kind === 'off-budget';
 
   const edit = useCallback(
-    (entry: LedgerRow) => runTask(async () => setEdited({ entry, parts: entry.partCount === 0 ? [] : await client.query<PartRow>(partsOfEntry, [entry.id]) })),
+    (entry: LedgerRow) =>
+      runTask(async () => {
+        setEdited({ entry, parts: entry.partCount === 0 ? [] : await client.query<PartRow>(partsOfEntry, [entry.id]) });
+        setNoted(null);
+      }),
     [client, runTask],
   );
+  const openNote = useCallback((entry: LedgerRow) => {
+    setEdited(null);
+    setNoted(entry);
+  }, []);
   const chooseCategory = useCallback(
     (entry: LedgerRow, categoryId: string | null) => {
       run(() => setCategory(client, [entry.id], categoryId), 'Category changed.');
@@ -104,7 +115,10 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
 
   // What had the focus goes when a form closes; a keyboard goes on from where it came.
   const leaveRow = (entry: LedgerRow): void => {
-    flushSync(() => setEdited(null));
+    flushSync(() => {
+      setEdited(null);
+      setNoted(null);
+    });
     document.getElementById(entryButtonId(entry.id))?.focus();
   };
   const leaveNewEntry = (): void => {
@@ -135,6 +149,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     onToggle: (entryId) => {
       if (mayWrite) select(entryId, undefined);
     },
+    onNote: (entryId) => document.getElementById(noteButtonId(entryId))?.click(),
     onEscape: () => setSelected(new Set()),
     onHelp: () => setHelping(true),
   });
@@ -178,10 +193,12 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           onCategory={chooseCategory}
           onSelect={selectRow}
           onCleared={clear}
-          edited={edited?.entry ?? null}
+          onNote={openNote}
+          edited={edited?.entry ?? noted}
           editForm={
-            edited !== null &&
-            (mayWrite ? (
+            noted !== null ? (
+              <EntryNote key={noted.id} entryId={noted.id} name={`${entryName(noted)}, ${formatDay(noted.date)}`} onClose={() => leaveRow(noted)} />
+            ) : edited === null ? null : mayWrite ? (
               <EntryForm
                 key={`${edited.entry.id} ${edited.entry.locked}`}
                 entry={edited.entry}
@@ -195,6 +212,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                   run(() => deleteEntries(client, [edited.entry.id]), `${entryName(edited.entry)} was deleted.`);
                   setEdited(null);
                 }}
+                onNote={() => openNote(edited.entry)}
                 onUnlock={() =>
                   run(async () => {
                     await unlock(client, edited.entry.id);
@@ -204,7 +222,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
               />
             ) : (
               <EntryDetails entry={edited.entry} parts={edited.parts} currency={account.currency} categories={categories} onClose={() => leaveRow(edited.entry)} />
-            ))
+            )
           }
         />
       )}

@@ -35,12 +35,14 @@ export interface EntryFormProps {
   readonly onSave: (result: FormResult) => void;
   readonly onCancel: () => void;
   readonly onDelete?: () => void;
+  /** To the note that people write together. What was typed here and not saved goes. */
+  readonly onNote?: () => void;
   /** For a locked entry: makes it one that is merely cleared. */
   readonly onUnlock?: () => void;
 }
 
 /** The fields of a ledger entry: for a new one, and in place of one that is being changed. Enter saves, Escape leaves. */
-export function EntryForm({ entry, parts: savedParts = [], account, otherAccounts, categories, suggest, onSave, onCancel, onDelete, onUnlock }: EntryFormProps): ReactNode {
+export function EntryForm({ entry, parts: savedParts = [], account, otherAccounts, categories, suggest, onSave, onCancel, onDelete, onNote, onUnlock }: EntryFormProps): ReactNode {
   const id = useId();
   const { currency } = account;
   const mark = decimalMarkOf(locale);
@@ -211,6 +213,11 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
         {!isSaved && drafts.length === 0 && otherAccounts.length > 0 && (
           <button type="button" className="quiet" onClick={() => setOtherAccountId(isTransfer ? null : (otherAccounts[0]?.id ?? null))}>
             {isTransfer ? 'Not a transfer' : 'Transfer'}
+          </button>
+        )}
+        {onNote !== undefined && (
+          <button type="button" className="quiet" onClick={onNote}>
+            Note
           </button>
         )}
         {onDelete !== undefined && !locked && (

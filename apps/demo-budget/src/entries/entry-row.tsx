@@ -19,11 +19,17 @@ export interface EntryRowProps {
   readonly onCategory: (entry: LedgerRow, categoryId: string | null) => void;
   readonly onSelect: (entry: LedgerRow, selected: boolean) => void;
   readonly onCleared: (entry: LedgerRow, cleared: boolean) => void;
+  readonly onNote: (entry: LedgerRow) => void;
 }
 
 /** Where the focus returns to when an entry's fields are left. */
 export function entryButtonId(entryId: string): string {
   return `entry-${entryId}`;
+}
+
+/** What opens the note of an entry. */
+export function noteButtonId(entryId: string): string {
+  return `note-${entryId}`;
 }
 
 /** What an entry is called: its payee, or the account that it moves money to or from. */
@@ -38,7 +44,7 @@ const statusWords: Readonly<Record<EntryStatus, string>> = { open: 'Not cleared'
  * One entry of the ledger. Memoised: a live query hands out the same object for a row that did not change, so one changed entry draws
  * one row anew. The roles are spelled out because on narrow screens the rows are laid out as grids, and some browsers then forget them.
  */
-export const EntryRow = memo(function EntryRow({ entry, currency, categories, selected, offBudget, onEdit, onCategory, onSelect, onCleared }: EntryRowProps): ReactNode {
+export const EntryRow = memo(function EntryRow({ entry, currency, categories, selected, offBudget, onEdit, onCategory, onSelect, onCleared, onNote }: EntryRowProps): ReactNode {
   const name = entryName(entry);
   // What the button shows has to be in what it is called.
   const shown = `${name} ${entry.notes}`.trim();
@@ -55,6 +61,16 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, se
         <button type="button" id={entryButtonId(entry.id)} className="entry-open" onClick={() => onEdit(entry)} aria-label={`${mayWrite ? 'Change' : 'Show'} ${shown}, ${formatDay(entry.date)}`}>
           <span className="payee">{name}</span> {entry.notes !== '' && <span className="notes">{entry.notes}</span>}
         </button>
+        {(mayWrite || entry.hasNote === 1) && (
+          <button
+            type="button"
+            id={noteButtonId(entry.id)}
+            className={entry.hasNote === 1 ? 'entry-note-button written' : 'entry-note-button'}
+            onClick={() => onNote(entry)}
+            aria-label={`${entry.hasNote === 1 ? 'Note' : 'Begin a note'} on ${name}, ${formatDay(entry.date)}`}
+            title={entry.hasNote === 1 ? 'Note' : 'Begin a note'}
+          />
+        )}
       </td>
       <td role="cell" className="entry-category">
         <EntryCategory entry={entry} name={name} mayWrite={mayWrite} currency={currency} categories={categories} offBudget={offBudget} onCategory={onCategory} />

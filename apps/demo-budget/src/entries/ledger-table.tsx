@@ -7,13 +7,13 @@ import { useSteadyQuery } from '../shell/use-query.ts';
 import { EntryRow, type EntryRowProps } from './entry-row.tsx';
 import { useRowWindow } from './use-row-window.ts';
 
-export interface LedgerTableProps extends Pick<EntryRowProps, 'onEdit' | 'onCategory' | 'onSelect' | 'onCleared'> {
+export interface LedgerTableProps extends Pick<EntryRowProps, 'onEdit' | 'onCategory' | 'onSelect' | 'onCleared' | 'onNote'> {
   readonly account: AccountRow;
   readonly filter: LedgerFilter;
   readonly entryCount: number;
   readonly categories: readonly CategoryRow[];
   readonly selected: ReadonlySet<string>;
-  /** The entry whose fields stand in its row's place. */
+  /** The entry whose fields, or whose note, stand in its row's place. */
   readonly edited: LedgerRow | null;
   readonly editForm: ReactNode;
 }

@@ -6,6 +6,8 @@ export interface LedgerKeys {
   readonly onSearch: () => void;
   /** Of the entry whose row has the focus. */
   readonly onToggle: (entryId: string) => void;
+  /** The note of the entry whose row has the focus. */
+  readonly onNote: (entryId: string) => void;
   readonly onEscape: () => void;
   readonly onHelp: () => void;
 }
@@ -44,14 +46,22 @@ function actionOf(key: string, keys: LedgerKeys): (() => void) | undefined {
     case 'k':
       return () => moveFocus(-1);
     case ' ': {
-      // Only a row's own button: Space on any other button presses that one.
-      const focused = document.activeElement;
-      const entryId = focused?.classList.contains('entry-open') === true ? focused.closest<HTMLElement>('tr[data-entry]')?.dataset['entry'] : undefined;
+      const entryId = focusedEntry();
       return entryId === undefined ? undefined : () => keys.onToggle(entryId);
+    }
+    case 'm': {
+      const entryId = focusedEntry();
+      return entryId === undefined ? undefined : () => keys.onNote(entryId);
     }
     default:
       return undefined;
   }
+}
+
+/** Only by a row's own button: Space on any other button presses that one. */
+function focusedEntry(): string | undefined {
+  const focused = document.activeElement;
+  return focused?.classList.contains('entry-open') === true ? focused.closest<HTMLElement>('tr[data-entry]')?.dataset['entry'] : undefined;
 }
 
 /** To the row before or after; to the first row in view where none has the focus. The rows around the view are in the page, so there is always one to go to. */

@@ -13,7 +13,7 @@ const theme = EditorView.theme({
   '&': { color: 'var(--text)', background: 'transparent', fontSize: '1rem' },
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'inherit', lineHeight: '1.6' },
-  '.cm-content': { minHeight: '16rem', padding: '0.6rem 0', caretColor: 'var(--accent)' },
+  '.cm-content': { minHeight: 'var(--note-height, 16rem)', padding: '0.6rem 0', caretColor: 'var(--accent)' },
   '.cm-line': { padding: '0 0.9rem' },
   '.cm-cursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { background: 'var(--accent-soft)' },
@@ -27,10 +27,14 @@ export interface EditorOptions {
   readonly label: string;
   /** False: the text is only to be read, and to be copied. */
   readonly mayWrite: boolean;
+  /** True: what is typed next goes into it. */
+  readonly focused: boolean;
+  /** What stands where nothing is written yet. */
+  readonly hint: string;
 }
 
 /** Binds an editor to the notes: what is typed goes into the document, what others type appears, with their cursors. Returns what ends it. */
-export function mountEditor(host: HTMLElement, document: LiveDocument<NoteContent>, { label, mayWrite }: EditorOptions): () => void {
+export function mountEditor(host: HTMLElement, document: LiveDocument<NoteContent>, { label, mayWrite, focused, hint }: EditorOptions): () => void {
   const body = (document.doc.getMap('json').get('value') as YMap<unknown>).get('body') as Text;
   // In a shadow root the editor's own styles are not inline ones, which the page's policy forbids.
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -46,11 +50,12 @@ export function mountEditor(host: HTMLElement, document: LiveDocument<NoteConten
         drawSelection(),
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': 'true', spellcheck: 'true' }),
-        placeholder('What everybody should know: the plan for the summer, who pays what …'),
+        placeholder(hint),
         yCollab(body, document.awareness, { undoManager: document.undoManager }),
         theme,
       ],
     }),
   });
+  if (focused) view.focus();
   return () => view.destroy();
 }

@@ -11,10 +11,14 @@ export interface NoteEditorProps {
   readonly label: string;
   /** False: the note is only to be read. */
   readonly mayWrite: boolean;
+  /** True: it is opened to be written, so what is typed next goes into it. Default false. */
+  readonly focused?: boolean;
+  /** What stands where nothing is written yet. */
+  readonly hint: string;
 }
 
 /** One note, as everybody who has it open writes it, with their cursors. It is there from when the editor's code and the document are. */
-export function NoteEditor({ noteId, label, mayWrite }: NoteEditorProps): ReactNode {
+export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: NoteEditorProps): ReactNode {
   const client = useClient();
   const report = useReport();
   const host = useRef<HTMLDivElement>(null);
@@ -27,7 +31,7 @@ export function NoteEditor({ noteId, label, mayWrite }: NoteEditorProps): ReactN
       const [{ mountEditor }, document] = await Promise.all([import('./editor.ts'), openNote(client, noteId)]);
       const close = (): void => void document.close().catch(report);
       if (!isShown || host.current === null) return close();
-      const unmount = mountEditor(host.current, document, { label, mayWrite });
+      const unmount = mountEditor(host.current, document, { label, mayWrite, focused, hint });
       const unfollow = document.onChange(() => setProblem(problemOf(document)));
       end = () => {
         unfollow();
@@ -40,7 +44,7 @@ export function NoteEditor({ noteId, label, mayWrite }: NoteEditorProps): ReactN
       isShown = false;
       end();
     };
-  }, [client, label, mayWrite, noteId, report]);
+  }, [client, focused, hint, label, mayWrite, noteId, report]);
 
   return (
     <section className="card notes-text">

@@ -29,7 +29,7 @@ export function NotesView(): ReactNode {
           )}
         </section>
       )}
-      {begun === 1 && <NoteEditor key={String(mayWrite)} noteId={budgetNoteId} label="Notes of this budget" mayWrite={mayWrite} />}
+      {begun === 1 && <NoteEditor key={String(mayWrite)} noteId={budgetNoteId} label="Notes of this budget" hint="What everybody should know: the plan for the summer, who pays what …" mayWrite={mayWrite} />}
     </>
   );
 }

@@ -1,14 +1,51 @@
-import { expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addAccount } from '../accounts/actions.ts';
+import { addEntry, deleteEntries } from '../entries/actions.ts';
+import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
 import { noteBegun } from '../queries/notes.ts';
-import { memoryWriter } from '../testing/memory-writer.ts';
-import { beginNote, budgetNoteId } from './actions.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { beginNote, budgetNoteId, entryNoteId } from './actions.ts';
 
-it('notes begin once, and empty', async () => {
-  const writer = memoryWriter();
+let writer: MemoryWriter;
+
+beforeEach(() => {
+  writer = memoryWriter();
+});
+
+it('a note begins once, and empty', async () => {
   expect(writer.rows(noteBegun, [budgetNoteId])).toEqual([{ begun: 0 }]);
   await beginNote(writer, budgetNoteId);
   await writer.execute(`UPDATE notes SET content = '{"body":"rent"}'`);
   await beginNote(writer, budgetNoteId);
   expect(writer.rows('SELECT id, content FROM notes')).toEqual([{ id: 'budget', content: '{"body":"rent"}' }]);
   expect(writer.rows(noteBegun, [budgetNoteId])).toEqual([{ begun: 1 }]);
+});
+
+describe('the note of an entry', () => {
+  let accountId: string;
+
+  beforeEach(async () => {
+    accountId = await addAccount(writer, { name: 'Purse', kind: 'cash', currency: 'EUR', openingMinor: 0 });
+  });
+
+  const ledger = (text = ''): string[] => {
+    const { sql, params } = ledgerWindow(accountId, { ...wholeLedger, text }, 0, 10);
+    return writer.rows<LedgerRow>(sql, params).map(({ payee, hasNote }) => `${payee} ${hasNote}`);
+  };
+
+  it('marks its row once something is written, and is found by what it says', async () => {
+    const fields = { date: '2025-01-31', notes: '', categoryId: null, amountMinor: -1 };
+    const dentist = await addEntry(writer, accountId, { ...fields, payee: 'Dentist' });
+    await addEntry(writer, accountId, { ...fields, payee: 'Kiosk', date: '2025-01-30' });
+    await beginNote(writer, entryNoteId(dentist));
+    await beginNote(writer, budgetNoteId);
+    expect(ledger()).toEqual(['Dentist 0', 'Kiosk 0']);
+    await writer.execute(`UPDATE notes SET content = '{"body":"The insurance pays"}'`);
+    expect(ledger()).toEqual(['Dentist 1', 'Kiosk 0']);
+    expect(ledger('insurance')).toEqual(['Dentist 1']);
+    // How it is stored is not what it says.
+    expect(ledger('body')).toEqual([]);
+    await deleteEntries(writer, [dentist]);
+    expect(ledger('insurance')).toEqual([]);
+  });
 });

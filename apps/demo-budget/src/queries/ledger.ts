@@ -1,6 +1,7 @@
 import type { SqlParam, SqlStatement } from '@rockpool/client';
 import { searchText } from '@rockpool/client/schema';
 import type { EntryStatus } from '../schema.ts';
+import { entriesWithNote, entryHasNote } from './notes.ts';
 
 export interface LedgerRow {
   readonly id: string;
@@ -22,6 +23,8 @@ export interface LedgerRow {
   readonly partCount: number;
   /** What the parts add up to; NULL where there are none. */
   readonly dividedMinor: number | bigint | null;
+  /** 1: people have written a note of its own to it. */
+  readonly hasNote: 0 | 1;
   /** How many entries of what was asked for are newer. */
   readonly position: number;
   /** The account's balance after this entry; NULL where the ledger is narrowed, as the entries before it are not all shown. */
@@ -30,7 +33,7 @@ export interface LedgerRow {
 
 /** What a ledger is narrowed to. */
 export interface LedgerFilter {
-  /** In payee, notes, notes of parts, and the other account's name. Empty: all. */
+  /** In payee, notes, notes of parts, the note that people write together, and the other account's name. Empty: all. */
   readonly text: string;
   /** The amount that `text` may stand for, whichever way it went; null where it is none. */
   readonly textMinor: number | null;
@@ -60,6 +63,7 @@ export function ledgerWindow(accountId: string, filter: LedgerFilter, first: num
          'reconciled' IN (entry.status, coalesce(twin.status, '')) AS locked, other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor,
          (SELECT count(*) FROM parts WHERE entryId = entry.id) AS partCount,
          (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id) AS dividedMinor,
+         ${entryHasNote} AS hasNote,
          row_number() OVER newest - 1 + ? AS position,
          ${balance.sql} AS balanceMinor
   FROM shown JOIN entries AS entry ON entry.id = shown.id
@@ -122,7 +126,7 @@ function ledgerCondition(accountId: string, { text, textMinor, categoryId, statu
 
 /**
  * The entries that a person means who types some text: every word of it begins one of the payee, the notes or a part's notes; or it is a part of the other account's
- * name, or the amount. All but the amount are found without reading what does not fit.
+ * name or of the entry's note, or the amount. All but the amount are found without reading what does not fit.
  */
 function entriesWithText(accountId: string, text: string, textMinor: number | null): SqlStatement & { readonly params: readonly SqlParam[] } {
   const words = searchText(text);
@@ -130,9 +134,10 @@ function entriesWithText(accountId: string, text: string, textMinor: number | nu
     SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?
     UNION ALL SELECT entries.rowid FROM partsSearch JOIN parts ON parts.rowid = partsSearch.rowid JOIN entries ON entries.id = parts.entryId WHERE partsSearch MATCH ?
     UNION ALL SELECT mine.rowid FROM entries AS twin JOIN accounts AS other ON other.id = twin.accountId JOIN entries AS mine ON mine.transferId = twin.transferId
-              WHERE twin.transferId > '' AND twin.accountId <> ? AND instr(lower(other.name), lower(?)) > 0`;
+              WHERE twin.transferId > '' AND twin.accountId <> ? AND instr(lower(other.name), lower(?)) > 0
+    UNION ALL ${entriesWithNote}`;
   const byAmount = 'UNION ALL SELECT rowid FROM entries WHERE accountId = ? AND abs(amountMinor) = ?';
-  const params = [words, words, accountId, text];
+  const params = [words, words, accountId, text, text];
   return textMinor === null ? { sql: byWords, params } : { sql: `${byWords} ${byAmount}`, params: [...params, accountId, textMinor] };
 }
 

@@ -24,6 +24,7 @@ export function errorSentence(error: unknown): string {
     case 'changeset-too-large':
       return 'This is too much for a single change, so none of it was saved.';
     case 'undo-refused':
+      if (error.fields['problem'] === 'document') return 'What is written in notes is taken back in the note itself, by Ctrl Z.';
       return 'That has been changed since, here or by somebody else, so it was left as it is.';
     case 'conflict-not-restorable':
       return 'What it belonged to is no longer there, so it cannot be put back.';

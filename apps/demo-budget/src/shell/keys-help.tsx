@@ -1,26 +1,37 @@
 import { useEffect, useRef, type ReactNode } from 'react';
+import { useMayWrite } from '../budget/role.ts';
 
-const keys: readonly (readonly [string, string])[] = [
-  ['n', 'New entry'],
-  ['↑ ↓', 'From entry to entry'],
-  ['Enter', 'Open an entry; save it'],
-  ['Space', 'Select an entry'],
-  ['Esc', 'Leave, or select nothing'],
-  ['/', 'Search'],
-  ['Ctrl Z', 'Undo'],
-  ['Ctrl Y', 'Redo'],
-  ['?', 'This list'],
+interface Key {
+  readonly key: string;
+  readonly what: string;
+  /** What it does for whoever may only look; null: nothing. Left out: the same. */
+  readonly whatToLook?: string | null;
+}
+
+const keys: readonly Key[] = [
+  { key: 'n', what: 'New entry', whatToLook: null },
+  { key: '↑ ↓', what: 'From entry to entry' },
+  { key: 'Enter', what: 'Open an entry; save it', whatToLook: 'Open an entry' },
+  { key: 'm', what: 'Write a note on an entry', whatToLook: 'Read the note on an entry' },
+  { key: 'Space', what: 'Select an entry', whatToLook: null },
+  { key: 'Esc', what: 'Leave, or select nothing', whatToLook: 'Leave' },
+  { key: '/', what: 'Search' },
+  { key: 'Ctrl Z', what: 'Undo', whatToLook: null },
+  { key: 'Ctrl Y', what: 'Redo', whatToLook: null },
+  { key: '?', what: 'This list' },
 ];
 
 /** The keys of the ledger. */
 export function KeysHelp({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const mayWrite = useMayWrite();
+  const shown = mayWrite ? keys : keys.flatMap(({ key, what, whatToLook = what }) => (whatToLook === null ? [] : [{ key, what: whatToLook }]));
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} className="keys-help" aria-labelledby="keys-help-title" onClose={onClose}>
       <h2 id="keys-help-title">By keyboard</h2>
       <dl>
-        {keys.map(([key, what]) => (
+        {shown.map(({ key, what }) => (
           <div key={key}>
             <dt>
               <kbd>{key}</kbd>

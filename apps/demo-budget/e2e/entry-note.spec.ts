@@ -1,0 +1,65 @@
+import type { Locator, Page } from 'playwright/test';
+import { expect, test } from './harness/test.ts';
+import { addAccount, openAccount } from './steps/accounts.ts';
+import { addEntry, ledgerRow } from './steps/entries.ts';
+import { shareLink } from './steps/navigation.ts';
+import { invite, join } from './steps/share.ts';
+import { expectUpToDate } from './steps/sync.ts';
+
+const patience = { timeout: 30_000 };
+
+function noteOf(page: Page, payee: string): Locator {
+  return page.getByRole('textbox', { name: `Note on ${payee}, 3 Jan 2025` });
+}
+
+function marked(page: Page): Locator {
+  return page.getByRole('button', { name: /^Note on / });
+}
+
+test('two people write the note of one entry at the same time, from the keyboard; the row is marked, the search finds it, and a viewer reads along', async ({ newPerson }) => {
+  const { page: anna } = await newPerson();
+  await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await addEntry(anna, { payee: 'Dentist', amount: '180', date: '2025-01-03' });
+  await addEntry(anna, { payee: 'Kiosk', amount: '2', date: '2025-01-02' });
+  await expectUpToDate(anna);
+  const { page: ben } = await newPerson({ link: await shareLink(anna) });
+  await openAccount(ben, 'Household');
+  await openAccount(anna, 'Household');
+  await expect(marked(anna)).toHaveCount(0);
+
+  // By keyboard alone: to the row, and into its note.
+  for (const page of [anna, ben]) {
+    await expect(ledgerRow(page, 'Dentist')).toBeVisible();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('m');
+    await expect(noteOf(page, 'Dentist')).toBeFocused(patience);
+  }
+  await anna.keyboard.type('nine');
+  await expect(noteOf(ben, 'Dentist')).toContainText('nine', patience);
+  await ben.keyboard.press('Control+Home');
+  await expect(anna.locator('.cm-ySelectionInfo')).toHaveCount(1, patience);
+  await Promise.all([anna.keyboard.type(' crowns ', { delay: 30 }), ben.keyboard.type('insured ', { delay: 30 })]);
+  for (const page of [anna, ben]) {
+    await expect(noteOf(page, 'Dentist')).toContainText('nine crowns', patience);
+    await expect(noteOf(page, 'Dentist')).toContainText('insured', patience);
+  }
+  // Letters that are keys of the ledger elsewhere were text here.
+  await expect(anna.getByRole('form')).toHaveCount(0);
+  await anna.keyboard.press('Escape');
+  await expect(anna.getByRole('button', { name: /^Change Dentist/ })).toBeFocused();
+  await expect(marked(anna)).toHaveAccessibleName('Note on Dentist, 3 Jan 2025');
+  await expect(anna.getByRole('button', { name: 'Begin a note on Kiosk, 2 Jan 2025' })).toBeAttached();
+  await anna.getByRole('searchbox', { name: 'Search entries' }).fill('insured');
+  await expect(anna.getByRole('search')).toContainText('1 entry found, -€180.00');
+  await expectUpToDate(anna);
+
+  const { page: carla } = await newPerson({ link: await invite(anna, 'viewer') });
+  await join(carla, 'Carla');
+  await openAccount(carla, 'Household');
+  await expect(carla.getByRole('button', { name: /^Begin a note/ })).toHaveCount(0);
+  await marked(carla).click();
+  await expect(noteOf(carla, 'Dentist')).toContainText('insured', patience);
+  await expect(noteOf(carla, 'Dentist')).toHaveAttribute('contenteditable', 'false');
+  await ben.keyboard.type('yes');
+  await expect(noteOf(carla, 'Dentist')).toContainText('yes', patience);
+});
