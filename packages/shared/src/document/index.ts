@@ -6,6 +6,6 @@ export { decodeDocumentCell, encodeDocumentCell, isDocumentEdit, type DocumentCe
 export { PathRule } from './document-rule.ts';
 export { writeJson } from './write-json.ts';
 export { canonicalTextOf, readChangedJson, readStoredJson, type JsonText } from './json-text.ts';
-export { canonicalJson, parseJson, type JsonObject, type JsonValue } from './json.ts';
+export { canonicalJson, parseJson, toCanonicalText, type JsonObject, type JsonValue } from './json.ts';
 export { readNode, rootOf, rootValue, type MapNode, type Node } from './json-node.ts';
 export { applyChange, diffJson, invertChange, type ChangedJson, type JsonChange } from './json-change.ts';

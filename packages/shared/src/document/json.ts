@@ -29,33 +29,59 @@ const INTEGER = /^-?[0-9]+$/;
  * `number` (an integer that would come back as another one: beyond 2^53 most do).
  */
 export function parseJson(text: string, limits: JsonLimits): JsonValue {
-  if (text.length > limits.maxLength) throw invalid('size', { limit: limits.maxLength });
-  let parsed: JsonValue;
-  try {
-    parsed = JSON.parse(text) as JsonValue;
-  } catch {
-    throw invalid('syntax');
-  }
-  if (LONG_NUMBER.test(text) && hasInexactInteger(text)) throw invalid('number');
-  return checkJson(parsed, limits.maxDepth);
+  return withoutPrototypes(parseWithin(text, limits));
+}
+
+/** The canonical text of what a text says. Throws as parseJson does. */
+export function toCanonicalText(text: string, limits: JsonLimits): string {
+  return canonicalJson(parseWithin(text, limits));
 }
 
 /** The same checks for a value that did not come as text. Throws as parseJson does. */
 export function checkJson(value: unknown, maxDepth: number): JsonValue {
-  if (value === null || typeof value === 'boolean') return value;
+  expectJson(value, maxDepth);
+  return withoutPrototypes(value);
+}
+
+function parseWithin(text: string, limits: JsonLimits): JsonValue {
+  if (text.length > limits.maxLength) throw invalid('size', { limit: limits.maxLength });
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw invalid('syntax');
+  }
+  if (LONG_NUMBER.test(text) && hasInexactInteger(text)) throw invalid('number');
+  expectJson(parsed, limits.maxDepth);
+  return parsed;
+}
+
+function expectJson(value: unknown, maxDepth: number): asserts value is JsonValue {
+  if (value === null || typeof value === 'boolean') return;
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw invalid('number');
-    return value;
+    return;
   }
-  if (typeof value === 'string') return checkText(value);
+  if (typeof value === 'string') return expectText(value);
   if (typeof value !== 'object') throw invalid('type');
   if (maxDepth <= 0) throw invalid('depth');
-  if (Array.isArray(value)) return value.map((element) => checkJson(element, maxDepth - 1));
-  const copy = emptyObject();
+  if (Array.isArray(value)) {
+    for (const element of value) expectJson(element, maxDepth - 1);
+    return;
+  }
   for (const key of Object.keys(value)) {
     if (!isAllowedKey(key)) throw invalid('key');
-    copy[checkText(key)] = checkJson((value as Record<string, unknown>)[key], maxDepth - 1);
+    expectText(key);
+    expectJson((value as Record<string, unknown>)[key], maxDepth - 1);
   }
+}
+
+/** A copy with its keys in order, as far as JavaScript lets them be. */
+function withoutPrototypes(value: JsonValue): JsonValue {
+  if (value === null || typeof value !== 'object') return value;
+  if (isJsonArray(value)) return value.map(withoutPrototypes);
+  const copy = emptyObject();
+  for (const key of sortedKeys(value)) copy[key] = withoutPrototypes(value[key] as JsonValue);
   return copy;
 }
 
@@ -65,9 +91,24 @@ export function isAllowedKey(key: string): boolean {
 
 /** One text for equal values: keys sorted by UTF-16 unit, no blanks, numbers as JavaScript writes them. */
 export function canonicalJson(value: JsonValue): string {
+  // The engine's own writer is several times as fast as ours, also where a copy has to be made for it.
+  if (isInOrder(value)) return JSON.stringify(value);
+  const copy = withoutPrototypes(value);
+  return isInOrder(copy) ? JSON.stringify(copy) : writeInOrder(value);
+}
+
+/** JavaScript keeps keys in the order in which they came, but those that look like integers, which come first and by their size. */
+function isInOrder(value: JsonValue): boolean {
+  if (value === null || typeof value !== 'object') return true;
+  if (isJsonArray(value)) return value.every(isInOrder);
+  const keys = Object.keys(value);
+  return isAscending(keys) && keys.every((key) => isInOrder(value[key] as JsonValue));
+}
+
+function writeInOrder(value: JsonValue): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (isJsonArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const members = sortedKeys(value).map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] as JsonValue)}`);
+  if (isJsonArray(value)) return `[${value.map(writeInOrder).join(',')}]`;
+  const members = sortedKeys(value).map((key) => `${JSON.stringify(key)}:${writeInOrder(value[key] as JsonValue)}`);
   return `{${members.join(',')}}`;
 }
 
@@ -90,7 +131,12 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
 }
 
 export function sortedKeys(object: JsonObject): string[] {
-  return Object.keys(object).sort();
+  const keys = Object.keys(object);
+  return isAscending(keys) ? keys : keys.sort();
+}
+
+function isAscending(keys: readonly string[]): boolean {
+  return keys.every((key, index) => index === 0 || (keys[index - 1] as string) < key);
 }
 
 export function emptyObject(): Record<string, JsonValue> {
@@ -101,9 +147,8 @@ export function invalid(problem: string, fields: Readonly<Record<string, number>
   return new RockpoolError('document-invalid', { problem, ...fields });
 }
 
-function checkText(text: string): string {
+function expectText(text: string): void {
   if (text.includes('\u0000') || !text.isWellFormed()) throw invalid('text');
-  return text;
 }
 
 function hasInexactInteger(text: string): boolean {

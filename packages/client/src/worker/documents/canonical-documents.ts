@@ -1,15 +1,19 @@
 import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { readChangedJson } from '@rockpool/shared/document';
+import { readChangedJson, toCanonicalText } from '@rockpool/shared/document';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { DocumentTables } from './load-document-support.ts';
 
+/** Canonical texts that a transaction has left, by table, column and key. */
+export type CanonicalTexts = Map<string, string>;
+
 /**
  * Writes the documents that a transaction has left in another form (blanks, the order of keys) in the canonical one: what is merged ends there, and equal
  * documents have to be equal bytes. Returns whether there were any; then the transaction has changed, and is to be captured anew.
- * Throws `document-invalid` for what is no JSON or not within the column's rule.
+ * Throws `document-invalid` for what is no JSON or not within the column's rule. `known`: of the rounds before, whose texts need not be read again; this
+ * one's are added.
  */
-export function makeDocumentsCanonical(connection: Connection, tables: DocumentTables, { groups, before }: CapturedChanges): boolean {
+export function makeDocumentsCanonical(connection: Connection, tables: DocumentTables, { groups, before }: CapturedChanges, known: CanonicalTexts): boolean {
   let rewritten = false;
   for (const [index, group] of groups.entries()) {
     const table = tables.get(group.tableId);
@@ -18,9 +22,13 @@ export function makeDocumentsCanonical(connection: Connection, tables: DocumentT
       const values = group.values[group.columnIds.indexOf(columnId)];
       const olds = before[index]?.values[before[index].columnIds.indexOf(columnId)];
       values?.forEach((value, row) => {
+        const key = group.keys.map((part) => part[row] as CellValue);
+        const place = [table.id, columnId, ...key].join();
+        if (known.get(place) === value) return;
         const canonical = canonicalText(value, olds?.[row] ?? null, rule, table, columnId);
+        if (canonical !== null) known.set(place, canonical);
         if (canonical === value) return;
-        update(connection, table, columnId, group.keys.map((part) => part[row] as CellValue), canonical);
+        update(connection, table, columnId, key, canonical);
         rewritten = true;
       });
     }
@@ -33,7 +41,7 @@ function canonicalText(value: CellValue, old: CellValue, rule: DocumentRule, tab
   const column = columnName(table, columnId);
   if (typeof value !== 'string') throw new RockpoolError('document-invalid', { table: table.name, column, problem: 'type' });
   try {
-    return readChangedJson(value, typeof old === 'string' ? old : null, rule).text;
+    return typeof old === 'string' ? readChangedJson(value, old, rule).text : toCanonicalText(value, rule);
   } catch (error) {
     if (!(error instanceof RockpoolError)) throw error;
     throw new RockpoolError(error.code, { ...error.fields, table: table.name, column }, { cause: error });

@@ -7,6 +7,7 @@ import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/mer
 import type { Changelog } from '../changelog/changelog.ts';
 import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import type { Meta } from '../database/meta.ts';
+import type { CanonicalTexts } from '../documents/canonical-documents.ts';
 import { documentAuthor } from '../documents/generation.ts';
 import { documentSupport, documentTables, type DocumentTables } from '../documents/load-document-support.ts';
 import type { SearchIndexes } from '../search/search-indexes.ts';
@@ -173,9 +174,10 @@ export class WriteTransaction {
   /** What was changed, documents in their canonical form. Call it while capture is on. */
   takeCanonical(): CapturedChanges {
     const { capture, connection } = this.parts;
+    const known: CanonicalTexts = new Map();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const captured = capture.take();
-      if (this.documents.size === 0 || !documentSupport().makeDocumentsCanonical(connection, this.documents, captured)) return captured;
+      if (this.documents.size === 0 || !documentSupport().makeDocumentsCanonical(connection, this.documents, captured, known)) return captured;
     }
     throw new RockpoolError('document-invalid', { problem: 'a trigger undoes the canonical form' });
   }
