@@ -60,6 +60,7 @@ function createWorld(committed?: () => Promise<void>): World {
     migrationCount: 0,
     initialStatus: FAKE_STATUS,
     clock: { nowMs: () => NOW_MS, elapsedMs: () => NOW_MS, after: () => () => undefined },
+    hasFollowers: () => true,
     watchOwner: () => () => undefined,
     post: note,
     send: (_tabId, message) => note(message),

@@ -35,8 +35,11 @@ export interface WritableDatabase {
   begin(options: { readonly atomic: boolean }): OpenTransaction<WriteOutcome>;
 }
 
-/** A tab that missed the notice of a commit learns by the next that there was one; where none follows, so much later. */
+/** A tab that missed the notice of a commit learns by the next that there was one; where none follows, so much later. Nor does a tab that this one knows nothing of wait longer. */
 export const TELL_AGAIN_MS = 2_000;
+
+/** While many write, the status changes several times a millisecond; nobody sees more of it than a frame shows. */
+const STATUS_EVERY_MS = 16;
 
 /** What a tab does beside serving writes while it leads, such as syncing. */
 export interface LeaderWork {
@@ -72,6 +75,8 @@ export interface LeadershipOptions<Database> {
   readonly migrationCount: number;
   readonly initialStatus: LeaderStatus;
   readonly clock: Clock;
+  /** Whether anybody is known to listen: a message to all tabs costs more than a small write, whoever hears it. */
+  readonly hasFollowers: () => boolean;
   /** Calls once when the tab that runs this transaction has gone, unless the returned function is called before. */
   readonly watchOwner: (transactionId: string, onGone: () => void) => () => void;
   readonly post: (message: BroadcastMessage) => void;
@@ -103,6 +108,7 @@ export class Leadership<Database extends WritableDatabase> {
   private statusNumber = 0;
   private commitNumber = 0;
   private cancelTellingAgain: (() => void) | null = null;
+  private cancelTellingStatus: (() => void) | null = null;
 
   constructor(options: LeadershipOptions<Database>) {
     this.options = options;
@@ -171,6 +177,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   announce(): void {
+    this.cancelTellingStatus?.();
+    this.cancelTellingStatus = null;
     const { tabId, schema, migrationCount, sharesFiles } = this.options;
     this.options.post({ kind: 'leader', tabId, ...this.position, schema, migrationCount, status: this.status, statusNumber: this.statusNumber, sharesFiles });
   }
@@ -185,6 +193,7 @@ export class Leadership<Database extends WritableDatabase> {
   /** What waits for an open transaction is carried out; the transaction itself is lost. */
   stop(): Promise<void> {
     this.cancelTellingAgain?.();
+    this.cancelTellingStatus?.();
     this.transactions.stop();
     return this.work.stop();
   }
@@ -253,7 +262,7 @@ export class Leadership<Database extends WritableDatabase> {
   private tellCommit(touched: TouchedTables): void {
     this.commitNumber++;
     const notice = { ...this.position, ...touched };
-    this.options.post({ kind: 'commit', ...notice });
+    if (this.options.hasFollowers()) this.options.post({ kind: 'commit', ...notice });
     this.options.onCommit(notice);
     this.cancelTellingAgain ??= this.options.clock.after(TELL_AGAIN_MS, () => this.tellAgain());
   }
@@ -266,8 +275,13 @@ export class Leadership<Database extends WritableDatabase> {
   private publishStatus(status: LeaderStatus): void {
     this.status = status;
     this.statusNumber++;
-    this.options.post(this.statusMessage());
     this.options.onStatus(status);
+    this.cancelTellingStatus ??= this.options.clock.after(this.options.hasFollowers() ? STATUS_EVERY_MS : TELL_AGAIN_MS, () => this.tellStatus());
+  }
+
+  private tellStatus(): void {
+    this.cancelTellingStatus = null;
+    this.options.post(this.statusMessage());
   }
 
   private statusMessage(): StatusMessage {

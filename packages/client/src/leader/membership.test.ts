@@ -112,6 +112,56 @@ describe('tabs that share a database', () => {
     expect(follower.touched).toEqual(['all', touchedT]);
   });
 
+  it('say nothing of a commit where nobody listens, and where somebody comes tell every one', async () => {
+    const browser = new FakeBrowser();
+    const [alone] = await openTabs(browser, 1);
+    const said: string[] = [];
+    browser.isLost = ({ kind }) => {
+      said.push(kind);
+      return false;
+    };
+    for (const sql of ['a', 'b']) await write(alone as FakeTab, sql);
+    expect(said).toEqual([]);
+    const [follower] = await openTabs(browser, 1);
+    await settle();
+    said.length = 0;
+    (follower as FakeTab).touched.length = 0;
+    await write(alone as FakeTab, 'c');
+    await settle();
+    expect(said).toEqual(['commit']);
+    expect(follower?.touched).toEqual([touchedT]);
+  });
+
+  it('are heard of by the next leader, which tells them of every commit', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = await openTabs(browser, 3);
+    first?.kill();
+    await settle();
+    (third as FakeTab).touched.length = 0;
+    await write(second as FakeTab, 'a');
+    await settle();
+    expect(third?.touched).toEqual([touchedT]);
+  });
+
+  it('hear of a commit within two seconds, and from then on at once, when the new leader did not hear of them', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = await openTabs(browser, 3);
+    await settle();
+    browser.isLost = ({ kind }) => kind === 'hello';
+    first?.kill();
+    await settle();
+    browser.isLost = () => false;
+    (third as FakeTab).touched.length = 0;
+    await write(second as FakeTab, 'a');
+    await settle();
+    expect(third?.touched).toEqual([]);
+    await browser.advance(TELL_AGAIN_MS);
+    expect(third?.touched).toEqual(['all']);
+    await write(second as FakeTab, 'b');
+    await settle();
+    expect(third?.touched).toEqual(['all', touchedT]);
+  });
+
   it('get the error of a refused write with its code and fields, and nothing of it takes effect when the request arrives twice', async () => {
     const browser = new FakeBrowser();
     const { follower } = await two(browser);

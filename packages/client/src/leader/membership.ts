@@ -7,7 +7,7 @@ import type { WriteAction } from '../rpc/write-action.ts';
 import type { TabRole } from '../rpc/sync-status.ts';
 import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus, StatusMessage } from './channel-message.ts';
 import type { Clock } from './clock.ts';
-import { createCommitFollower } from './commit-notice.ts';
+import { createCommitFollower, type CommitPosition } from './commit-notice.ts';
 import { compareSchemas } from './compare-schemas.ts';
 import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
@@ -81,7 +81,7 @@ export class Membership<Database extends WritableDatabase> {
   private readonly writing = new Set<Promise<unknown>>();
   private channel: TabChannel | null = null;
   private opened: OpenedDatabase<Database> | null = null;
-  /** Since this tab leads it has heard of another. */
+  /** Another tab has said something since this one leads or is about to. */
   private hasFollowers = false;
   private leadership: Leadership<Database> | null = null;
   private leaderEpoch: string | null = null;
@@ -212,8 +212,7 @@ export class Membership<Database extends WritableDatabase> {
     this.onAnnounced = announced.resolve;
     const deadline = Promise.withResolvers<'deadline'>();
     const cancelDeadline = this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
-    const { schema, migrationCount } = this.options;
-    this.channel?.post({ kind: 'hello', schema, migrationCount });
+    this.sayHello();
 
     const first = await Promise.race([announced.promise, deadline.promise, turn.then((leads) => (leads ? 'turn' : 'withdrawn'))]);
     this.onAnnounced = null;
@@ -238,6 +237,7 @@ export class Membership<Database extends WritableDatabase> {
   /** This tab holds the lock. */
   private async lead(): Promise<void> {
     const { options, link, opened: asFollower } = this;
+    this.hasFollowers = false; // Who is left says hello to the new leader.
     const opened = await options.openDatabase('writer', () => this.onUndone());
     if (this.ended !== null) return opened.close({ handsOver: true });
     this.opened = opened;
@@ -250,6 +250,7 @@ export class Membership<Database extends WritableDatabase> {
       migrationCount: options.migrationCount,
       initialStatus: options.initialStatus,
       clock: options.clock,
+      hasFollowers: () => this.hasFollowers,
       watchOwner: (transactionId, onGone) => this.transactionLocks.watch(transactionId, onGone),
       post: (message) => this.channel?.post(message),
       send: (to, message) => this.channel?.send(to, message),
@@ -274,17 +275,18 @@ export class Membership<Database extends WritableDatabase> {
     switch (message.kind) {
       case 'hello':
         if (compareSchemas(this.options, message) === 'theirs-is-newer') return this.makeRoom();
-        this.hasFollowers = this.leadership !== null;
+        this.hasFollowers = true;
         return this.leadership?.announce();
       case 'leader':
         return this.onLeader(message);
       case 'commit':
         return this.observe(this.commits.observe(message));
       case 'position':
-        return this.observe(this.commits.observePosition(message));
+        return this.hearPosition(message);
       case 'status':
         return this.hearStatus(message);
       case 'ask':
+        this.hasFollowers = true;
         return void this.leadership?.serve(message);
       case 'answer':
       case 'refused':
@@ -303,10 +305,23 @@ export class Membership<Database extends WritableDatabase> {
       this.leaderEpoch = message.epoch;
       this.newestStatus = -1;
       this.link.onNewLeader(message);
+      this.sayHello();
     }
     this.onAnnounced?.(message);
     this.observe(this.commits.observePosition(message));
     this.hearStatus(message);
+  }
+
+  /** Who has missed a notice may not be known to the leader. */
+  private hearPosition(position: CommitPosition): void {
+    const touched = this.commits.observePosition(position);
+    if (touched !== null) this.sayHello();
+    this.observe(touched);
+  }
+
+  private sayHello(): void {
+    const { schema, migrationCount } = this.options;
+    this.channel?.post({ kind: 'hello', schema, migrationCount });
   }
 
   /** It comes by two ways, of which either may be the faster. */
@@ -346,8 +361,7 @@ export class Membership<Database extends WritableDatabase> {
     this.leadership = null;
     this.transactionLocks.releaseAll(); // What this tab has open elsewhere is lost: nothing can be asked any more.
     await leadership?.stop();
-    await this.closeDatabase(this.hasFollowers);
-    this.hasFollowers = false;
+    await this.closeDatabase(leadership !== null && this.hasFollowers);
     await this.election.withdraw();
     this.channel?.close();
     this.channel = null;

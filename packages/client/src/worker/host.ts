@@ -22,6 +22,9 @@ import { createStreams, type Streams } from './streams.ts';
 import { startSync } from './sync/start-sync.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
+/** Each write changes the status several times, and its answer brings what its author may not miss. The page hears the rest once a frame. */
+const STATUS_EVERY_MS = 16;
+
 /** Puts the parts of a tab's worker together: storage and database, leader or follower, live queries, sync. */
 export function createHost(environment: WorkerEnvironment): WorkerApi {
   let membership: Membership<OpenDatabase> | null = null;
@@ -61,11 +64,17 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       let told: StatusNews = { number: 0, status };
       news = told;
       let isOpen = false;
+      let isTelling = false;
       const setStatus = (next: SyncStatus): void => {
         status = next;
         told = { number: told.number + 1, status };
         news = told;
-        if (isOpen) send({ kind: 'status', news: told });
+        if (!isOpen || isTelling) return;
+        isTelling = true;
+        systemClock.after(STATUS_EVERY_MS, () => {
+          isTelling = false;
+          if (told.number > answered) send({ kind: 'status', news: told });
+        });
       };
 
       const { sync, name } = options;
