@@ -6,6 +6,14 @@ export type PathStep = string | number | { readonly [elementKey: string]: string
 /** From the document down. Empty: the document itself. */
 export type DocumentPath = readonly PathStep[];
 
+/** What stands at the path; undefined where there is nothing. */
+export function valueAt(value: JsonValue | undefined, [step, ...rest]: DocumentPath): JsonValue | undefined {
+  if (step === undefined || value === undefined) return value;
+  if (typeof step === 'string') return isJsonObject(value) && Object.hasOwn(value, step) ? valueAt(value[step], rest) : undefined;
+  if (!isJsonArray(value)) return undefined;
+  return valueAt(value[typeof step === 'number' ? step : indexOf(value, step)], rest);
+}
+
 /** The same value with another one at the path; undefined where what is on the way has gone. An element with a key that has gone comes back, as the last. */
 export function withValueAt(value: JsonValue | undefined, [step, ...rest]: DocumentPath, inner: JsonValue): JsonValue | undefined {
   if (step === undefined) return inner;

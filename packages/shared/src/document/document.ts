@@ -10,7 +10,7 @@ import { canonicalJson, invalid, parseJson, type JsonValue } from './json.ts';
 import { canonicalTextOf, rememberText } from './json-text.ts';
 import { applyChange, diffJson } from './json-change.ts';
 import { readNode, rootValue } from './json-node.ts';
-import { overwrittenBy, type OperationId, type OverwrittenMember } from './overwritten.ts';
+import { overwrittenBy, overwrittenByCarrying, type OperationId, type OverwrittenMember } from './overwritten.ts';
 import { isOpen, keepOpen, sameBytes, takeOpen, type OpenDocument } from './open-documents.ts';
 import { writeJson } from './write-json.ts';
 
@@ -183,16 +183,25 @@ export function hasOperation(update: Uint8Array, { client, clock }: OperationId)
   return clock >= (from.get(client) ?? Infinity) && clock < (to.get(client) ?? 0);
 }
 
+/** The Yjs clients that an edit, as it was sent or kept, has operations of. */
+export function clientsOf(update: Uint8Array): number[] {
+  return [...Y.parseUpdateMeta(update).to.keys()];
+}
+
 /**
  * Makes in a document what an edit of another one did there, which it took the place of: `before` and `after` are that one without and with the edit.
- * Gives the new state.
+ * Tells what the edit met: its author had seen nothing of what was written in the new document.
  */
-export function carryOver(state: CellValue, before: CellValue, after: CellValue, rule: DocumentRule, author: Author): CellValue {
+export function carryOver(state: CellValue, before: CellValue, after: CellValue, rule: DocumentRule, author: Author): MergedEdit {
   const path = PathRule.root(rule);
-  const valueOf = (of: CellValue): JsonValue => parseJson(documentText(of), rule);
-  const change = diffJson(valueOf(before), valueOf(after), path);
-  if (change === null) return state;
-  return editDocument(state, applyChange(valueOf(state), change, path).value, rule, author).state;
+  const [now, old, wanted] = [state, before, after].map((of) => parseJson(documentText(of), rule)) as [JsonValue, JsonValue, JsonValue];
+  const change = diffJson(old, wanted, path);
+  if (change === null) return { state: state as Uint8Array<ArrayBuffer>, overwritten: [] };
+  const made = applyChange(now, change, path);
+  const opened = openState(state, NO_BASES);
+  const overwritten = overwrittenByCarrying(opened.doc, made.overwritten, now, wanted, made.value);
+  keepOpen(state as Uint8Array, opened.sizeBytes, opened);
+  return { state: editDocument(state, made.value, rule, author).state, overwritten };
 }
 
 /** The texts of states that others have read, by the very bytes. */

@@ -1,3 +1,4 @@
+import type { PathStep } from './document-path.ts';
 import { isJsonObject, type JsonValue } from './json.ts';
 
 interface NamesByKey {
@@ -43,4 +44,9 @@ export function elementName(element: JsonValue, elementKey: string): string | nu
   const key = element[elementKey];
   if (typeof key === 'string') return `s${key}`;
   return typeof key === 'number' && Number.isSafeInteger(key) ? `n${String(key)}` : null;
+}
+
+/** The step of a path to the element of a name. */
+export function elementStep(name: string, elementKey: string): PathStep {
+  return { [elementKey]: name.startsWith('n') ? Number(name.slice(1)) : name.slice(1) };
 }

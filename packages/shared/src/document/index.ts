@@ -1,7 +1,8 @@
 // Apart from the rest of the package, because it brings Yjs with it: an app without document columns never loads it.
-export { baseIdOf, carryOver, compactDocument, createDocument, documentText, editDocument, editWithGap, expandContent, hasOperation, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, isNewsOf, mergeNews, rememberDocumentText, toLayers, wholeState, type Author, type DocumentEdit, type MergedEdit, type ReadBase } from './document.ts';
+export { baseIdOf, carryOver, clientsOf, compactDocument, createDocument, documentText, editDocument, editWithGap, expandContent, hasOperation, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, isNewsOf, mergeNews, rememberDocumentText, toLayers, wholeState, type Author, type DocumentEdit, type MergedEdit, type ReadBase } from './document.ts';
 export { withValueAt, type DocumentPath } from './document-path.ts';
 export { type OperationId, type OverwrittenMember } from './overwritten.ts';
+export { clientIdOf } from './document-id.ts';
 export { decodeDocumentCell, encodeDocumentCell, isDocumentEdit, type DocumentCell } from './document-cell.ts';
 export { PathRule } from './document-rule.ts';
 export { writeJson } from './write-json.ts';

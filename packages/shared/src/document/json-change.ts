@@ -1,6 +1,7 @@
+import type { DocumentPath } from './document-path.ts';
 import type { PathRule } from './document-rule.ts';
 import { canonicalJson, emptyObject, isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
-import { elementNames } from './element-names.ts';
+import { elementNames, elementStep } from './element-names.ts';
 import { diffSequences } from './sequence-diff.ts';
 import { diffText } from './text-diff.ts';
 
@@ -121,83 +122,115 @@ function invertMembers(members: Readonly<Record<string, MemberChange>>): Record<
 
 export interface ChangedJson {
   readonly value: JsonValue;
-  /** Places where the old value was no longer what the change replaced. It is made there all the same, as well as it can be. */
-  readonly overwritten: number;
+  readonly overwritten: readonly ChangedPlace[];
+}
+
+/**
+ * A place where the old value was no longer what the change replaced. The change is made there all the same, as well as it can be. Of texts and of elements
+ * without a name it is not told where both stay: a change of theirs takes away only what it knew.
+ */
+export interface ChangedPlace {
+  readonly path: DocumentPath;
+  /** An element that the change moves, and that stands among others than it did. Else its value is another. */
+  readonly isMove: boolean;
 }
 
 /** Makes a change in a value that may have become another one since. Exact where it has not. */
 export function applyChange(value: JsonValue, change: JsonChange, rule: PathRule): ChangedJson {
-  if ('set' in change) return { value: change.set[1], overwritten: jsonEquals(value, change.set[0]) ? 0 : 1 };
-  if ('text' in change && typeof value === 'string') return spliceText(value, change.text);
-  if ('members' in change && isJsonObject(value)) return changeMembers(value, change.members, (key) => rule.member(key));
-  if ('elements' in change && isJsonArray(value)) return changeElements(value, change, rule);
-  if ('list' in change && isJsonArray(value)) return spliceList(value, change.list);
-  // The place holds something of another kind now: what is there stays.
-  return { value, overwritten: 1 };
+  const overwritten: ChangedPlace[] = [];
+  return { value: changed(value, change, { rule, path: [], overwritten }), overwritten };
 }
 
-function changeMembers(object: JsonObject, members: Readonly<Record<string, MemberChange>>, ruleOf: (key: string) => PathRule): ChangedJson & { value: JsonObject } {
+/** Where in a value one is, and what was found there so far. */
+interface At {
+  readonly rule: PathRule;
+  readonly path: DocumentPath;
+  readonly overwritten: ChangedPlace[];
+}
+
+function changed(value: JsonValue, change: JsonChange, at: At): JsonValue {
+  if ('set' in change) {
+    if (!jsonEquals(value, change.set[0])) tell(at);
+    return change.set[1];
+  }
+  if ('text' in change && typeof value === 'string') return spliceText(value, change.text);
+  if ('members' in change && isJsonObject(value)) {
+    return changeMembers(value, change.members, (key) => ({ ...at, rule: at.rule.member(key), path: [...at.path, key] }));
+  }
+  if ('elements' in change && isJsonArray(value)) return changeElements(value, change, at);
+  if ('list' in change && isJsonArray(value)) return spliceList(value, change.list, at);
+  // The place holds something of another kind now: what is there stays.
+  tell(at);
+  return value;
+}
+
+function tell({ path, overwritten }: At, isMove: boolean = false): void {
+  overwritten.push({ path, isMove });
+}
+
+function changeMembers(object: JsonObject, members: Readonly<Record<string, MemberChange>>, stepTo: (key: string) => At): JsonObject {
   const result = Object.assign(emptyObject(), object);
-  let overwritten = 0;
   for (const key of Object.keys(members)) {
     const change = members[key] as MemberChange;
     const current = result[key];
     if ('swap' in change) {
       const [old, next] = change.swap;
-      if (!jsonEquals(current === undefined ? [] : [current], old)) overwritten++;
+      if (!jsonEquals(current === undefined ? [] : [current], old)) tell(stepTo(key));
       if (next.length === 0) delete result[key];
       else result[key] = next[0] as JsonValue;
-    } else if (current === undefined) overwritten++;
-    else {
-      const inner = applyChange(current, change, ruleOf(key));
-      result[key] = inner.value;
-      overwritten += inner.overwritten;
-    }
+    } else if (current === undefined) tell(stepTo(key));
+    else result[key] = changed(current, change, stepTo(key));
   }
-  return { value: result, overwritten };
+  return result;
 }
 
-function changeElements(array: readonly JsonValue[], change: Extract<JsonChange, { elements: unknown }>, rule: PathRule): ChangedJson {
-  const names = elementNames(array, rule.elementKey);
-  if (names === null) return { value: array, overwritten: 1 };
-  const { value, overwritten } = changeMembers(byName(names, array), change.elements, () => rule.element());
-  const order = reorder(names, change.order).filter((name) => value[name] !== undefined);
-  return { value: order.map((name) => value[name] as JsonValue), overwritten };
+function changeElements(array: readonly JsonValue[], change: Extract<JsonChange, { elements: unknown }>, at: At): JsonValue {
+  const { elementKey } = at.rule;
+  const names = elementNames(array, elementKey);
+  if (names === null) {
+    tell(at);
+    return array;
+  }
+  const stepTo = (name: string): At => ({ ...at, rule: at.rule.element(), path: [...at.path, elementStep(name, elementKey)] });
+  const value = changeMembers(byName(names, array), change.elements, stepTo);
+  const order = reorder(names, change.order, (name) => tell(stepTo(name), true)).filter((name) => value[name] !== undefined);
+  return order.map((name) => value[name] as JsonValue);
 }
 
-/** Puts what the change placed behind what it stood behind there; all else keeps its order. */
-function reorder(names: readonly string[], order: readonly [readonly string[], readonly string[]] | null): string[] {
+/** Puts what the change placed behind what it stood behind there; all else keeps its order. Tells what others had moved to another place. */
+function reorder(names: readonly string[], order: readonly [readonly string[], readonly string[]] | null, tellMoved: (name: string) => void): string[] {
   if (order === null) return [...names];
   const [olds, news] = order;
   if (jsonEquals(names, olds)) return [...news];
-  const stayed = new Set(diffStayed(olds, news));
+  const stayed = new Set(stayedOf(olds, news));
+  const stayedThere = new Set(stayedOf(olds, names));
   const result = names.filter((name) => stayed.has(name) || !news.includes(name));
   for (const [index, name] of news.entries()) {
     if (stayed.has(name)) continue;
     const before = news.slice(0, index).findLast((earlier) => result.includes(earlier));
     result.splice(before === undefined ? 0 : result.indexOf(before) + 1, 0, name);
   }
+  const isMovedTwice = (name: string): boolean => olds.includes(name) && names.includes(name) && !stayed.has(name) && !stayedThere.has(name);
+  if (!jsonEquals(result, names)) news.filter(isMovedTwice).forEach(tellMoved);
   return result;
 }
 
-function diffStayed(olds: readonly string[], news: readonly string[]): string[] {
+function stayedOf(olds: readonly string[], news: readonly string[]): string[] {
   const moved = new Set(diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).flatMap(({ from, to }) => news.slice(from, to)));
   return news.filter((name) => !moved.has(name));
 }
 
-function spliceText(value: string, splices: readonly TextSplice[]): ChangedJson {
+function spliceText(value: string, splices: readonly TextSplice[]): string {
   let result = value;
   let shift = 0;
-  let overwritten = 0;
   for (const [at, context, removed, inserted] of splices) {
     const place = placeOf(result, at + shift, context, removed);
-    if (place === null) overwritten++;
     const start = place ?? Math.min(at + shift, result.length);
     const end = place === null ? start : start + removed.length;
     result = result.slice(0, start) + inserted + result.slice(end);
     shift += start - (at + shift) + inserted.length - (end - start);
   }
-  return { value: result, overwritten };
+  return result;
 }
 
 /** Where the most of what stood before it stands: what others changed a little further before does not move a change away from its word. */
@@ -210,22 +243,24 @@ function placeOf(text: string, at: number, context: string, removed: string): nu
   return nearest(at, text.length, (start) => text.startsWith(removed, start));
 }
 
-function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[]): ChangedJson {
+function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[], place: At): JsonValue {
   const texts = value.map(canonicalJson);
   const result = [...value];
   let shift = 0;
-  let overwritten = 0;
+  let isChanged = false;
   for (const [at, removed, inserted] of splices) {
     const wanted = removed.map(canonicalJson);
-    const place = nearest(at + shift, texts.length, (start) => wanted.every((text, index) => texts[start + index] === text));
-    if (place === null) overwritten++;
-    const start = place ?? Math.min(at + shift, texts.length);
-    const count = place === null ? 0 : removed.length;
+    const found = nearest(at + shift, texts.length, (start) => wanted.every((text, index) => texts[start + index] === text));
+    // Of scalars others can only have done the same; what has something inside may have been changed, and stays.
+    if (found === null && removed.some((element) => isJsonObject(element) || isJsonArray(element))) isChanged = true;
+    const start = found ?? Math.min(at + shift, texts.length);
+    const count = found === null ? 0 : removed.length;
     result.splice(start, count, ...inserted);
     texts.splice(start, count, ...inserted.map(canonicalJson));
     shift += start - (at + shift) + inserted.length - count;
   }
-  return { value: result, overwritten };
+  if (isChanged) tell(place);
+  return result;
 }
 
 /** How far from where it was a run of characters or elements is looked for. */

@@ -20,7 +20,8 @@ export const PLAIN = '\u0000plain';
 export const PLACE = '\u0000place';
 
 const ROOT = 'json';
-const VALUE = 'value';
+/** The only key of the root. */
+export const VALUE = 'value';
 
 export type Node = null | boolean | number | string | Y.Map<Node> | Y.Array<Node> | Y.Text;
 export type MapNode = Y.Map<Node>;

@@ -71,7 +71,7 @@ describe('two who write at the same time', () => {
         expect(removedLater.overwritten.map((member) => plain(member))).toMatchObject([{ path: removed, other: plain(valueAt(changed, removed)), ownStands: true }]);
         const removedBefore = meet(start, without, changed);
         expect(plain(removedBefore.now)).toEqual(without);
-        expect(removedBefore.overwritten).toEqual([{ path: [], own: undefined, other: undefined, otherId: null, ownStands: false }]);
+        expect(removedBefore.overwritten).toEqual([{ path: [], own: undefined, other: undefined, otherIds: [], ownStands: false }]);
         expect(meet(start, without, without).overwritten).toEqual([]);
       }),
       { numRuns: 50 },

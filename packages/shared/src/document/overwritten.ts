@@ -1,7 +1,9 @@
 import * as Y from 'yjs';
-import { emptyObject, jsonEquals, type JsonValue } from './json.ts';
-import { isListNode, namedElements, PLACE, PLAIN, readNode, rootOf, type Node } from './json-node.ts';
-import type { DocumentPath, PathStep } from './document-path.ts';
+import { elementName, elementStep } from './element-names.ts';
+import { emptyObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
+import type { ChangedPlace } from './json-change.ts';
+import { isListNode, namedElements, PLACE, PLAIN, readNode, rootOf, VALUE, type Node } from './json-node.ts';
+import { valueAt, type DocumentPath, type PathStep } from './document-path.ts';
 
 /** One operation of a document: the place in what one client has done. */
 export interface OperationId {
@@ -20,8 +22,8 @@ export interface OverwrittenMember {
   readonly own: JsonValue | undefined;
   /** What stood there, unseen by the author of the edit; undefined for nothing any more, or for a place among other elements. */
   readonly other: JsonValue | undefined;
-  /** Null: nobody knows who removed it. */
-  readonly otherId: OperationId | null;
+  /** Operations of whoever wrote that: the last of them all says who. None: nobody knows who removed it. */
+  readonly otherIds: readonly OperationId[];
   /** Which of the two stands now. */
   readonly ownStands: boolean;
 }
@@ -46,7 +48,7 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
     Y.iterateDeletedStructs(transaction, known, (struct) => {
       if (struct instanceof Y.Item) found.push(...removedUnseen(transaction, known, elementKey, struct));
     });
-    if (wroteIntoNothing(transaction, author)) found.push({ path: [], own: undefined, other: undefined, otherId: null, ownStands: false });
+    if (wroteIntoNothing(transaction, author)) found.push({ path: [], own: undefined, other: undefined, otherIds: [], ownStands: false });
   };
   doc.on('afterTransaction', look);
   try {
@@ -55,6 +57,38 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
     doc.off('afterTransaction', look);
   }
   return found;
+}
+
+/**
+ * What an edit met that was carried over from another document, by its value before it was put there: `now` is what stood at each place, `wanted` what the edit
+ * makes there, `made` what came of both.
+ */
+export function overwrittenByCarrying(doc: Y.Doc, places: readonly ChangedPlace[], now: JsonValue, wanted: JsonValue, made: JsonValue): OverwrittenMember[] {
+  return places.flatMap(({ path, isMove }): OverwrittenMember[] => {
+    if (isMove) return [{ path, own: undefined, other: undefined, otherIds: operationsAt(doc, [...path, PLACE]), ownStands: true }];
+    const [own, other, stands] = [wanted, now, made].map((value) => valueAt(value, path));
+    return isSame(own, other) ? [] : [{ path, own, other, otherIds: operationsAt(doc, path), ownStands: isSame(own, stands) }];
+  });
+}
+
+function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : jsonEquals(a, b);
+}
+
+/** The last operation of each client that a place is made of, with all that is in it. Only members and elements with a name can be on the way. */
+function operationsAt(doc: Y.Doc, path: DocumentPath): OperationId[] {
+  let item = rootOf(doc)._map.get(VALUE);
+  for (const step of path) {
+    if (item === undefined || item.deleted || !(item.content instanceof Y.ContentType)) return [];
+    const name = typeof step === 'string' ? step : elementName(step as JsonObject, Object.keys(step)[0] as string);
+    item = item.content.type._map.get(name as string);
+  }
+  if (item === undefined || item.deleted) return [];
+  const last = new Map<number, number>();
+  for (const { lastId, deleted } of [item, ...(item.content instanceof Y.ContentType ? itemsBelow(item.content.type) : [])]) {
+    if (!deleted) last.set(lastId.client, Math.max(lastId.clock, last.get(lastId.client) ?? 0));
+  }
+  return [...last].map(([client, clock]) => ({ client, clock }));
 }
 
 /** Members of an object, elements with a name and their places, and the document itself; not what we keep beside them. */
@@ -75,7 +109,7 @@ function overwrittenMember(transaction: Y.Transaction, author: number, elementKe
   const otherIsThere = wasThere(transaction, other);
   // Whoever removed it knew nothing of the edit, which is there now.
   if (ownStands && !otherIsThere) return [];
-  const written: OverwrittenMember = { path: pathOf(transaction.doc, type, key, elementKey), own: jsonOf(transaction, last), other: otherIsThere ? jsonOf(transaction, other) : undefined, otherId: other.id, ownStands };
+  const written: OverwrittenMember = { path: pathOf(transaction.doc, type, key, elementKey), own: jsonOf(transaction, last), other: otherIsThere ? jsonOf(transaction, other) : undefined, otherIds: [other.id], ownStands };
   if (written.other !== undefined && jsonEquals(written.own as JsonValue, written.other)) return [];
   // A place says nothing to anybody outside its list.
   return [key === PLACE ? { ...written, path: pathOfType(transaction.doc, type, elementKey), own: undefined, other: undefined } : written];
@@ -92,11 +126,11 @@ function removedUnseen(transaction: Y.Transaction, known: DeleteSet, elementKey:
   if (parentSub === null) {
     // It has no name to be told by: the list as it was, and as it is.
     const list = parent.parent as SharedType;
-    return [{ path: pathOfType(transaction.doc, list, elementKey), own: readNode(list as Node, Infinity), other: typeJson(transaction, list), otherId: unseen.id, ownStands: true }];
+    return [{ path: pathOfType(transaction.doc, list, elementKey), own: readNode(list as Node, Infinity), other: typeJson(transaction, list), otherIds: [unseen.id], ownStands: true }];
   }
   const stands = parent._map.get(parentSub);
   const own = stands === undefined || stands.deleted ? undefined : jsonOf(transaction, stands);
-  return [{ path: pathOf(transaction.doc, parent, parentSub, elementKey), own, other: jsonOf(transaction, item), otherId: unseen.id, ownStands: true }];
+  return [{ path: pathOf(transaction.doc, parent, parentSub, elementKey), own, other: jsonOf(transaction, item), otherIds: [unseen.id], ownStands: true }];
 }
 
 function itemsBelow(type: SharedType): Y.Item[] {
@@ -145,7 +179,7 @@ function itemsOf(type: SharedType): Y.Item[] {
 
 function pathOf(doc: Y.Doc, type: SharedType, key: string, elementKey: string): DocumentPath {
   if (Object.is(type, rootOf(doc))) return [];
-  const step: PathStep = isListNode(type as Node) ? { [elementKey]: elementId(key) } : key;
+  const step: PathStep = isListNode(type as Node) ? elementStep(key, elementKey) : key;
   return [...pathOfType(doc, type, elementKey), step];
 }
 
@@ -159,9 +193,4 @@ function pathOfType(doc: Y.Doc, type: SharedType, elementKey: string): DocumentP
   let index = namedElements(parent.parent as Y.Map<Node>).length;
   for (let left = item.left; left !== null; left = left.left) if (!left.deleted) index += left.length;
   return [...pathOfType(doc, parent, elementKey), index];
-}
-
-/** See elementNames. */
-function elementId(name: string): string | number {
-  return name.startsWith('n') ? Number(name.slice(1)) : name.slice(1);
 }

@@ -1,8 +1,10 @@
-import { NO_VERSION, type CellValue, type DocumentMerge, type DocumentRule, type MergedDocument, type OverwrittenPlace, type RowRules } from '@rockpool/shared';
+import type { CellValue, DocumentMerge, DocumentRule, MergedDocument, OverwrittenPlace, RowRules } from '@rockpool/shared';
 import { canonicalJson, isDocumentEdit, isEditOf, type JsonValue, type OverwrittenMember } from '@rockpool/shared/document';
 import type { RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { compactAbove, readReplaced, versionOfOperation, type DocumentPlace } from './document-store.ts';
+import { versionOfOperations, type WhichDocument } from './document-authors.ts';
+import type { DocumentPlace } from './document-place.ts';
+import { compactAbove, readReplaced } from './document-store.ts';
 import { documentOfEdit } from './document-work.ts';
 
 /** The rules of one row. `watermark`: of the changeset that is merged. */
@@ -20,7 +22,7 @@ function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentR
     merge(document: CellValue, edit: CellValue, site: string): MergedDocument | null {
       const of = document === null ? null : documentOfEdit(document, edit, () => readReplaced(file.sql, place));
       if (of === null) return null;
-      const { state, overwritten } = file.documents.work({
+      const { state, overwritten, overwrittenInReplaced } = file.documents.work({
         kind: 'merge',
         document: document as Uint8Array,
         replaced: of.replaced,
@@ -30,17 +32,18 @@ function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentR
         watermark,
         compactAbove: compactAbove(file.sql, place),
       });
-      return { document: state, overwritten: overwritten.map((member) => overwrittenPlace(file, place, member)) };
+      const told = [...overwritten.map((member) => overwrittenPlace(file, place, member, 'now')), ...overwrittenInReplaced.map((member) => overwrittenPlace(file, place, member, 'replaced'))];
+      return { document: state, overwritten: told };
     },
   };
 }
 
-function overwrittenPlace(file: DatabaseFile, place: DocumentPlace, { path, own, other, otherId, ownStands }: OverwrittenMember): OverwrittenPlace {
+function overwrittenPlace(file: DatabaseFile, place: DocumentPlace, { path, own, other, otherIds, ownStands }: OverwrittenMember, which: WhichDocument): OverwrittenPlace {
   return {
     path: JSON.stringify(path),
     own: textOf(own),
     other: textOf(other),
-    otherVersion: otherId === null ? NO_VERSION : versionOfOperation(file, place, otherId),
+    otherVersion: versionOfOperations(file, place, which, otherIds),
     ownStands,
   };
 }

@@ -1,9 +1,12 @@
-import { NO_VERSION, type CellValue, type DocumentRule, type Version } from '@rockpool/shared';
-import { createDocument, decodeDocumentCell, documentText, encodeDocumentCell, hasOperation, isDocumentEdit, isEditOf, mergeEdit, parseJson, type OperationId } from '@rockpool/shared/document';
+import type { CellValue, DocumentRule } from '@rockpool/shared';
+import { clientIdOf, clientsOf, createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, isEditOf, mergeEdit, parseJson } from '@rockpool/shared/document';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../store/sqlite-file.ts';
 import type { StoredTable } from '../store/stored-table.ts';
+import { forgetAuthors, moveAuthorsToReplaced, rememberAuthors, rememberAuthorsOfEdits } from './document-authors.ts';
+import { keyOf, type DocumentPlace } from './document-place.ts';
+import { carrier } from './document-work.ts';
 
 /*
  * The documents of one database: their states, which the app's columns show as JSON, and the last edits of each, so that whoever is nearly
@@ -18,13 +21,6 @@ const GROWTH = 3;
 
 /** Below this a history is not worth a new document, which everybody has to load. */
 const MIN_COMPACTED_BYTES = 16 * 1024;
-
-/** One cell of one row. */
-export interface DocumentPlace {
-  readonly table: StoredTable;
-  readonly keyBytes: Uint8Array;
-  readonly columnId: number;
-}
 
 /** What a column of the app holds for a cell. */
 export function toColumnValue(table: StoredTable, columnId: number, value: CellValue): CellValue {
@@ -62,9 +58,11 @@ export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
 
 /** Stores a cell: a state with the edit that led to it, or one that took the place of `old`; NULL for none. */
 function writeDocument(sql: SqliteFile, place: DocumentPlace, old: CellValue, state: CellValue, sent: CellValue, watermark: number): void {
-  if (state === null) return deleteDocument(sql, place);
+  if (state === null) {
+    deleteDocument(sql, place);
+    return forgetAuthors(sql, place);
+  }
   if (isDocumentEdit(sent) && isEditOf(state, sent)) {
-    const edit = decodeDocumentCell(sent) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
     sql.run(
       `INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state`,
       ...keyOf(place),
@@ -72,15 +70,35 @@ function writeDocument(sql: SqliteFile, place: DocumentPlace, old: CellValue, st
       BigInt(watermark),
       BigInt(growthLimit(state)),
     );
-    sql.run('INSERT INTO rockpool_document_edit (table_id, key, column_id, watermark, yjs) VALUES (?, ?, ?, ?, ?)', ...keyOf(place), BigInt(watermark), edit.update);
+    sql.run('INSERT INTO rockpool_document_edit (table_id, key, column_id, watermark, yjs) VALUES (?, ?, ?, ?, ?)', ...keyOf(place), BigInt(watermark), updateOf(sent));
     forgetOldEdits(sql, place);
     return;
   }
   const replaced = isDocumentEdit(sent) ? withLateEdit(readReplaced(sql, place), old, sent) : null;
+  writeAuthors(sql, place, old, sent, watermark);
   deleteDocument(sql, place);
   const values = [...keyOf(place), state, BigInt(watermark), BigInt(growthLimit(state))];
   sql.run('INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)', ...values);
   if (replaced !== null) sql.run('INSERT INTO rockpool_document_replaced (table_id, key, column_id, state) VALUES (?, ?, ?, ?)', ...keyOf(place), replaced);
+}
+
+/** Who is in a document that takes the place of another one: after an edit of `old` or a late one, with new content, or as it comes back with its row. */
+function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, watermark: number): void {
+  if (sent === null) return;
+  if (!isDocumentEdit(sent)) return forgetAuthors(sql, place);
+  rememberAuthorsOfEdits(sql, place);
+  const clients = clientsOf(updateOf(sent));
+  if (old !== null && isEditOf(old, sent)) {
+    rememberAuthors(sql, place, 'now', clients, watermark);
+    return moveAuthorsToReplaced(sql, place);
+  }
+  const { site, generation } = carrier(watermark);
+  rememberAuthors(sql, place, 'replaced', clients, watermark);
+  rememberAuthors(sql, place, 'now', [clientIdOf(site, generation)], watermark);
+}
+
+function updateOf(edit: CellValue): Uint8Array {
+  return (decodeDocumentCell(edit) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>).update;
 }
 
 /** The replaced document, after an edit that was the last of `old`, or a late one of what `old` had replaced before. */
@@ -109,18 +127,6 @@ export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], w
   }
 }
 
-/** Who made an operation of a document, and when. Not known any more where it is older than the edits that are kept. */
-export function versionOfOperation(file: DatabaseFile, place: DocumentPlace, operation: OperationId): Version {
-  const edits = file.sql.all(
-    `SELECT watermark, yjs, stamp_us, site_number FROM rockpool_document_edit JOIN rockpool_log USING (watermark) WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC`,
-    ...keyOf(place),
-  );
-  const edit = edits.find(([, update]) => hasOperation(update as Uint8Array, operation));
-  if (edit === undefined) return NO_VERSION;
-  const [watermark, , stampUs, siteNumber] = edit;
-  return { stampUs: Number(stampUs), site: file.sites.siteOf(Number(siteNumber)), watermark: Number(watermark) };
-}
-
 function forgetOldEdits(sql: SqliteFile, place: DocumentPlace): void {
   const last = sql.get(
     'SELECT watermark FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC LIMIT 1 OFFSET ?',
@@ -128,13 +134,18 @@ function forgetOldEdits(sql: SqliteFile, place: DocumentPlace): void {
     BigInt(MAX_EDITS_KEPT),
   )?.[0];
   if (last === undefined) return;
+  rememberAuthorsOfEdits(sql, place, Number(last));
   sql.run('DELETE FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark <= ?', ...keyOf(place), last as bigint);
   sql.run('UPDATE rockpool_document SET edits_above = ? WHERE table_id = ? AND key = ? AND column_id = ?', last as bigint, ...keyOf(place));
 }
 
-/** All documents of a row that goes. */
+/** All documents of a row that goes. They may come back with it, and then their authors are known. */
 function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array): void {
-  for (const columnId of table.documents.keys()) deleteDocument(sql, { table, keyBytes, columnId });
+  for (const columnId of table.documents.keys()) {
+    const place = { table, keyBytes, columnId };
+    rememberAuthorsOfEdits(sql, place);
+    deleteDocument(sql, place);
+  }
 }
 
 function deleteDocument(sql: SqliteFile, place: DocumentPlace): void {
@@ -151,8 +162,4 @@ export function documentNews(sql: SqliteFile, place: DocumentPlace, state: CellV
     .map(([update]) => update as Uint8Array);
   const { documentId } = decodeDocumentCell(state) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'state' }>;
   return encodeDocumentCell({ kind: 'news', documentId, updates });
-}
-
-function keyOf({ table, keyBytes, columnId }: DocumentPlace): [bigint, Uint8Array, bigint] {
-  return [BigInt(table.schema.id), keyBytes, BigInt(columnId)];
 }

@@ -1,5 +1,5 @@
 import type { CellValue, DocumentRule } from '@rockpool/shared';
-import { carryOver, compactDocument, documentText, expandContent, isEditOf, mergeForeignEdit, type OverwrittenMember } from '@rockpool/shared/document';
+import { carryOver, compactDocument, documentText, expandContent, isEditOf, mergeForeignEdit, type Author, type OverwrittenMember } from '@rockpool/shared/document';
 import { SERVER_SITE } from '../store/internal-tables.ts';
 
 /** What is to be done with a document that somebody sent, as data: in this thread or another (document-desk.ts). */
@@ -32,25 +32,37 @@ export interface WorkedDocument {
   /** What stands in the app's column. */
   readonly text: string;
   readonly overwritten: readonly OverwrittenMember[];
+  /** The same of the document that this one took the place of, where the edit is of that one: operations are its. */
+  readonly overwrittenInReplaced: readonly OverwrittenMember[];
 }
+
+type Merged = Omit<WorkedDocument, 'text' | 'state'> & { readonly state: CellValue };
 
 /** Pure. Throws `document-invalid` and `document-gap`. */
 export function workOnDocument(work: DocumentWork): WorkedDocument {
-  const { state, overwritten } = work.kind === 'merge' ? merge(work) : { state: expandContent(work.content, work.rule), overwritten: [] };
-  return { state: state as Uint8Array, text: documentText(state), overwritten };
+  const worked: Merged = work.kind === 'merge' ? merge(work) : { state: expandContent(work.content, work.rule), overwritten: [], overwrittenInReplaced: [] };
+  return { ...worked, state: worked.state as Uint8Array, text: documentText(worked.state) };
 }
 
 /**
  * Edits go into the document, and one that has grown far beyond its content is replaced by a new one with that content alone. Late edits of the
  * replaced one are carried over.
  */
-function merge({ document, replaced, edit, rule, site, watermark, compactAbove }: MergeWork): { readonly state: CellValue; readonly overwritten: readonly OverwrittenMember[] } {
+function merge({ document, replaced, edit, rule, site, watermark, compactAbove }: MergeWork): Merged {
   if (replaced !== null) {
-    const { state } = mergeForeignEdit(replaced, edit, rule, site);
-    return { state: carryOver(document, replaced, state, rule, { site: SERVER_SITE, generation: watermark }), overwritten: [] };
+    const late = mergeForeignEdit(replaced, edit, rule, site);
+    const { state, overwritten } = carryOver(document, replaced, late.state, rule, carrier(watermark));
+    const told = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
+    // What stands at a place now says more than what stood there in the document that was replaced.
+    return { state, overwritten, overwrittenInReplaced: late.overwritten.filter(({ path }) => !told.has(JSON.stringify(path))) };
   }
   const { state, overwritten } = mergeForeignEdit(document, edit, rule, site);
-  return { state: state.length > compactAbove ? compactDocument(state, rule) : state, overwritten };
+  return { state: state.length > compactAbove ? compactDocument(state, rule) : state, overwritten, overwrittenInReplaced: [] };
+}
+
+/** As whom a late edit is made in the document of now: nobody else writes as the server. */
+export function carrier(watermark: number): Author {
+  return { site: SERVER_SITE, generation: watermark };
 }
 
 /** Which document an edit is of: the present one, or the one that it took the place of. Null: one that is no longer there. */

@@ -142,7 +142,90 @@ describe('a document', () => {
   });
 });
 
+/** Edits it, each as in another session, until it has grown so far beyond its content that it is compacted. Gives how many it took. */
+async function growUntilCompacted(page: Page, contentOf: (n: number) => string): Promise<number> {
+  for (let n = 1; n <= 700; n++) {
+    page.generation = n;
+    page.connection.site.write([update('pages', 'p', { content: page.edit(contentOf(n)) })]);
+    await page.meet();
+    if (n % 50 === 0 && tested.server.query('SELECT 1 FROM rockpool_document_replaced').length > 0) return n;
+  }
+  throw new Error('not compacted');
+}
+
+async function comeBack(page: Page, principal: string): Promise<Page> {
+  const again = await tested.server.connect(page.connection.site);
+  const { first } = await again.open(await tested.server.token('editor', principal), DATABASE);
+  const late = new Page(again);
+  late.takeDelivery(first);
+  await late.meet();
+  return late;
+}
+
+const losses = (): string[][] =>
+  tested.server.query('SELECT column_name, path, rule, lost_value, won_value, lost_by, won_by, lost_site FROM rockpool_conflict ORDER BY path').map((row) => row.map(String));
+
+describe('whose an edit was', () => {
+  it('is known of those too that are not kept one by one any more', async () => {
+    const [a, b] = await two('{"n":0,"title":"old"}');
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
+    await b.connection.close();
+    await a.connection.commit([update('pages', 'p', { content: a.edit('{"n":0,"title":"ann"}') })]);
+    for (let n = 1; n <= 70; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n},"title":"ann"}`) })]);
+    expect(tested.server.query('SELECT count(*) FROM rockpool_document_edit')).toEqual([[64n]]);
+    await comeBack(b, 'ben');
+    const [[, path, , lost, won, lostBy, wonBy] = [], ...more] = losses();
+    expect([path, more]).toEqual(['["title"]', []]);
+    expect(new Set([`${lost} of ${lostBy}`, `${won} of ${wonBy}`])).toEqual(new Set(['"ann" of ann', '"ben" of ben']));
+    const [[lostAt, wonAt] = []] = tested.server.query('SELECT lost_at_ms, won_at_ms FROM rockpool_conflict');
+    expect([lostAt, wonAt].every((at) => Number(at) > 0)).toBe(true);
+  });
+});
+
 describe('a document that has grown far beyond its content', () => {
+  it('keeps in the ledger what late edits of the one before write over, with path, values and authors', async () => {
+    const [a, b] = await two('{"by":{"name":"none"},"n":0,"title":"old"}');
+    const c = new Page(await tested.server.open(undefined, { principal: 'cid' }));
+    c.state = b.state;
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"by":{"name":"none"},"n":0,"title":"ben"}') })]);
+    await b.connection.close();
+    c.connection.site.write([update('pages', 'p', { content: c.edit('{"n":0,"title":"cid"}') })]);
+    await c.connection.close();
+    const rest = (n: number): string => `"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"n":${n}`;
+    const n = await growUntilCompacted(a, (n) => `{"by":{"name":"none"},${rest(n)},"title":"old"}`);
+    await a.connection.commit([update('pages', 'p', { content: a.edit(`{"by":{"name":"ann"},${rest(n)},"title":"ann"}`) })]);
+    // Ann's title goes: Ben had not seen it.
+    await comeBack(b, 'ben');
+    expect(JSON.parse(String(stored()))).toMatchObject({ by: { name: 'ann' }, n, title: 'ben' });
+    const site = (page: Page): string => Buffer.from(page.connection.site.siteId).toString('hex');
+    const ofAnn = ['content', '["title"]', 'lww', '"ann"', '"ben"', 'ann', 'ben', site(a)];
+    expect(losses()).toEqual([ofAnn]);
+    // And Cid has seen neither hers nor his, of which one was carried over already.
+    await comeBack(c, 'cid');
+    const now = JSON.parse(String(stored())) as { title: string };
+    expect(now).not.toHaveProperty('by');
+    const title = now.title === 'cid' ? ['"ben"', '"cid"', 'ben', 'cid', site(b)] : ['"cid"', '"ben"', 'cid', 'ben', site(c)];
+    expect(losses().filter((row) => row.join() !== ofAnn.join())).toEqual([
+      ['content', '["by"]', 'lww', '{"name":"ann"}', 'null', 'ann', 'cid', site(a)],
+      ['content', '["title"]', 'lww', ...title],
+    ]);
+  });
+
+  it('names whoever wrote into it what an edit of now writes over, also where it was carried over', async () => {
+    const [a, b] = await two('{"n":0,"title":"old"}');
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
+    await b.connection.close();
+    const n = await growUntilCompacted(a, (n) => `{"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"n":${n},"title":"old"}`);
+    const unseen = a.edit(String(stored()).replace('"title":"old"', '"title":"ann"'));
+    await comeBack(b, 'ben');
+    a.connection.site.write([update('pages', 'p', { content: unseen })]);
+    await a.meet();
+    const { title } = JSON.parse(String(stored())) as { title: string };
+    const expected = title === 'ann' ? ['"ben"', '"ann"', 'ben', 'ann'] : ['"ann"', '"ben"', 'ann', 'ben'];
+    expect(losses().map((row) => row.slice(1, 7))).toEqual([['["title"]', 'lww', ...expected]]);
+    expect(n).toBeGreaterThan(0);
+  });
+
   it('is replaced by one without its history, and takes late edits of the old one all the same', async () => {
     const [a, b] = await two('{"body":"start","n":0}');
     // Every edit as another site would make it: what is left of each stays in the document for ever.

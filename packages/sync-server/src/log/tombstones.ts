@@ -36,6 +36,10 @@ export class Tombstones {
     if (this.expired(beforeMs, since, 1).length === 0) return;
     this.lowest = this.expired(beforeMs, since, PRUNED_PER_COMMIT).at(-1) as number;
     writeMeta(this.sql, 'floor', String(this.lowest));
+    this.sql.run(
+      `DELETE FROM rockpool_document_author WHERE (table_id, key) IN (SELECT table_id, key FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?)`,
+      BigInt(this.lowest),
+    );
     this.sql.run(`DELETE FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?`, BigInt(this.lowest));
   }
 

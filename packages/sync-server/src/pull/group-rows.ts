@@ -1,5 +1,6 @@
 import { decodeKey, type CellValue, type ChangeGroup } from '@rockpool/shared';
-import { documentNews, type DocumentPlace } from '../documents/document-store.ts';
+import type { DocumentPlace } from '../documents/document-place.ts';
+import { documentNews } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';

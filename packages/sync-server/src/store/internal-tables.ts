@@ -27,8 +27,20 @@ CREATE TABLE rockpool_document_edit (    -- the last edits of each document
 ) WITHOUT ROWID;
 `;
 
+const DOCUMENT_AUTHOR_SQL: string = `
+CREATE TABLE rockpool_document_author (  -- whose operations are in a document, of the edits that are not kept any more. Goes with the document, or with the tombstone of its row
+  table_id INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  column_id INTEGER NOT NULL,
+  of_replaced INTEGER NOT NULL,          -- 1: of the document in rockpool_document_replaced
+  client INTEGER NOT NULL,               -- a Yjs client id (shared/document/document-id.ts)
+  watermark INTEGER NOT NULL,            -- of the last of its edits
+  PRIMARY KEY (table_id, key, column_id, of_replaced, client)
+) WITHOUT ROWID;
+`;
+
 /** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
-export const STORAGE_FORMAT = 7;
+export const STORAGE_FORMAT = 8;
 
 /** What brings a file of an older format to the next one, by the format it has. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
@@ -41,6 +53,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
       CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL`,
   5: `ALTER TABLE rockpool_log ADD COLUMN link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'`,
   6: `ALTER TABLE rockpool_conflict ADD COLUMN path TEXT`,
+  7: DOCUMENT_AUTHOR_SQL,
 };
 
 /** The number of the server's own site in rockpool_site: the author of the conflict ledger. */
@@ -106,4 +119,4 @@ CREATE TABLE rockpool_row_version (      -- one line per row of a synced table, 
 CREATE INDEX rockpool_row_version_by_watermark ON rockpool_row_version (watermark);
 CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL;
 CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL;
-${DOCUMENT_TABLES_SQL}`;
+${DOCUMENT_TABLES_SQL}${DOCUMENT_AUTHOR_SQL}`;

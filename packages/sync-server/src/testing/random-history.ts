@@ -100,6 +100,7 @@ export async function checkConvergence({ clocks, retention, steps }: History): P
     for (const { who, step: one } of steps) await world.take(who, one);
     await world.settle();
     const rows = serverRows(database);
+    expect(sorted(world.newcomer().visible())).toEqual(rows);
     for (const replica of world.replicas) {
       expect(replica.hasPending).toBe(false);
       expect(sorted(replica.visible())).toEqual(rows);
@@ -169,6 +170,13 @@ class World {
   async settle(): Promise<void> {
     for (const who of this.replicas.keys()) await this.sync(who);
     for (const session of this.sessions) session?.applyAll();
+  }
+
+  /** Whoever has nothing is given the whole state. */
+  newcomer(): Replica {
+    const replica = new Replica();
+    new DirectSession(this.database, replica, this.nowMs).applyAll();
+    return replica;
   }
 
   private async sync(who: number): Promise<void> {

@@ -1,0 +1,61 @@
+import { buildSchema, DEFAULT_DOCUMENT_RULE, type CellValue } from '@rockpool/shared';
+import { createDocument, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { insert, remove, update } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { DATABASE } from '../testing/test-server.ts';
+import type { TestConnection } from '../testing/test-client.ts';
+import { PAGES } from '../testing/test-schema.ts';
+
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
+const DAY_MS = 24 * 3600 * 1000;
+const SCHEMA = buildSchema([{ ...PAGES, merge: { ...PAGES.merge, deleteRule: 'update-wins' } }]);
+let nowMs = 0;
+beforeEach(() => {
+  nowMs = Date.UTC(2026, 0, 1);
+});
+const tested = serverUnderTest({ schema: SCHEMA, now: () => nowMs, retention: { tombstonesMs: DAY_MS }, authenticate: async (name) => ({ id: name, databases: [DATABASE], role: 'editor', expiresAtMs: Infinity }) });
+
+async function open(principal: string): Promise<TestConnection> {
+  const connection = await tested.server.connect();
+  connection.hello(principal, DATABASE, { schemaHash: SCHEMA.hash });
+  connection.site.epoch = (await connection.next('welcome')).epoch;
+  await connection.delivery();
+  return connection;
+}
+
+function edit(state: CellValue, title: string, { site: { siteId } }: TestConnection): ReturnType<typeof editDocument> {
+  return editDocument(state, { title }, RULE, { site: Buffer.from(siteId).toString('hex'), generation: 1 });
+}
+
+const authors = (): unknown => tested.server.query('SELECT count(*) FROM rockpool_document_author')[0]?.[0];
+
+describe('the authors of a document', () => {
+  async function deletedAfterAnEdit(): Promise<{ readonly a: TestConnection; readonly b: TestConnection; readonly start: CellValue }> {
+    const [a, b] = [await open('ann'), await open('ben')];
+    const start = createDocument({ title: 'old' }, RULE);
+    await a.commit([insert('pages', 'p', { title: 'p', content: encodeDocumentCell({ kind: 'content', json: '{"title":"old"}' }) })]);
+    await b.delivery();
+    b.site.write([update('pages', 'p', { content: edit(start, 'ben', b).edit })]);
+    await a.commit([update('pages', 'p', { content: edit(start, 'ann', a).edit })]);
+    await a.commit([remove('pages', 'p')]);
+    return { a, b, start };
+  }
+
+  it('are known when it comes back with its row', async () => {
+    const { b } = await deletedAfterAnEdit();
+    b.push();
+    await b.decided(1);
+    const [[title] = []] = tested.server.query(`SELECT content ->> 'title' FROM pages`);
+    const losses = tested.server.query(`SELECT lost_by, won_by FROM rockpool_conflict WHERE path IS NOT NULL`);
+    expect(losses).toEqual([title === 'ann' ? ['ben', 'ann'] : ['ann', 'ben']]);
+  });
+
+  it('are forgotten with the row’s tombstone', async () => {
+    const { a } = await deletedAfterAnEdit();
+    expect(authors()).toBe(1n);
+    nowMs += 2 * DAY_MS;
+    await a.commit([insert('pages', 'other', { title: 'other', content: null })]);
+    expect(authors()).toBe(0n);
+  });
+});
