@@ -345,7 +345,7 @@ export interface LiveQueryInfo {
   readonly listenerCount: number;
   /** How often the page got another result or an error. */
   readonly resultCount: number;
-  /** How long its last run took in the worker; null before the first. */
+  /** How long the run took in the worker that gave the last result; null before the first. */
   readonly lastMs: number | null;
 }
 

@@ -65,6 +65,15 @@ describe('live queries of a page', () => {
     expect(heard.map((state) => state.rows.map(({ n }) => n))).toEqual([[1, 2], [2, 3], [3]]);
   });
 
+  it('say what they cost', () => {
+    const { queries, live } = createWorld();
+    live('a').subscribe(() => undefined);
+    expect(queries.list()).toEqual([{ sql: 'a', rowCount: 0, listenerCount: 1, resultCount: 0, lastMs: null }]);
+    queries.onEvent(rows(1, 2));
+    queries.onEvent(rows(1, 3));
+    expect(queries.list()).toEqual([{ sql: 'a', rowCount: 2, listenerCount: 1, resultCount: 2, lastMs: 1 }]);
+  });
+
   it('tell a late listener at once what is known', () => {
     const { queries, live } = createWorld();
     live('a').subscribe(() => undefined);

@@ -132,6 +132,8 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
         if (watched === undefined) return []; // It was sent before the worker heard that nobody listens.
         watched.state = Object.freeze(stateAfter(watched, result));
         watched.known = watched.state.rows;
+        watched.resultCount++;
+        if ('tookMs' in result) watched.lastMs = result.tookMs;
         return [watched];
       });
       for (const { listeners, state } of changed) listeners.emit(state);

@@ -23,7 +23,7 @@ import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
 import { dropParked, replaceParked, retryParked, retryUntouched, type ParkedParts } from '../write/retry-parked.ts';
-import { queryDependencies } from '../live/query-dependencies.ts';
+import { createDependencyReader } from '../live/query-dependencies.ts';
 import { undoRequest } from '../write/undo-request.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
 import { installSchema, requireInstalled } from './install-schema.ts';
@@ -142,6 +142,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   const parked = new Parked(connection, changelog);
   const localTime = createLocalTime(lastStamp(changelog.head(), meta.clockContact), nowMs, options.elapsedMs ?? ((): number => performance.now()));
   const capture = role === 'writer' ? createCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table))) : null;
+  const readDependencies = createDependencyReader(connection, schema);
   const searchIndexes = new SearchIndexes(connection, role === 'writer' ? schema : { tables: [] });
   const transaction =
     capture === null ? null : new WriteTransaction({ connection, schema, capture, searchIndexes, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
@@ -200,7 +201,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     },
     dependencies(statement: SqlStatement): QueryDependencies {
       requireOpen();
-      return queryDependencies(connection, schema, statement);
+      return readDependencies(statement);
     },
     write(request: WriteRequest): WriteOutcome {
       const writer = requireWriter();

@@ -46,11 +46,15 @@ export class QueryRun {
     }
   }
 
-  /** Goes on for about so long. Gives the rows when that was enough. One step of SQLite, such as sorting, cannot be paused. */
+  /**
+   * Takes the next rows, and goes on for about so long. Gives the rows when that was enough. What SQLite does before it gives a row, such as sorting and adding
+   * up, cannot be paused and does not count: most of such a query is done then, and whoever gave it up would do all of it again.
+   */
   goOn(budgetMs: number): EncodedRows | null {
-    const endMs = performance.now() + budgetMs;
     try {
       const isDone = this.connection.underPolicy(READ_POLICY, () => {
+        if (!this.encoder.take(ROWS_PER_LOOK)) return true;
+        const endMs = performance.now() + budgetMs;
         while (this.encoder.take(ROWS_PER_LOOK)) if (performance.now() >= endMs) return false;
         return true;
       });

@@ -41,8 +41,13 @@ class FakeDatabase {
   /** What a view stands for. */
   view: readonly string[] = [];
 
-  dependencies(sql: string): QueryDependencies {
-    return [...sql.split(' '), ...this.view].map((table) => ({ table, columns: [], lookups: null }));
+  /** Resolves when it may say what a query depends on. */
+  whenAsked: Promise<void> = Promise.resolve();
+
+  async dependencies(sql: string): Promise<QueryDependencies> {
+    const { view } = this;
+    await this.whenAsked;
+    return [...sql.split(' '), ...view].map((table) => ({ table, columns: [], lookups: null }));
   }
 }
 
@@ -60,7 +65,7 @@ function createWorld(): World {
   const events: WorkerEvent[] = [];
   let timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   const runner = createLiveRunner({
-    reads: { queryAll: async (statements) => statements.map(({ sql }) => database.outcome(sql)), dependencies: async ({ sql }) => database.dependencies(sql) },
+    reads: { queryAll: async (statements) => statements.map(({ sql }) => database.outcome(sql)), dependencies: ({ sql }) => database.dependencies(sql) },
     clock: {
       nowMs: () => time.nowMs,
       elapsedMs: () => time.nowMs,
@@ -154,6 +159,40 @@ describe('a live query', () => {
     runner.touch({ tables: ['b'], changes: [] });
     await tick();
     expect(database.ran).toHaveLength(3);
+  });
+
+  it('sends its first rows before it knows what they depend on, and misses no commit of that time', async () => {
+    const { runner, takeEvents, tick, database } = createWorld();
+    let learn = (): void => undefined;
+    database.whenAsked = new Promise((resolve) => (learn = resolve));
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    expect(takeEvents()).toEqual(['1: 1']);
+    database.numbers['a'] = 2;
+    runner.touch({ tables: ['a'], changes: [] });
+    learn();
+    await tick();
+    await tick();
+    expect(takeEvents()).toEqual(['1: 2']);
+    runner.touch({ tables: ['b'], changes: [] });
+    await tick();
+    expect(database.ran).toEqual(['a', 'a']);
+  });
+
+  it('forgets what it was told of a schema that has changed meanwhile', async () => {
+    const { runner, tick, database } = createWorld();
+    let learn = (): void => undefined;
+    database.whenAsked = new Promise((resolve) => (learn = resolve));
+    runner.watch(1, { sql: 'a', params: [] });
+    await tick();
+    database.view = ['b'];
+    runner.touch('all');
+    learn();
+    await tick();
+    await tick();
+    runner.touch({ tables: ['b'], changes: [] });
+    await tick();
+    expect(database.ran).toEqual(['a', 'a', 'a']);
   });
 
   it('sends an error as a value, once, and rows again when it works again', async () => {

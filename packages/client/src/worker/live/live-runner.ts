@@ -49,6 +49,8 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
   const watchedById = new Map<number, Watched>();
   let isPlanned = false;
   let restUntilMs = 0;
+  /** What was learned under another one may be wrong. */
+  let schemaNumber = 0;
 
   /** Once per tick, however many commits come in it; and no more than half of the worker's time, so that writes go on under heavy queries. */
   function plan(): void {
@@ -64,6 +66,8 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     const results = await read(due);
     const news = due.flatMap((watched, index) => take(watched, results[index] as QueryResult) ?? []);
     if (news.length > 0) send({ kind: 'live', results: news.map(({ result }) => result) }, news.flatMap(({ transferables }) => transferables));
+    // After the rows, which somebody waits for. Every commit counts until then.
+    await Promise.all(due.filter(({ dependencies }) => dependencies === null).map(learnDependencies));
     const nowMs = clock.nowMs();
     restUntilMs = nowMs + Math.max(0, nowMs - startedMs);
     isPlanned = false;
@@ -74,7 +78,6 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
   /** Together: a read of the database costs more than a small query, and what is read elsewhere costs a message. */
   async function read(due: readonly Watched[]): Promise<readonly QueryResult[]> {
     try {
-      await Promise.all(due.filter(({ dependencies }) => dependencies === null).map(learnDependencies));
       return await reads.queryAll(due.map(({ statement }) => statement));
     } catch (thrown) {
       const error = toRockpoolError(thrown).toData();
@@ -82,9 +85,12 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     }
   }
 
-  /** Before the query runs: what is committed in between counts then. Of SQL that cannot be compiled the query itself says so. */
+  /** Of SQL that cannot be compiled the query itself says so. */
   async function learnDependencies(watched: Watched): Promise<void> {
-    watched.dependencies = watched.current = await reads.dependencies(watched.statement).catch(() => null);
+    const asked = schemaNumber;
+    const dependencies = await reads.dependencies(watched.statement).catch(() => null);
+    if (dependencies === null || asked !== schemaNumber) return;
+    Object.assign(watched, { dependencies, current: dependenciesAfter(dependencies, watched.rows) });
   }
 
   /** Null where the page knows it, or nobody watches any more. */
@@ -117,6 +123,7 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     },
 
     touch(touched) {
+      if (touched === 'all') schemaNumber++;
       for (const watched of watchedById.values()) {
         // The schema itself may have changed.
         if (touched === 'all') watched.dependencies = watched.current = null;

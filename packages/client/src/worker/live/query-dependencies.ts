@@ -1,20 +1,34 @@
 import type { Schema } from '@rockpool/shared';
 import { ROWID, type QueryDependencies, type TableDependency } from '../../rpc/query-dependencies.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
+import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
 import { constantLookups } from './constant-lookups.ts';
 import type { BTree, Instruction } from './program.ts';
 
 /** What a query reads, as SQLite itself finds it: tables and columns while compiling it, the rows from what it was compiled to. */
-export function queryDependencies(connection: Connection, schema: Schema, { sql, params }: SqlStatement): QueryDependencies {
-  const statement = connection.prepare(sql, READ_POLICY);
-  try {
-    const lookups = statement.readOnly ? constantLookups(programOf(connection, sql), bTreesOf(connection), params) : new Map();
-    return [...statement.columnsRead].map(([table, columns]) => ofSearchIndex(schema, table, columns) ?? { table, columns: [...columns], lookups: lookups.get(table) ?? null });
-  } finally {
-    statement.release();
-  }
+export function createDependencyReader(connection: Connection, schema: Schema): (statement: SqlStatement) => QueryDependencies {
+  const bTrees = knownBTrees(connection);
+  return ({ sql, params }) => {
+    const statement = connection.prepare(sql, READ_POLICY);
+    try {
+      const lookups = statement.readOnly ? constantLookups(programOf(connection, sql), bTrees(), params) : new Map();
+      return [...statement.columnsRead].map(([table, columns]) => ofSearchIndex(schema, table, columns) ?? { table, columns: [...columns], lookups: lookups.get(table) ?? null });
+    } finally {
+      statement.release();
+    }
+  };
+}
+
+/** The b-trees of the present schema. They are read anew when that has changed: reading them takes longer than most queries. */
+function knownBTrees(connection: Connection): () => ReadonlyMap<number, BTree> {
+  let known: { readonly version: SqlValue | undefined; readonly bTrees: ReadonlyMap<number, BTree> } | null = null;
+  return () => {
+    const version = connection.value('PRAGMA schema_version');
+    if (known === null || known.version !== version) known = { version, bTrees: bTreesOf(connection) };
+    return known.bTrees;
+  };
 }
 
 /** Commits say what they change in tables. Who reads a search index reads the columns that it is of. */

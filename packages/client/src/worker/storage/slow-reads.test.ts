@@ -46,6 +46,14 @@ it('a query in parts gives the same rows as in one', () => {
   connection.close();
 });
 
+it('what is done before the first row is not lost: a query that has sorted goes on', () => {
+  const connection = new Connection(runtime, { path: ':memory:' });
+  const sorted = { sql: `SELECT i FROM (${NUMBERS.sql}) ORDER BY text LIMIT 100`, params: NUMBERS.params };
+  const run = new QueryRun(connection, sorted);
+  expect(run.goOn(0)?.rowCount).toBe(100);
+  connection.close();
+});
+
 it('other work is done between the parts of a query, and the next one waits for its end', async () => {
   const { slow } = createWorld();
   const ended: string[] = [];
