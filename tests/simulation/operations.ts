@@ -40,6 +40,7 @@ const WEIGHTS = {
   'back up server': 1.5,
   'restore server': 0.7,
   'restore behind': 1,
+  'edit beside withheld': 1,
   look: 3,
 } as const;
 

@@ -18,6 +18,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'doubled frame',
   'doubled push',
   'drop parked',
+  'edit beside a withheld one',
   'edit of a document by its Y.Doc',
   'half-open connection',
   'leader change',

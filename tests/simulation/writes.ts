@@ -19,15 +19,37 @@ const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
  * followed to wherever it ends.
  */
 export function randomTransaction(tab: Tab, random: Random, mark: string, only?: Subject): SqlStatement[] {
+  const statements = markStatements(tab, random, mark);
+  const subjects = random.chance(0.2) ? 2 + random.below(3) : 1;
+  for (let subject = 0; subject < subjects; subject++) statements.push(...subjectStatements(tab, random, `${mark}/${subject}`, only ?? random.pick(SUBJECTS)));
+  return statements;
+}
+
+/** Takes a unique name, and perhaps writes into every page. */
+export function claimName(tab: Tab, random: Random, mark: string, name: string, editsPages: boolean): SqlStatement[] {
+  const claim = statement('INSERT INTO account (id, name, note) VALUES (?, ?, ?)', `${mark}/0`, name, `${mark}/0`);
+  return [...markStatements(tab, random, mark), claim, ...(editsPages ? [itemInEveryPage(`${mark}/1`)] : [])];
+}
+
+export function releaseName(tab: Tab, random: Random, mark: string, name: string): SqlStatement[] {
+  return [...markStatements(tab, random, mark), statement('DELETE FROM account WHERE name = ?', name)];
+}
+
+export function editEveryPage(tab: Tab, random: Random, mark: string): SqlStatement[] {
+  return [...markStatements(tab, random, mark), itemInEveryPage(`${mark}/0`)];
+}
+
+function itemInEveryPage(token: string): SqlStatement {
+  return statement("UPDATE page SET content = json_insert(content, '$.items[#]', json_object('note', 'new', 'id', ?))", token);
+}
+
+function markStatements(tab: Tab, random: Random, mark: string): SqlStatement[] {
   const tally = random.pick(TALLIES);
-  const statements: SqlStatement[] = [
+  return [
     statement('INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM tally WHERE id = ?)', mark, tab.device.name, tally, random.below(9) - 4, tally),
     // A device that has not heard of the counters yet counts nothing.
     statement("INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)", mark, tab.device.name, tally, mark),
   ];
-  const subjects = random.chance(0.2) ? 2 + random.below(3) : 1;
-  for (let subject = 0; subject < subjects; subject++) statements.push(...subjectStatements(tab, random, `${mark}/${subject}`, only ?? random.pick(SUBJECTS)));
-  return statements;
 }
 
 function statement(sql: string, ...params: SqlParam[]): SqlStatement {
