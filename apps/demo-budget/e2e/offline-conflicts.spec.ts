@@ -128,6 +128,7 @@ test('what lost of a goal, a rule, a scheduled entry or an entry’s state is to
   await addEntry(anna.page, { payee: 'Baker', amount: '1' });
   await setGoal(anna.page, '400');
   await schedule(anna.page, 'New scheduled entry', '600');
+  await setRule(anna.page, 'New rule', 'market');
   await expectUpToDate(anna.page);
   const ben = await newPerson({ link: await shareLink(anna.page) });
   await openAccount(ben.page, 'Household');
@@ -137,27 +138,42 @@ test('what lost of a goal, a rule, a scheduled entry or an entry’s state is to
   await ben.goOffline();
   await setGoal(ben.page, '300');
   await schedule(ben.page, 'Change scheduled entry', '550');
+  await setRule(ben.page, 'Change rule', 'shop');
   await passTime(ben.page, clearlyLaterMs);
   await setGoal(anna.page, '500');
   await schedule(anna.page, 'Change scheduled entry', '650');
+  await setRule(anna.page, 'Change rule', 'store');
   await expectUpToDate(anna.page);
   await ben.goOnline();
   await expectUpToDate(ben.page);
 
   await openSyncPage(ben.page);
-  await expect(conflicts(ben.page)).toHaveCount(2);
+  await expect(conflicts(ben.page)).toHaveCount(3);
   const goal = conflicts(ben.page).filter({ hasText: 'Goal of Groceries' });
   await expect(goal).toContainText('€500.00 each month from another device replaced €300.00 each month from this device');
   await expect(goal).toContainText('the later one stands');
   await testInfo.attach('conflicts', { body: await ben.page.screenshot({ fullPage: true }), contentType: 'image/png' });
   await goal.getByRole('button', { name: 'Restore €300.00 each month' }).click();
   await conflicts(ben.page).filter({ hasText: 'Scheduled: Landlord' }).getByRole('button', { name: 'Restore -€550.00' }).click();
+  await conflicts(ben.page).filter({ hasText: 'Rule “' }).getByRole('button', { name: 'Restore the payee contains “shop”' }).click();
   await expect(ben.page.getByRole('button', { name: /^Restore / })).toHaveCount(0);
   await goTo(anna.page, 'Budget');
   await expect(anna.page.getByRole('table', { name: /^Budget of / })).toContainText('€300.00 each month');
   await goTo(anna.page, 'Scheduled');
   await expect(anna.page.getByRole('main')).toContainText('-€550.00');
+  await goTo(anna.page, 'Payees');
+  await expect(anna.page.getByRole('main')).toContainText('If the payee contains “shop”');
 });
+
+async function setRule(page: Page, form: 'New rule' | 'Change rule', value: string): Promise<void> {
+  await goTo(page, 'Payees');
+  await page.getByRole('button', { name: form === 'New rule' ? form : /^Change the rule/ }).click();
+  const fields = page.getByRole('form', { name: form });
+  await fields.getByLabel('What of condition 1').fill(value);
+  await fields.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
+  await fields.getByRole('button', { name: /^(Add rule|Save)$/ }).click();
+  await expect(fields).toBeHidden();
+}
 
 async function setGoal(page: Page, amount: string): Promise<void> {
   await goTo(page, 'Budget');

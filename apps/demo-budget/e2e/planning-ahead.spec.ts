@@ -73,7 +73,7 @@ test('envelopes have goals, and rules sort what is typed', async ({ newPerson })
   await goTo(page, 'Payees');
   await page.getByRole('button', { name: 'New rule' }).click();
   const rule = page.getByRole('form', { name: 'New rule' });
-  await rule.getByLabel('What').fill('market');
+  await rule.getByLabel('What of condition 1').fill('market');
   await rule.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
   await rule.getByLabel('And the payee becomes').fill('Market');
   await rule.getByRole('button', { name: 'Add rule' }).click();

@@ -1,8 +1,9 @@
+import type { Locator } from 'playwright/test';
 import { expect, test } from './harness/test.ts';
 import { changeableStorage, holdFiles, refusedStorage, setStorage } from './harness/storage-faults.ts';
 import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
-import { addEntry, fillEntryForm, ledgerRow } from './steps/entries.ts';
-import { shareLink } from './steps/navigation.ts';
+import { addEntry, entryButton, fillEntryForm, ledgerRow } from './steps/entries.ts';
+import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
 test('a window that keeps nothing says so; whoever goes on there all the same is told what may be lost, and the server gets it', async ({ newPerson }, testInfo) => {
@@ -47,6 +48,104 @@ test('a device without room keeps what was typed in the form, says what to do, a
   await expectUpToDate(page);
   await page.reload();
   await expectBalance(page, '€79.00', '2 entries');
+});
+
+test('a device without room keeps what was typed in every form, and each is saved by its own button once there is room', async ({ newPerson }) => {
+  const { page } = await newPerson({ scriptPrefix: changeableStorage });
+  const main = page.getByRole('main');
+  const alert = main.getByRole('alert');
+  /** Sends a form with storage full and then not: it stays with what `field` holds, and goes once that is kept. */
+  const sendTwice = async (form: Locator, button: string, field: Locator): Promise<void> => {
+    const typed = await field.inputValue();
+    await setStorage(page, 'full');
+    await form.getByRole('button', { name: button, exact: true }).click();
+    await expect(alert).toContainText('no room left on this device');
+    await expect(alert).toBeInViewport();
+    await expect(field).toHaveValue(typed);
+    await setStorage(page, 'none');
+    await form.getByRole('button', { name: button, exact: true }).click();
+    await expect(alert).toBeHidden();
+  };
+
+  await page.getByRole('button', { name: 'Add your first account' }).click();
+  const account = page.getByRole('form', { name: 'New account' });
+  await account.getByLabel('Name').fill('Household');
+  await account.getByLabel('Currency').fill('EUR');
+  await sendTwice(account, 'Add account', account.getByLabel('Name'));
+  await addEntry(page, { payee: 'Baker', amount: '1' });
+
+  await goTo(page, 'Categories');
+  const category = page.getByRole('form', { name: 'New category' });
+  await category.getByLabel('New category').fill('Garden');
+  await sendTwice(category, 'Add category', category.getByLabel('New category'));
+  await expect(page.getByLabel('Name of Garden')).toHaveValue('Garden');
+
+  await goTo(page, 'Payees');
+  await page.getByRole('button', { name: 'New rule' }).click();
+  const rule = page.getByRole('form', { name: 'New rule' });
+  await rule.getByLabel('What of condition 1').fill('market');
+  await rule.getByLabel('And the payee becomes').fill('Market');
+  await sendTwice(rule, 'Add rule', rule.getByLabel('What of condition 1'));
+  await expect(main).toContainText('If the payee contains “market”');
+  // A name is its own form: it is offered to try again.
+  await setStorage(page, 'full');
+  await page.getByLabel('Name of Baker').fill('Bakery');
+  await page.getByLabel('Name of Baker').press('Enter');
+  await expect(alert).toContainText('no room left');
+  await expect(page.getByLabel('Name of Baker')).toHaveValue('Bakery');
+  await setStorage(page, 'none');
+  await alert.getByRole('button', { name: 'Try again' }).click();
+  await expect(page.getByLabel('Name of Bakery')).toBeVisible();
+
+  await goTo(page, 'Scheduled');
+  await page.getByRole('button', { name: 'New scheduled entry' }).click();
+  const scheduled = page.getByRole('form', { name: 'New scheduled entry' });
+  await scheduled.getByLabel('Payee').fill('Landlord');
+  await scheduled.getByLabel(/^Amount in /).fill('600');
+  await sendTwice(scheduled, 'Add', scheduled.getByLabel('Payee'));
+  await expect(page.getByRole('button', { name: 'Change Landlord' })).toBeVisible();
+
+  await goTo(page, 'Budget');
+  const assigned = page.getByRole('textbox', { name: 'Assigned to Groceries' });
+  await setStorage(page, 'full');
+  await assigned.fill('50');
+  await assigned.press('Enter');
+  await expect(alert).toContainText('no room left');
+  await expect(assigned).toHaveValue('50');
+  await setStorage(page, 'none');
+  await assigned.focus();
+  await assigned.press('Enter');
+  await expect(assigned).toHaveValue('50.00');
+  await page.getByRole('button', { name: 'Move money of Groceries' }).click();
+  const moved = page.getByRole('form', { name: 'Move money of Groceries' });
+  await moved.getByLabel('Move from Groceries').fill('20');
+  await sendTwice(moved, 'Move', moved.getByLabel('Move from Groceries'));
+  await expect(assigned).toHaveValue('30.00');
+  await page.getByRole('button', { name: 'Goal of Groceries' }).click();
+  const goal = page.getByRole('form', { name: 'Goal of Groceries' });
+  await goal.getByLabel(/^Amount in /).fill('400');
+  await sendTwice(goal, 'Save goal', goal.getByLabel(/^Amount in /));
+  await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('€400.00 each month');
+
+  await openAccount(page, 'Household');
+  await page.getByRole('checkbox', { name: 'Select Bakery' }).check();
+  const selection = page.getByRole('toolbar', { name: 'Selected entries' });
+  await selection.getByRole('button', { name: 'Payee…' }).click();
+  await selection.getByLabel('Payee for the selected').fill('Corner bakery');
+  await sendTwice(selection, 'Set', selection.getByLabel('Payee for the selected'));
+  await expect(ledgerRow(page, 'Corner bakery')).toBeVisible();
+  // What was chosen stays chosen where it could not be deleted.
+  await setStorage(page, 'full');
+  await selection.getByRole('button', { name: 'Delete' }).click();
+  await expect(alert).toContainText('no room left');
+  await expect(selection).toContainText('1 selected');
+  await setStorage(page, 'none');
+  await entryButton(page, 'Corner bakery').click();
+  const entry = page.getByRole('form', { name: 'Change entry' });
+  await entry.getByLabel('Notes').fill('rolls');
+  await sendTwice(entry, 'Save', entry.getByLabel('Notes'));
+  await expect(ledgerRow(page, 'Corner bakery')).toContainText('rolls');
+  await expectUpToDate(page);
 });
 
 test('storage that another program holds is named, and opening is tried again at a press', async ({ newPerson }, testInfo) => {

@@ -100,19 +100,27 @@ export const entriesSearch = searchIndex(entries, { name: 'entriesSearch', colum
 export const partsSearch = searchIndex(parts, { name: 'partsSearch', columns: [parts.notes] });
 
 /** What of an entry a rule looks at, and how. `amount` compares minor units, whatever the currency and the sign. */
-export type RuleField = 'payee' | 'notes' | 'amount';
-export type RuleTest = 'contains' | 'is' | 'at-least' | 'at-most';
+export type RuleField = 'payee' | 'notes' | 'amount' | 'account';
+export type RuleTest = 'contains' | 'is' | 'starts' | 'one-of' | 'at-least' | 'at-most';
+/** Whether every condition has to hold, or one is enough. */
+export type RuleNeeds = 'all' | 'any';
 
 /** What imported and typed entries are given by themselves. Rules are tried in the order of their making. */
 export const rules = sqliteTable('rules', {
   id: text().primaryKey().notNull(),
+  /** The first condition. `value` is a text, an amount in minor units, or an account's id; for `one-of` one in each line. */
   field: text().$type<RuleField>().notNull(),
   test: text().$type<RuleTest>().notNull(),
   value: text().notNull(),
+  /** JSON: all other conditions, `[{"field":"amount","test":"at-least","value":"1000"}, …]`. Budgets were made when a rule had just one. */
+  moreConditions: text().notNull().default('[]'),
+  needs: text().$type<RuleNeeds>().notNull().default('all'),
   /** NULL: leaves the category as it is. */
   categoryId: text().references(() => categories.id),
   /** NULL: leaves the payee as it is. */
   payee: text(),
+  /** NULL: leaves the notes as they are. */
+  notes: text(),
   createdAtMs: integer().notNull(),
 });
 
@@ -226,7 +234,7 @@ export const notes = sqliteTable('notes', {
 export const columnGroups = {
   goals: [goals.kind, goals.amountMinor, goals.byMonth],
   importProfiles: [importProfiles.columns, importProfiles.delimiter, importProfiles.dateOrder, importProfiles.decimalMark, importProfiles.turnSigns],
-  rules: [rules.field, rules.test, rules.value],
+  rules: [rules.field, rules.test, rules.value, rules.moreConditions, rules.needs],
   schedules: [schedules.firstDate, schedules.every, schedules.unit],
 } as const;
 

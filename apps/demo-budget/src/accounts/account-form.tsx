@@ -5,7 +5,7 @@ import { commonCurrencies, isCurrency, suggestedCurrency } from '../money/curren
 import { decimalMarkOf } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
 import type { AccountKind } from '../schema.ts';
-import { useAction } from '../shell/failure.tsx';
+import { useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
 import { addAccount } from './actions.ts';
@@ -14,7 +14,7 @@ import { accountKinds, accountKindWords } from './kinds.ts';
 /** Asks for a new account. */
 export function AccountForm({ onDone }: { readonly onDone: (accountId: string | null) => void }): ReactNode {
   const client = useClient();
-  const run = useAction();
+  const save = useSave();
   const id = useId();
   const [kind, setKind] = useState<AccountKind>('checking');
   const [name, setName] = useState('');
@@ -29,7 +29,7 @@ export function AccountForm({ onDone }: { readonly onDone: (accountId: string | 
     if (!isCurrency(code)) return setProblem('This is not a currency code such as EUR.');
     const openingMinor = opening.trim() === '' ? ({ ok: true, value: 0 } as const) : parseTypedAmount(opening, code, decimalMarkOf(locale));
     if (!openingMinor.ok) return setProblem(amountSentence(openingMinor.problem));
-    run(async () => onDone(await addAccount(client, { name: name.trim(), kind, currency: code, openingMinor: openingMinor.value })));
+    save(() => addAccount(client, { name: name.trim(), kind, currency: code, openingMinor: openingMinor.value }), '', onDone);
   };
 
   return (

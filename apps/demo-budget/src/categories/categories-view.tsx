@@ -3,7 +3,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import type { CategoryKind } from '../schema.ts';
-import { useAction } from '../shell/failure.tsx';
+import { useAction, useSave } from '../shell/failure.tsx';
 import { NameField } from '../shell/name-field.tsx';
 import { useQuery } from '../shell/use-query.ts';
 import { addCategory, renameCategory, setCategoryHidden } from './actions.ts';
@@ -12,6 +12,7 @@ import { addCategory, renameCategory, setCategoryHidden } from './actions.ts';
 export function CategoriesView(): ReactNode {
   const client = useClient();
   const run = useAction();
+  const save = useSave();
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const mayWrite = useMayWrite();
   const [name, setName] = useState('');
@@ -20,8 +21,7 @@ export function CategoriesView(): ReactNode {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (name.trim() === '') return;
-    run(() => addCategory(client, name.trim(), kind), 'Category added.');
-    setName('');
+    save(() => addCategory(client, name.trim(), kind), 'Category added.', () => setName(''));
   };
 
   return (

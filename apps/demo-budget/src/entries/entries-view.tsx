@@ -11,7 +11,7 @@ import { EntryNote } from '../notes/entry-note.tsx';
 import { ReconcileBar } from '../reconcile/reconcile-bar.tsx';
 import { suggestFor } from '../rules/suggest.ts';
 import { Amount } from '../shell/amount.tsx';
-import { useAction, useTask } from '../shell/failure.tsx';
+import { useAction, useSave, useTask } from '../shell/failure.tsx';
 import { KeysHelp } from '../shell/keys-help.tsx';
 import { formatDay, locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
@@ -58,6 +58,7 @@ interface Edited {
 function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const client = useClient();
   const run = useAction();
+  const save = useSave();
   const runTask = useTask();
   const mayWrite = useMayWrite();
   const [filter, setFilter] = useState<LedgerFilter>(wholeLedger);
@@ -124,20 +125,6 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const leaveNewEntry = (): void => {
     flushSync(() => setAdding(false));
     newEntryButton.current?.focus();
-  };
-  // The fields stay until what they hold is saved: where there is no room for it, nothing that was typed is lost. Meanwhile a second press does nothing.
-  const saving = useRef(false);
-  const save = (work: () => Promise<void>, words: string, leave: () => void): void => {
-    if (saving.current) return;
-    run(async () => {
-      saving.current = true;
-      try {
-        await work();
-      } finally {
-        saving.current = false;
-      }
-      leave();
-    }, words);
   };
   const narrow = (next: LedgerFilter): void => {
     setFilter(next);
@@ -208,10 +195,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                 categories={categories}
                 onSave={(result) => save(() => saveChanged(client, edited, result), 'Entry changed.', () => leaveRow(edited.entry))}
                 onCancel={() => leaveRow(edited.entry)}
-                onDelete={() => {
-                  run(() => deleteEntries(client, [edited.entry.id]), `${entryName(edited.entry)} was deleted.`);
-                  setEdited(null);
-                }}
+                onDelete={() => save(() => deleteEntries(client, [edited.entry.id]), `${entryName(edited.entry)} was deleted.`, () => setEdited(null))}
                 onNote={() => openNote(edited.entry)}
                 onUnlock={() =>
                   run(async () => {

@@ -82,9 +82,10 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
   const askForSuggestion = (): void => {
     if (suggest === undefined || isTransfer || payee.trim() === '') return;
     // A suggestion is a convenience: where it fails, the fields stay as they are, and saving will say what is wrong.
-    suggest({ payee: payee.trim(), notes: notes.trim(), amountMinor }).then(
+    suggest({ payee: payee.trim(), notes: notes.trim(), amountMinor, accountId: account.id }).then(
       (known) => {
         setPayee((typed) => (typed === payee ? known.payee : typed));
+        setNotes((typed) => (typed === notes ? known.notes : typed));
         if (!categoryChosen && known.categoryId !== null) setCategoryId(known.categoryId);
       },
       () => undefined,

@@ -1,7 +1,7 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import type { CategoryRow } from '../queries/categories.ts';
-import { useAction } from '../shell/failure.tsx';
+import { useAction, useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { deleteEntries, setCategory, setCleared, setPayee } from './actions.ts';
 import { PayeeList } from './payee-list.tsx';
@@ -19,13 +19,13 @@ export interface SelectionBarProps {
 export function SelectionBar({ ids, foundCount, categories, offBudget, onSelectAll, onClear }: SelectionBarProps): ReactNode {
   const client = useClient();
   const run = useAction();
+  const save = useSave();
   const [payee, setPayeeText] = useState<string | null>(null);
   const changed = (count: number): string => (count === 0 ? '' : `${entriesWord(count)} changed.`);
   const rename = (event: FormEvent): void => {
     event.preventDefault();
     if (payee === null || payee.trim() === '') return;
-    run(() => setPayee(client, ids, payee.trim()), changed);
-    setPayeeText(null);
+    save(() => setPayee(client, ids, payee.trim()), changed, () => setPayeeText(null));
   };
   return (
     <div className="selection" role="toolbar" aria-label="Selected entries">
@@ -68,11 +68,11 @@ export function SelectionBar({ ids, foundCount, categories, offBudget, onSelectA
         type="button"
         className="danger"
         onClick={() => {
-          run(
+          save(
             () => deleteEntries(client, ids),
             (count) => (count === 0 ? 'Reconciled entries are locked; nothing was deleted.' : `${entriesWord(count)} deleted.`),
+            onClear,
           );
-          onClear();
         }}
       >
         Delete

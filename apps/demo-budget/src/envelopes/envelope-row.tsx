@@ -6,6 +6,7 @@ import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/form
 import { parseTypedAmount } from '../money/parse.ts';
 import type { GoalRow } from '../queries/goals.ts';
 import { Amount } from '../shell/amount.tsx';
+import { useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';
 
@@ -14,14 +15,15 @@ export interface EnvelopeRowProps {
   readonly currency: string;
   /** Null: it has none. */
   readonly goal: { readonly goal: GoalRow; readonly state: GoalState } | null;
-  /** What is to be added to what is assigned. */
-  readonly onAssign: (amountMinor: number) => void;
+  /** Given what is to be added to what is assigned. Resolves when that is kept: until then the field shows what was typed. */
+  readonly onAssign: (amountMinor: number) => Promise<void>;
   readonly onMove: () => void;
   readonly onGoal: () => void;
 }
 
 /** One category of a month. What is assigned is its own field: leaving it, or Enter, saves what was added or taken away. */
 export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal }: EnvelopeRowProps): ReactNode {
+  const save = useSave();
   const mayWrite = useMayWrite();
   const mark = decimalMarkOf(locale);
   const shown = formatMinorForEditing(envelope.assignedMinor, currency, mark);
@@ -29,10 +31,14 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
   const parsed = typed === null || typed.trim() === '' ? null : parseTypedAmount(typed, currency, mark);
   const wantedMinor = parsed === null ? 0n : parsed.ok ? BigInt(parsed.value) : null;
 
-  const save = (): void => {
+  const assignTyped = (): void => {
     if (typed === null || wantedMinor === null) return;
-    setTyped(null);
-    onAssign(Number(wantedMinor - envelope.assignedMinor));
+    const addedMinor = Number(wantedMinor - envelope.assignedMinor);
+    save(
+      () => onAssign(addedMinor),
+      addedMinor === 0 ? '' : `${envelope.name}: assigned.`,
+      () => setTyped((last) => (last === typed ? null : last)),
+    );
   };
 
   return (
@@ -63,7 +69,7 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
             value={typed ?? shown}
             onChange={(event) => setTyped(event.target.value)}
             onFocus={(event) => event.currentTarget.select()}
-            onBlur={save}
+            onBlur={assignTyped}
             onKeyDown={(event) => {
               if (event.key === 'Enter') event.currentTarget.blur();
               if (event.key === 'Escape') setTyped(null);

@@ -12,7 +12,7 @@ import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } 
 import { goalsInCurrency, type GoalRow } from '../queries/goals.ts';
 import { Amount } from '../shell/amount.tsx';
 import { CurrencyChoice, useCurrency } from '../shell/currency-choice.tsx';
-import { useAction } from '../shell/failure.tsx';
+import { useAction, useSave } from '../shell/failure.tsx';
 import { formatMonthInFull, today } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
@@ -59,6 +59,7 @@ interface MonthOfProps {
 function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): ReactNode {
   const client = useClient();
   const run = useAction();
+  const save = useSave();
   const mayWrite = useMayWrite();
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, month]);
@@ -89,10 +90,7 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       from={from}
       envelopes={shown}
       currency={currency}
-      onMove={(toCategoryId, amountMinor) => {
-        run(() => move(client, { month, currency, categoryId: from.categoryId, amountMinor }, toCategoryId), 'Moved.');
-        close();
-      }}
+      onMove={(toCategoryId, amountMinor) => save(() => move(client, { month, currency, categoryId: from.categoryId, amountMinor }, toCategoryId), 'Moved.', close)}
       onCancel={close}
     />
   );
@@ -102,14 +100,8 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       goal={goals.find((goal) => goal.categoryId === categoryId)}
       currency={currency}
       month={month}
-      onSave={(goal) => {
-        run(() => setGoal(client, { ...goal, currency, categoryId }), 'Goal saved.');
-        close();
-      }}
-      onRemove={() => {
-        run(() => removeGoal(client, categoryId, currency), 'Goal removed.');
-        close();
-      }}
+      onSave={(goal) => save(() => setGoal(client, { ...goal, currency, categoryId }), 'Goal saved.', close)}
+      onRemove={() => save(() => removeGoal(client, categoryId, currency), 'Goal removed.', close)}
       onCancel={close}
     />
   );
@@ -158,7 +150,7 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
               <EnvelopeRow
                 envelope={envelope}
                 currency={currency}
-                onAssign={(amountMinor) => run(() => assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor }), amountMinor === 0 ? '' : `${envelope.name}: assigned.`)}
+                onAssign={(amountMinor) => assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor })}
                 goal={goalOf(envelope)}
                 onMove={() => setOpened({ form: 'move', categoryId: envelope.categoryId })}
                 onGoal={() => setOpened({ form: 'goal', categoryId: envelope.categoryId })}

@@ -1,5 +1,6 @@
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
+import { readRules } from '../rules/rule.ts';
 import type { Writer } from '../writer.ts';
 import type { EntryDraft } from './rows/preview.ts';
 
@@ -15,7 +16,7 @@ export interface ImportProgress {
 }
 
 /**
- * Writes the entries of a plan, in slices. Rules give payee and category; where none has a category, it is the one that the payee had last. Resolves to how many entries are new.
+ * Writes the entries of a plan, in slices. Rules give payee, notes and category; where none has a category, it is the one that the payee had last. Resolves to how many entries are new.
  * @param drafts in the order of the file, which may be oldest or newest first.
  */
 export async function importEntries(
@@ -25,8 +26,8 @@ export async function importEntries(
   onProgress: (progress: ImportProgress) => void = () => {},
 ): Promise<number> {
   const categoryIds = await lastCategoryOfPayees(writer);
-  const rules = await writer.query<RuleRow>(rulesInOrder);
-  const oldestFirst = (isNewestFirst(drafts) ? drafts.toReversed() : drafts).map((draft) => ({ draft, ruled: applyRules(rules, draft) }));
+  const rules = readRules(await writer.query<RuleRow>(rulesInOrder));
+  const oldestFirst = (isNewestFirst(drafts) ? drafts.toReversed() : drafts).map((draft) => ({ draft, ruled: applyRules(rules, { ...draft, accountId }) }));
   const startedAtMs = Date.now();
   let addedCount = 0;
   for (let from = 0; from < oldestFirst.length; from += rowsPerTransaction) {
@@ -41,7 +42,7 @@ export async function importEntries(
           accountId,
           draft.date,
           ruled.payee,
-          draft.notes,
+          ruled.notes,
           ruled.categoryId ?? categoryIds.get(ruled.payee) ?? null,
           draft.amountMinor,
           startedAtMs + from + offset,

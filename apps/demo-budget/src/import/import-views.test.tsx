@@ -8,7 +8,7 @@ const draft = { importKey: 'k', date: '2025-01-31', amountMinor: -350, payee: 'C
 const sound: PreviewRow = { rowNumber: 2, cells: ['2025-01-31', 'Coffee', '-3.50'], draft, problems: [], duplicate: false, alike: null };
 const troubled: PreviewRow = { rowNumber: 3, cells: ['soon', 'Rent', '-900'], draft: undefined, problems: [{ code: 'date-unreadable' }], duplicate: false, alike: null };
 
-const choices = { columns: [{ column: 0, name: 'Date' }], skipped: new Set<number>(), kept: new Set<number>(), onSkip: () => {}, onKeep: () => {}, onCorrect: () => {} };
+const choices = { columns: [{ column: 0, name: 'Date' }], skipped: new Set<number>(), kept: new Set<number>(), onSkip: () => {}, onKeep: () => {}, onCorrect: () => {}, ruledWords: () => '' };
 
 describe('the preview', () => {
   it('shows rows with problems first, as they stand in the file, and says what is wrong', () => {
@@ -30,6 +30,11 @@ describe('the preview', () => {
     expect(html).toContain('Perhaps there already: Coffee house');
     expect(html).toContain('aria-label="Import row 2 all the same"');
     expect(html).toContain('class="skipped"');
+  });
+
+  it('says what rules make of a row, and nothing where they leave it', () => {
+    expect(renderToStaticMarkup(<PreviewTable rows={[sound]} currency="EUR" {...choices} ruledWords={({ payee }) => `${payee} house · Eating out`} />)).toContain('By your rules: Coffee house · Eating out');
+    expect(renderToStaticMarkup(<PreviewTable rows={[sound]} currency="EUR" {...choices} />)).not.toContain('By your rules');
   });
 
   it('shows what a file says as text, never as markup', () => {

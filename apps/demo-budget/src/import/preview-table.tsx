@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { Amount } from '../shell/amount.tsx';
 import { formatDay } from '../shell/locale.ts';
 import { RowCorrection, type RowCorrectionProps } from './row-correction.tsx';
-import type { PreviewRow } from './rows/preview.ts';
+import type { EntryDraft, PreviewRow } from './rows/preview.ts';
 import { rowProblemSentence } from './rows/problem.ts';
 
 export interface PreviewTableProps {
@@ -16,13 +16,15 @@ export interface PreviewTableProps {
   readonly onSkip: (rowNumber: number) => void;
   readonly onKeep: (rowNumber: number) => void;
   readonly onCorrect: RowCorrectionProps['onCorrect'];
+  /** What rules make of a row, in words; empty where they leave it as it is. */
+  readonly ruledWords: (draft: EntryDraft) => string;
 }
 
 /** Enough to see whether the columns are right. Rows with problems or doubts are always shown first: they need a decision. */
 const rowsShown = 40;
 
 /** The rows as they would be written. */
-export function PreviewTable({ rows, currency, columns, skipped, kept, onSkip, onKeep, onCorrect }: PreviewTableProps): ReactNode {
+export function PreviewTable({ rows, currency, columns, skipped, kept, onSkip, onKeep, onCorrect, ruledWords }: PreviewTableProps): ReactNode {
   const [corrected, setCorrected] = useState<number | null>(null);
   const [limit, setLimit] = useState(rowsShown);
   const troubled = rows.filter((row) => row.problems.length > 0);
@@ -69,6 +71,7 @@ export function PreviewTable({ rows, currency, columns, skipped, kept, onSkip, o
                   <td role="cell" className="preview-payee">
                     <span className="payee">{row.draft.payee === '' ? '—' : row.draft.payee}</span>
                     {row.draft.notes !== '' && <span className="notes">{row.draft.notes}</span>}
+                    <RuledWords words={ruledWords(row.draft)} />
                   </td>
                   <td role="cell" className="number preview-amount">
                     <Amount minor={row.draft.amountMinor} currency={currency} signed />
@@ -94,6 +97,10 @@ export function PreviewTable({ rows, currency, columns, skipped, kept, onSkip, o
       )}
     </>
   );
+}
+
+function RuledWords({ words }: { readonly words: string }): ReactNode {
+  return words === '' ? null : <span className="preview-ruled">By your rules: {words}</span>;
 }
 
 function isLeftOut(row: PreviewRow, skipped: ReadonlySet<number>, kept: ReadonlySet<number>): boolean {

@@ -20,6 +20,7 @@ import { correctTable, type Corrections } from './rows/corrections.ts';
 import { daysAround } from './rows/days-of-table.ts';
 import { planImport } from './rows/plan.ts';
 import { previewImport, type KnownEntries } from './rows/preview.ts';
+import { useRuledWords } from './use-ruled-words.ts';
 
 export interface ReviewStepProps {
   readonly budget: Budget;
@@ -39,6 +40,7 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
   const client = useClient();
   const run = useAction();
   const { formats, fromProfile, setFormats, loading } = useFormats(account.id, file);
+  const ruledWords = useRuledWords(account.id);
   const [corrections, setCorrections] = useState<Corrections>(new Map());
   const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set());
   const [kept, setKept] = useState<ReadonlySet<number>>(new Set());
@@ -128,6 +130,7 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
           rows={preview}
           currency={account.currency}
           columns={Object.values(formats.columns).flatMap((column) => (column === null ? [] : [{ column, name: file.table.header[column] ?? '' }]))}
+          ruledWords={ruledWords}
           skipped={skipped}
           kept={kept}
           onSkip={(rowNumber) => setSkipped(toggled(skipped, rowNumber))}

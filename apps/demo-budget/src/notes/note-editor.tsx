@@ -1,6 +1,7 @@
 import type { LiveDocument } from '@rockpool/client';
 import { useClient } from '@rockpool/client/react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { errorSentence } from '../shell/error-sentence.ts';
 import { useReport } from '../shell/failure.tsx';
 import { openNote, type NoteContent } from './actions.ts';
 
@@ -58,5 +59,5 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
 
 function problemOf({ state, error }: LiveDocument<NoteContent>): string | null {
   if (state === 'gone') return 'Somebody has deleted this note.';
-  return error === null ? null : `Not kept yet: ${error.message}`;
+  return error === null ? null : `Not kept yet. ${errorSentence(error)}`;
 }

@@ -48,7 +48,7 @@ export const latestConflicts = `
            WHEN 'assignments' THEN 'Money for ' || category.name
            WHEN 'importProfiles' THEN 'Statements of ' || account.name
            WHEN 'schedules' THEN CASE WHEN schedule.otherAccountId IS NULL THEN 'Scheduled: ' || schedule.payee ELSE 'Scheduled transfer' END
-           WHEN 'rules' THEN 'Rule “' || rule.value || '”'
+           WHEN 'rules' THEN CASE WHEN rule.field IN ('payee', 'notes') THEN 'Rule “' || rule.value || '”' ELSE 'Rule' END
            ELSE coalesce('Transfer with ' || other.name, entry.payee, category.name, account.name)
          END AS rowName,
          entry.date AS rowDate, coalesce(goal.currency, assignment.currency, account.currency) AS currency, entry.transferId, twin.amountMinor AS otherMinor,
@@ -59,7 +59,8 @@ export const latestConflicts = `
            WHEN 'categories' THEN json_object('name', category.name, 'hidden', category.hidden)
            WHEN 'goals' THEN json_object('kind', goal.kind, 'amountMinor', goal.amountMinor, 'byMonth', goal.byMonth)
            WHEN 'assignments' THEN json_object('amountMinor', assignment.amountMinor)
-           WHEN 'rules' THEN json_object('field', rule.field, 'test', rule.test, 'value', rule.value, 'categoryId', rule.categoryId, 'payee', rule.payee)
+           WHEN 'rules' THEN json_object('field', rule.field, 'test', rule.test, 'value', rule.value, 'moreConditions', rule.moreConditions, 'needs', rule.needs,
+                                          'categoryId', rule.categoryId, 'payee', rule.payee, 'notes', rule.notes)
            WHEN 'schedules' THEN json_object('accountId', schedule.accountId, 'otherAccountId', schedule.otherAccountId, 'payee', schedule.payee, 'notes', schedule.notes, 'categoryId', schedule.categoryId, 'amountMinor', schedule.amountMinor,
                                              'firstDate', schedule.firstDate, 'every', schedule.every, 'unit', schedule.unit, 'lastDate', schedule.lastDate)
            WHEN 'importProfiles' THEN json_object('columns', profile.columns, 'delimiter', profile.delimiter, 'dateOrder', profile.dateOrder, 'decimalMark', profile.decimalMark, 'turnSigns', profile.turnSigns)

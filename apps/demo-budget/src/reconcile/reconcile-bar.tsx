@@ -5,7 +5,7 @@ import { decimalMarkOf } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
 import { clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
 import { Amount } from '../shell/amount.tsx';
-import { useAction } from '../shell/failure.tsx';
+import { useAction, useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale, today } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
@@ -15,6 +15,7 @@ import { differenceOf, enterDifference, finishReconciling } from './actions.ts';
 export function ReconcileBar({ account, onDone }: { readonly account: AccountRow; readonly onDone: () => void }): ReactNode {
   const client = useClient();
   const run = useAction();
+  const save = useSave();
   const { rows } = useQuery<ClearedRow>(clearedOfAccount, [account.id, account.id, account.id]);
   const [typed, setTyped] = useState('');
   const [statementMinor, setStatementMinor] = useState<number | null>(null);
@@ -30,11 +31,11 @@ export function ReconcileBar({ account, onDone }: { readonly account: AccountRow
     if (parsed.ok) setStatementMinor(parsed.value);
   };
   const finish = (): void => {
-    run(
+    save(
       () => finishReconciling(client, account.id),
       (count) => (count === 0 ? 'Reconciled. There was nothing new to lock.' : `Reconciled: ${count === 1 ? '1 entry is' : `${count} entries are`} locked.`),
+      onDone,
     );
-    onDone();
   };
 
   if (statementMinor === null) {

@@ -1,42 +1,54 @@
-import type { RuleRow } from '../queries/rules.ts';
+import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
 
 /** What rules look at. */
 export interface RuleSubject {
   readonly payee: string;
   readonly notes: string;
   readonly amountMinor: number;
+  readonly accountId: string;
 }
 
 export interface RuleOutcome {
   readonly payee: string;
+  readonly notes: string;
   /** Null: no rule has one for it. */
   readonly categoryId: string | null;
 }
 
 /**
- * What the rules make of an entry. They are tried in order; the first that gives a payee gives it, and so for the category. All of them look at the entry as
- * it came, so what one does never hides it from another.
+ * What the rules make of an entry. They are tried in order; the first that gives a payee gives it, and so for the category and the notes. All of them look at the
+ * entry as it came, so what one does never hides it from another.
  */
-export function applyRules(rules: readonly RuleRow[], subject: RuleSubject): RuleOutcome {
+export function applyRules(rules: readonly Rule[], subject: RuleSubject): RuleOutcome {
   const matching = rules.filter((rule) => ruleMatches(rule, subject));
   return {
     payee: matching.find((rule) => rule.payee !== null)?.payee ?? subject.payee,
+    notes: matching.find((rule) => rule.notes !== null)?.notes ?? subject.notes,
     categoryId: matching.find((rule) => rule.categoryId !== null)?.categoryId ?? null,
   };
 }
 
-export function ruleMatches({ field, test, value }: RuleRow, subject: RuleSubject): boolean {
-  if (field === 'amount') {
-    const amountMinor = Math.abs(subject.amountMinor);
-    const limitMinor = Number(value);
-    if (test === 'at-least') return amountMinor >= limitMinor;
-    if (test === 'at-most') return amountMinor <= limitMinor;
-    return test === 'is' && amountMinor === limitMinor;
-  }
-  const text = folded(subject[field]);
+export function ruleMatches({ needs, conditions }: Pick<Rule, 'needs' | 'conditions'>, subject: RuleSubject): boolean {
+  const holds = (condition: RuleCondition): boolean => conditionHolds(condition, subject);
+  return needs === 'all' ? conditions.every(holds) : conditions.some(holds);
+}
+
+function conditionHolds({ field, test, value }: RuleCondition, subject: RuleSubject): boolean {
+  if (field === 'account') return choicesOf(value).includes(subject.accountId);
+  if (field !== 'amount') return textHolds(test, subject[field], value);
+  const amountMinor = Math.abs(subject.amountMinor);
+  const limitMinor = Number(value);
+  if (test === 'at-least') return amountMinor >= limitMinor;
+  return test === 'at-most' ? amountMinor <= limitMinor : amountMinor === limitMinor;
+}
+
+function textHolds(test: RuleCondition['test'], given: string, value: string): boolean {
+  const text = folded(given);
+  if (test === 'one-of') return choicesOf(value).some((choice) => folded(choice) === text);
   const wanted = folded(value);
   if (wanted === '') return false;
-  return test === 'contains' ? text.includes(wanted) : test === 'is' && text === wanted;
+  if (test === 'contains') return text.includes(wanted);
+  return test === 'starts' ? text.startsWith(wanted) : text === wanted;
 }
 
 function folded(text: string): string {

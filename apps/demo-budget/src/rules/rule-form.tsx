@@ -1,43 +1,48 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { CategorySelect } from '../entries/category-select.tsx';
 import { amountSentence } from '../money/amount-sentence.ts';
-import { decimalMarkOf } from '../money/format.ts';
+import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
 import { parseTypedAmount } from '../money/parse.ts';
+import type { AccountRow } from '../queries/accounts.ts';
 import type { CategoryRow } from '../queries/categories.ts';
-import type { RuleField, RuleTest } from '../schema.ts';
+import { fail, succeed, type Result } from '../result.ts';
+import type { RuleNeeds } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
-import type { RuleFields } from './actions.ts';
+import { ConditionFields, type ConditionDraft } from './condition-fields.tsx';
+import { RulePreview, useMatches } from './rule-preview.tsx';
+import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
 
 export interface RuleFormProps {
+  /** What the fields begin with; undefined for a new rule. */
+  readonly rule?: Rule;
   readonly categories: readonly CategoryRow[];
+  readonly accounts: readonly AccountRow[];
+  /** In which amounts are typed. */
   readonly currency: string;
-  readonly onSave: (rule: RuleFields) => void;
+  /** `entryIds`: the entries that are there and are to be given the same. */
+  readonly onSave: (rule: Rule, entryIds: readonly string[]) => void;
   readonly onCancel: () => void;
 }
 
-const testsOf: Readonly<Record<RuleField, readonly (readonly [RuleTest, string])[]>> = {
-  payee: [['contains', 'contains'], ['is', 'is']],
-  notes: [['contains', 'contains'], ['is', 'is']],
-  amount: [['is', 'is'], ['at-least', 'is at least'], ['at-most', 'is at most']],
-};
-
-/** If … then …, as a sentence to fill in. */
-export function RuleForm({ categories, currency, onSave, onCancel }: RuleFormProps): ReactNode {
-  const [field, setField] = useState<RuleField>('payee');
-  const [test, setTest] = useState<RuleTest>('contains');
-  const [value, setValue] = useState('');
-  const [categoryId, setCategoryId] = useState<string | null>(null);
-  const [payee, setPayee] = useState('');
+/** If … then …, as a sentence to fill in, with what it would match. */
+export function RuleForm({ rule, categories, accounts, currency, onSave, onCancel }: RuleFormProps): ReactNode {
+  const [needs, setNeeds] = useState<RuleNeeds>(rule?.needs ?? 'all');
+  const [drafts, setDrafts] = useState<readonly ConditionDraft[]>(() => (rule?.conditions ?? [firstCondition]).map((condition) => draftOf(condition, currency)));
+  const [categoryId, setCategoryId] = useState<string | null>(rule?.categoryId ?? null);
+  const [payee, setPayee] = useState(rule?.payee ?? '');
+  const [notes, setNotes] = useState(rule?.notes ?? '');
+  const [toExisting, setToExisting] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const read = conditionsOf(drafts, currency);
+  const matches = useMatches(read.ok ? { needs, conditions: read.value } : null);
 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    const amount = field === 'amount' ? parseTypedAmount(value, currency, decimalMarkOf(locale)) : null;
-    if (amount !== null && !amount.ok) return setProblem(amountSentence(amount.problem));
-    if (value.trim() === '') return setProblem('Say what to look for.');
-    if (categoryId === null && payee.trim() === '') return setProblem('Choose a category, a payee, or both.');
-    onSave({ field, test, value: amount === null ? value.trim() : String(Math.abs(amount.value)), categoryId, payee: payee.trim() === '' ? null : payee.trim() });
+    if (!read.ok) return setProblem(read.problem);
+    if (categoryId === null && payee.trim() === '' && notes.trim() === '') return setProblem('Say what an entry is given: a category, a payee, notes, or several of them.');
+    if (toExisting && matches === undefined) return setProblem('What it matches is still being looked for. Try again.');
+    onSave({ needs, conditions: read.value, categoryId, payee: textOrNull(payee), notes: textOrNull(notes) }, toExisting ? (matches?.ids ?? []) : []);
   };
 
   return (
@@ -47,32 +52,33 @@ export function RuleForm({ categories, currency, onSave, onCancel }: RuleFormPro
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();
       }}
-      aria-label="New rule"
+      aria-label={rule === undefined ? 'New rule' : 'Change rule'}
     >
-      <div className="fields">
-        <label>
+      <div className="conditions">
+        <p className="conditions-head">
           If
-          <select
-            value={field}
-            onChange={(event) => {
-              const chosen = event.target.value as RuleField;
-              setField(chosen);
-              setTest(testsOf[chosen][0]?.[0] ?? 'is');
-            }}
-          >
-            <option value="payee">the payee</option>
-            <option value="notes">the notes</option>
-            <option value="amount">the amount</option>
-          </select>
-        </label>
-        <select aria-label="How" value={test} onChange={(event) => setTest(event.target.value as RuleTest)}>
-          {testsOf[field].map(([choice, word]) => (
-            <option key={choice} value={choice}>
-              {word}
-            </option>
-          ))}
-        </select>
-        <input aria-label="What" value={value} onChange={(event) => setValue(event.target.value)} inputMode={field === 'amount' ? 'decimal' : 'text'} autoComplete="off" autoFocus />
+          {drafts.length > 1 && (
+            <select aria-label="How many have to hold" value={needs} onChange={(event) => setNeeds(event.target.value as RuleNeeds)}>
+              <option value="all">all of these hold</option>
+              <option value="any">one of these holds</option>
+            </select>
+          )}
+        </p>
+        {drafts.map((condition, index) => (
+          <ConditionFields
+            key={condition.key}
+            condition={condition}
+            number={index + 1}
+            accounts={accounts}
+            onChange={(change) => setDrafts(drafts.map((other, at) => (at === index ? { ...other, ...change } : other)))}
+            onRemove={drafts.length === 1 ? undefined : () => setDrafts(drafts.filter((_, at) => at !== index))}
+          />
+        ))}
+        <div>
+          <button type="button" className="quiet" onClick={() => setDrafts([...drafts, draftOf(firstCondition, currency)])}>
+            Add a condition
+          </button>
+        </div>
       </div>
       <div className="fields">
         <label>
@@ -83,8 +89,43 @@ export function RuleForm({ categories, currency, onSave, onCancel }: RuleFormPro
           And the payee becomes
           <input value={payee} onChange={(event) => setPayee(event.target.value)} placeholder="As it is" autoComplete="off" />
         </label>
+        <label>
+          And the notes become
+          <input value={notes} onChange={(event) => setNotes(event.target.value)} placeholder="As they are" autoComplete="off" />
+        </label>
       </div>
-      <FormEnd problem={problem} submit="Add rule" onCancel={onCancel} />
+      {matches !== undefined && <RulePreview matches={matches} />}
+      {matches !== undefined && matches.ids.length > 0 && (
+        <label className="check">
+          <input type="checkbox" checked={toExisting} onChange={(event) => setToExisting(event.target.checked)} />
+          Also give it to {matches.ids.length === 1 ? 'this entry' : `these ${matches.ids.length.toLocaleString(locale)} entries`}
+        </label>
+      )}
+      <FormEnd problem={problem} submit={rule === undefined ? 'Add rule' : 'Save'} onCancel={onCancel} />
     </form>
   );
+}
+
+const firstCondition: RuleCondition = { field: 'payee', test: 'contains', value: '' };
+
+function draftOf(condition: RuleCondition, currency: string): ConditionDraft {
+  const isAmount = condition.field === 'amount' && condition.value !== '';
+  return { ...condition, key: crypto.randomUUID(), value: isAmount ? formatMinorForEditing(Number(condition.value), currency, decimalMarkOf(locale)) : condition.value };
+}
+
+/** The conditions that drafts stand for, or what is wrong with one of them. */
+function conditionsOf(drafts: readonly ConditionDraft[], currency: string): Result<readonly RuleCondition[], string> {
+  const conditions: RuleCondition[] = [];
+  for (const { field, test, value } of drafts) {
+    const wanted = test === 'one-of' ? choicesOf(value).join('\n') : value.trim();
+    if (wanted === '') return fail('Say what to look for.');
+    const amount = field === 'amount' ? parseTypedAmount(value, currency, decimalMarkOf(locale)) : null;
+    if (amount !== null && !amount.ok) return fail(amountSentence(amount.problem));
+    conditions.push({ field, test, value: amount === null ? wanted : String(Math.abs(amount.value)) });
+  }
+  return succeed(conditions);
+}
+
+function textOrNull(text: string): string | null {
+  return text.trim() === '' ? null : text.trim();
 }

@@ -1,30 +1,34 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
 import { useMayWrite } from '../budget/role.ts';
-import { decimalMarkOf, minorToDecimalText } from '../money/format.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
-import { useAction } from '../shell/failure.tsx';
+import { useAction, useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { NameField } from '../shell/name-field.tsx';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
-import { addRule, deleteRule, renamePayee } from './actions.ts';
+import { addRule, changeRule, deleteRule, renamePayee } from './actions.ts';
 import { RuleForm } from './rule-form.tsx';
+import { readRule } from './rule.ts';
+import { ruleSentence, type RuleNames } from './rule-words.ts';
 
 /** Who the money goes to and comes from, and what is done with their entries by itself. */
 export function RulesView(): ReactNode {
   const client = useClient();
-  const run = useAction();
+  const save = useSave();
   const { rows: rules } = useQuery<RuleRow>(rulesInOrder);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const { rows: accounts } = useQuery<AccountRow>(accountsWithBalances);
   const mayWrite = useMayWrite();
   const [opened, setAdding] = useState(false);
   const adding = opened && mayWrite;
+  const [edited, setEdited] = useState<RuleRow | null>(null);
   const currency = accounts[0]?.currency ?? 'EUR';
-  const nameOf = (categoryId: string | null): string => categories.find((category) => category.id === categoryId)?.name ?? 'a category';
+  const nameOf = (named: readonly { readonly id: string; readonly name: string }[], id: string | null, otherwise: string): string => named.find((one) => one.id === id)?.name ?? otherwise;
+  const names: RuleNames = { currency, category: (id) => nameOf(categories, id, 'a category'), account: (id) => nameOf(accounts, id, 'an account') };
+  const fields = { categories, accounts, currency };
   return (
     <>
       <header className="page-head">
@@ -35,48 +39,62 @@ export function RulesView(): ReactNode {
           </button>
         )}
       </header>
-      {adding && (
-        <RuleForm
-          categories={categories}
-          currency={currency}
-          onSave={(rule) => {
-            run(() => addRule(client, rule), 'Rule added.');
-            setAdding(false);
-          }}
-          onCancel={() => setAdding(false)}
-        />
-      )}
+      {adding && <RuleForm {...fields} onSave={(rule, entryIds) => save(() => addRule(client, rule, entryIds), 'Rule added.', () => setAdding(false))} onCancel={() => setAdding(false)} />}
       <section>
         <h2>Rules</h2>
-        {rules.length === 0 && <p className="empty">None yet. A rule gives entries a category or a clean payee as they are imported or typed.</p>}
+        {rules.length === 0 && <p className="empty">None yet. A rule gives entries a category, a clean payee or notes as they are imported or typed.</p>}
         {rules.length > 0 && (
           <ul className="rule-list card">
-            {rules.map((rule) => (
-              <li key={rule.id}>
-                <span>{ruleSentence(rule, currency, nameOf)}</span>
-                {mayWrite && (
-                  <button type="button" className="quiet" onClick={() => run(() => deleteRule(client, rule.id), 'Rule deleted.')} aria-label={`Delete the rule: ${ruleSentence(rule, currency, nameOf)}`}>
-                    Delete
-                  </button>
-                )}
-              </li>
-            ))}
+            {rules.map((row) =>
+              mayWrite && row.id === edited?.id ? (
+                <li key={row.id} className="rule-edited">
+                  <RuleForm
+                    {...fields}
+                    {...ruleProps(edited)}
+                    onSave={(rule, entryIds) => save(() => changeRule(client, edited, rule, entryIds), 'Rule changed.', () => setEdited(null))}
+                    onCancel={() => setEdited(null)}
+                  />
+                </li>
+              ) : (
+                <RuleLine key={row.id} row={row} names={names} onEdit={() => setEdited(row)} />
+              ),
+            )}
           </ul>
         )}
       </section>
-      <Payees nameOf={nameOf} />
+      <Payees nameOf={(categoryId) => nameOf(categories, categoryId, 'a category')} />
     </>
   );
 }
 
-const testWords = { contains: 'contains', is: 'is', 'at-least': 'is at least', 'at-most': 'is at most' } as const;
-const fieldWords = { payee: 'the payee', notes: 'the notes', amount: 'the amount' } as const;
+function ruleProps(row: RuleRow): { readonly rule?: Exclude<ReturnType<typeof readRule>, undefined> } {
+  const rule = readRule(row);
+  return rule === undefined ? {} : { rule };
+}
 
-function ruleSentence({ field, test, value, categoryId, payee }: RuleRow, currency: string, nameOf: (categoryId: string | null) => string): string {
-  const mark = decimalMarkOf(locale) === 'comma' ? ',' : '.';
-  const wanted = field === 'amount' ? minorToDecimalText(Number(value), currency).replace('.', mark) : `“${value}”`;
-  const outcomes = [...(categoryId === null ? [] : [`the category is ${nameOf(categoryId)}`]), ...(payee === null ? [] : [`the payee becomes “${payee}”`])];
-  return `If ${fieldWords[field]} ${testWords[test]} ${wanted}, ${outcomes.join(' and ')}.`;
+function RuleLine({ row, names, onEdit }: { readonly row: RuleRow; readonly names: RuleNames; readonly onEdit: () => void }): ReactNode {
+  const client = useClient();
+  const run = useAction();
+  const mayWrite = useMayWrite();
+  const rule = readRule(row);
+  const words = rule === undefined ? 'A rule that a newer version of this app has made. It is kept, and not applied on this device.' : ruleSentence(rule, names);
+  return (
+    <li>
+      <span>{words}</span>
+      {mayWrite && (
+        <span className="buttons">
+          {rule !== undefined && (
+            <button type="button" className="quiet" onClick={onEdit} aria-label={`Change the rule: ${words}`}>
+              Change
+            </button>
+          )}
+          <button type="button" className="quiet" onClick={() => run(() => deleteRule(client, row.id), 'Rule deleted.')} aria-label={`Delete the rule: ${words}`}>
+            Delete
+          </button>
+        </span>
+      )}
+    </li>
+  );
 }
 
 function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => string }): ReactNode {

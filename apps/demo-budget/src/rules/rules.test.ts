@@ -6,11 +6,19 @@ import { importEntries } from '../import/actions.ts';
 import { payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
-import { addRule, deleteRule, renamePayee } from './actions.ts';
+import { addTransfer } from '../transfers/actions.ts';
+import { addRule, changeRule, deleteRule, renamePayee } from './actions.ts';
 import { applyRules } from './apply.ts';
+import { findMatches } from './matches.ts';
+import { readRule, readRules, type Rule, type RuleCondition } from './rule.ts';
 
-const rule = (given: Partial<RuleRow>): RuleRow => ({ id: '1', field: 'payee', test: 'contains', value: '', categoryId: null, payee: null, ...given });
-const coffee = { payee: 'CARD 4411 Nebelhorn  Café', notes: 'two', amountMinor: -350 };
+const nothing = { needs: 'all', categoryId: null, payee: null, notes: null } as const;
+const rule = ({ field = 'payee', test = 'contains', value = '', ...given }: Partial<Rule & RuleCondition>): Rule => ({ ...nothing, conditions: [{ field, test, value }], ...given });
+const coffee = { payee: 'CARD 4411 Nebelhorn  Café', notes: 'two', amountMinor: -350, accountId: 'purse' };
+
+const nebelhorn: RuleCondition = { field: 'payee', test: 'contains', value: 'nebelhorn' };
+const large: RuleCondition = { field: 'amount', test: 'at-least', value: '1000' };
+const small: RuleCondition = { field: 'amount', test: 'at-most', value: '1000' };
 
 describe('a rule', () => {
   it.each([
@@ -22,14 +30,26 @@ describe('a rule', () => {
     [rule({ field: 'amount', test: 'is', value: '350' }), true],
     [rule({ field: 'amount', test: 'at-least', value: '351' }), false],
     [rule({ field: 'amount', test: 'at-most', value: '350' }), true],
+    [rule({ test: 'starts', value: 'card  4411' }), true],
+    [rule({ test: 'starts', value: 'nebelhorn' }), false],
+    [rule({ test: 'one-of', value: 'Kiosk\ncard 4411 nebelhorn café' }), true],
+    [rule({ test: 'one-of', value: 'Kiosk\nnebelhorn' }), false],
+    [rule({ field: 'account', test: 'is', value: 'purse' }), true],
+    [rule({ field: 'account', test: 'one-of', value: 'giro\npurse' }), true],
+    [rule({ field: 'account', test: 'is', value: 'giro' }), false],
+    [rule({ conditions: [nebelhorn, large] }), false],
+    [rule({ conditions: [nebelhorn, small] }), true],
+    [rule({ needs: 'any', conditions: [large, nebelhorn] }), true],
+    [rule({ needs: 'any', conditions: [large] }), false],
   ])('%o matches: %s', (given, matches) => {
     expect(applyRules([{ ...given, categoryId: 'food' }], coffee).categoryId).toBe(matches ? 'food' : null);
   });
 
   it('comes first where two match, and each is tried on the entry as it came', () => {
     const rules = [rule({ value: 'nebelhorn', payee: 'Nebelhorn' }), rule({ value: 'card 4411', categoryId: 'out' }), rule({ value: 'nebelhorn', payee: 'Other', categoryId: 'home' })];
-    expect(applyRules(rules, coffee)).toEqual({ payee: 'Nebelhorn', categoryId: 'out' });
-    expect(applyRules([], coffee)).toEqual({ payee: coffee.payee, categoryId: null });
+    expect(applyRules(rules, coffee)).toEqual({ payee: 'Nebelhorn', notes: 'two', categoryId: 'out' });
+    expect(applyRules([], coffee)).toEqual({ payee: coffee.payee, notes: 'two', categoryId: null });
+    expect(applyRules([rule({ value: 'nebelhorn', notes: 'breakfast' })], coffee).notes).toBe('breakfast');
   });
 });
 
@@ -45,18 +65,59 @@ describe('rules in the budget', () => {
   });
 
   it('are applied to what is imported, whose identity stays that of the statement', async () => {
-    await addRule(writer, { field: 'payee', test: 'contains', value: 'market', categoryId: food, payee: 'Market' });
+    const market = rule({ value: 'market', categoryId: food, payee: 'Market', notes: 'by card' });
+    await addRule(writer, { ...market, conditions: [...market.conditions, { field: 'account', test: 'is', value: accountId }] });
     const draft = { importKey: 'imported-1', date: '2025-01-01', amountMinor: -100, payee: 'MARKET 0815 BERLIN', notes: '' };
     await importEntries(writer, accountId, [draft]);
     await expect(importEntries(writer, accountId, [draft])).resolves.toBe(0);
-    expect(writer.rows('SELECT id, payee, categoryId FROM entries')).toEqual([{ id: 'imported-1', payee: 'Market', categoryId: food }]);
+    expect(writer.rows('SELECT id, payee, notes, categoryId FROM entries')).toEqual([{ id: 'imported-1', payee: 'Market', notes: 'by card', categoryId: food }]);
   });
 
   it('go when they are deleted', async () => {
-    const id = await addRule(writer, { field: 'notes', test: 'is', value: 'x', categoryId: food, payee: null });
+    const id = await addRule(writer, rule({ field: 'notes', test: 'is', value: 'x', categoryId: food }));
     expect(writer.rows<RuleRow>(rulesInOrder)).toHaveLength(1);
     await deleteRule(writer, id);
     expect(writer.rows<RuleRow>(rulesInOrder)).toEqual([]);
+  });
+
+  it('are kept as they were made, and changed only where they differ', async () => {
+    const made = rule({ value: 'market', categoryId: food, needs: 'any', conditions: [nebelhorn, large, small] });
+    await addRule(writer, made);
+    const stored = (): RuleRow => writer.rows<RuleRow>(rulesInOrder)[0] as RuleRow;
+    expect(readRule(stored())).toEqual(made);
+    await changeRule(writer, stored(), { ...made, payee: 'Market' });
+    expect(writer.written.at(-1)).toBe('UPDATE rules SET payee = ? WHERE id = ?');
+    expect(readRule(stored())).toEqual({ ...made, payee: 'Market' });
+  });
+
+  it('of an older version have one condition; of a newer one are not half understood', () => {
+    const row = { id: '1', field: 'payee', test: 'contains', value: 'x', moreConditions: '[]', needs: 'all', categoryId: null, payee: null, notes: null } as const;
+    expect(readRule(row)).toEqual(rule({ value: 'x' }));
+    for (const other of [{ moreConditions: '{' }, { moreConditions: '{}' }, { moreConditions: '[{"field":"moon","test":"is","value":"full"}]' }, { moreConditions: '[{"field":"amount","test":"starts","value":"1"}]' }, { needs: 'most' }]) {
+      expect(readRules([{ ...row, ...other } as RuleRow])).toEqual([]);
+    }
+  });
+
+  it('show what they match, and give it to what is there: whole entries, never parts, transfers or what is off budget', async () => {
+    const fields = { date: '2025-01-01', notes: '', categoryId: null, amountMinor: -100 };
+    const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
+    const plain = await addEntry(writer, accountId, { ...fields, payee: 'MARKET ÜBERSEE' });
+    const split = await addEntry(writer, accountId, { ...fields, payee: 'market übersee', date: '2025-01-02' }, [{ id: '', categoryId: null, amountMinor: -100, notes: '' }]);
+    const outside = await addEntry(writer, pension, { ...fields, payee: 'Market Übersee' });
+    await addEntry(writer, accountId, { ...fields, payee: 'Kiosk' });
+    await addTransfer(writer, accountId, pension, { date: '2025-01-01', notes: 'market übersee', amountMinor: -1, otherMinor: 1, categoryId: null });
+    const market = rule({ value: 'übersee', categoryId: food, payee: 'Market' });
+    const matches = await findMatches(writer, market, () => true);
+    expect([...(matches?.ids ?? [])].sort()).toEqual([plain, split, outside].sort());
+    expect(matches?.newest[0]?.id).toBe(split);
+    await addRule(writer, market, matches?.ids);
+    expect(writer.rows('SELECT id, payee, categoryId FROM entries WHERE transferId IS NULL ORDER BY rowid')).toEqual([
+      { id: plain, payee: 'Market', categoryId: food },
+      { id: split, payee: 'Market', categoryId: null },
+      { id: outside, payee: 'Market', categoryId: null },
+      { id: expect.any(String) as string, payee: 'Kiosk', categoryId: null },
+    ]);
+    await expect(findMatches(writer, market, () => false)).resolves.toBeUndefined();
   });
 
   it('a payee that is renamed becomes one with who has that name already, with the category that came last', async () => {

@@ -2,10 +2,11 @@ import { learnedCategory, type LearnedRow } from '../queries/payees.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import type { Writer } from '../writer.ts';
 import { applyRules, type RuleOutcome, type RuleSubject } from './apply.ts';
+import { readRules } from './rule.ts';
 
 /** What is known of an entry while it is typed: what the rules say, else the category that its payee had last. */
 export async function suggestFor(writer: Pick<Writer, 'query'>, subject: RuleSubject): Promise<RuleOutcome> {
-  const ruled = applyRules(await writer.query<RuleRow>(rulesInOrder), subject);
+  const ruled = applyRules(readRules(await writer.query<RuleRow>(rulesInOrder)), subject);
   if (ruled.categoryId !== null) return ruled;
   const [learned] = await writer.query<LearnedRow>(learnedCategory, [ruled.payee]);
   return { ...ruled, categoryId: learned?.categoryId ?? null };

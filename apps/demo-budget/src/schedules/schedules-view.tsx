@@ -6,7 +6,7 @@ import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import type { ScheduleRow } from '../queries/schedules.ts';
 import { Amount } from '../shell/amount.tsx';
-import { useAction } from '../shell/failure.tsx';
+import { useAction, useSave } from '../shell/failure.tsx';
 import { formatDay, today } from '../shell/locale.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery } from '../shell/use-query.ts';
@@ -20,7 +20,7 @@ import { useSchedules } from './use-schedules.ts';
 /** Entries that come again and again: what is due, and all there are. */
 export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNode {
   const client = useClient();
-  const run = useAction();
+  const save = useSave();
   const { schedules, due, loading } = useSchedules();
   const { rows: allAccounts } = useQuery<AccountRow>(accountsWithBalances);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
@@ -44,10 +44,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
         <ScheduleForm
           accounts={accounts}
           categories={categories}
-          onSave={(fields) => {
-            run(() => addSchedule(client, fields), 'Scheduled.');
-            setAdding(false);
-          }}
+          onSave={(fields) => save(() => addSchedule(client, fields), 'Scheduled.', () => setAdding(false))}
           onCancel={() => setAdding(false)}
         />
       )}
@@ -65,15 +62,9 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                     schedule={edited}
                     accounts={accounts}
                     categories={categories}
-                    onSave={(fields) => {
-                      run(() => changeSchedule(client, edited.id, edited, fields), 'Changed.');
-                      setEdited(null);
-                    }}
+                    onSave={(fields) => save(() => changeSchedule(client, edited.id, edited, fields), 'Changed.', () => setEdited(null))}
                     onCancel={() => setEdited(null)}
-                    onDelete={() => {
-                      run(() => deleteSchedule(client, edited.id), `${scheduleName(edited)} is no longer scheduled.`);
-                      setEdited(null);
-                    }}
+                    onDelete={() => save(() => deleteSchedule(client, edited.id), `${scheduleName(edited)} is no longer scheduled.`, () => setEdited(null))}
                   />
                 </li>
               ) : (

@@ -67,7 +67,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
         <UpdateOffer />
         <NothingKept />
         {!mayWrite && <p className="looking-only">You may look at this budget, and what you see stays current. To change something, ask an owner.</p>}
-        <FailureNotice>
+        <FailureNotice page={`${page} ${accountId}`}>
           {page === 'accounts' && <AccountsView budget={budget} />}
           {page === 'envelopes' && <EnvelopesView budget={budget} />}
           {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}

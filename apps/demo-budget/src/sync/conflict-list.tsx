@@ -23,7 +23,7 @@ export function ConflictList({ budget, device }: { readonly budget: Budget; read
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const { rows: accounts } = useQuery<AccountRow>(accountsWithBalances);
   const conflicts = useMemo(() => conflictsOf(rows), [rows]);
-  const wording: Wording = { locale, categoryNames: new Map(categories.map(({ id, name }) => [id, name])), accountNames: new Map(accounts.map(({ id, name }) => [id, name])) };
+  const wording: Wording = { locale, categoryNames: new Map(categories.map(({ id, name }) => [id, name])), accountNames: new Map(accounts.map(({ id, name }) => [id, name])), currency: accounts[0]?.currency ?? 'EUR' };
   const whoIs = (author: string): string => (author === device ? 'this device' : (names.get(author) ?? 'another device'));
   if (loading) return null;
   return (

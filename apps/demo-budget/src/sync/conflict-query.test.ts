@@ -36,7 +36,7 @@ describe('the latest conflicts', () => {
     const food = await addCategory(writer, 'Food', 'spending');
     const entryId = await addEntry(writer, purse, { date: '2025-01-31', payee: 'Coffee', notes: '', categoryId: null, amountMinor: -421 });
     await setGoal(writer, { categoryId: food, currency: 'EUR', kind: 'monthly', amountMinor: 40_000, byMonth: null });
-    const ruleId = await addRule(writer, { field: 'payee', test: 'contains', value: 'market', categoryId: food, payee: null });
+    const ruleId = await addRule(writer, { needs: 'all', conditions: [{ field: 'payee', test: 'contains', value: 'market' }], categoryId: food, payee: null, notes: null });
     const rent = { accountId: purse, otherAccountId: null, payee: 'Landlord', notes: '', categoryId: null, amountMinor: -60_000, firstDate: '2025-01-01', every: 1, unit: 'month', lastDate: null } as const;
     const scheduleId = await addSchedule(writer, rent);
     await addLoss('1', 'accounts', purse, 'name', 'Wallet', 'Purse');

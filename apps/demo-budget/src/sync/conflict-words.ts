@@ -1,6 +1,9 @@
 import { formatMinor } from '../money/format.ts';
 import type { ConflictValue, MergeRule } from '../queries/conflicts.ts';
 import { repetitionWords } from '../schedules/repetition-words.ts';
+import type { RuleRow } from '../queries/rules.ts';
+import { readRule } from '../rules/rule.ts';
+import { conditionsSentence } from '../rules/rule-words.ts';
 import type { ScheduleUnit } from '../schema.ts';
 import { formatDay, formatMonthInFull } from '../shell/locale.ts';
 import { currentRowOf, groupOf, type Conflict } from './conflicts.ts';
@@ -10,6 +13,8 @@ export interface Wording {
   readonly locale: string;
   readonly categoryNames: ReadonlyMap<string, string>;
   readonly accountNames: ReadonlyMap<string, string>;
+  /** Of amounts that belong to no account. */
+  readonly currency: string;
 }
 
 type Side = 'lostValue' | 'wonValue';
@@ -63,7 +68,7 @@ function groupSentence(tableName: string, values: Values, currency: string | nul
     case 'goals':
       return `${word('amountMinor')} ${values['byMonth'] === null ? 'each month' : `by ${formatMonthInFull(String(values['byMonth']))}`}`;
     case 'rules':
-      return `${word('field')} ${word('test')} “${String(values['value'])}”`;
+      return conditionWords(values, wording);
     case 'schedules':
       return `${repetitionWords({ every: Number(values['every']), unit: values['unit'] as ScheduleUnit })} from ${formatDay(String(values['firstDate']))} on`;
     default:
@@ -71,13 +76,16 @@ function groupSentence(tableName: string, values: Values, currency: string | nul
   }
 }
 
+function conditionWords(values: Values, { accountNames, currency }: Wording): string {
+  const rule = readRule({ categoryId: null, payee: null, notes: null, ...values } as unknown as RuleRow);
+  return rule === undefined ? 'other conditions' : conditionsSentence(rule, { currency, account: (id) => accountNames.get(id) ?? 'an account' });
+}
+
 /** Words that stand for a stored value, by column. */
 const fixedWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   status: { open: 'not cleared', cleared: 'cleared', reconciled: 'reconciled' },
   closed: { 0: 'open', 1: 'closed' },
   hidden: { 0: 'shown', 1: 'hidden' },
-  field: { payee: 'the payee', notes: 'the notes', amount: 'the amount' },
-  test: { contains: 'contains', is: 'is', 'at-least': 'is at least', 'at-most': 'is at most' },
 };
 
 function valueWord(columnName: string | null, value: ConflictValue, currency: string | null, { locale, categoryNames, accountNames }: Wording): string {

@@ -24,7 +24,7 @@ const amount: ConflictRow = {
   currentRow: JSON.stringify({ amountMinor: -4210, notes: '', categoryId: null, date: '2025-01-31', status: 'open' }),
 };
 const goal: ConflictRow = { ...amount, tableName: 'goals', rowKey: '["c1/EUR"]', rowName: 'Goal of Food', rowDate: null, currentRow: JSON.stringify({ kind: 'monthly', amountMinor: 40_000, byMonth: null }) };
-const wording: Wording = { locale: 'en', categoryNames: new Map([['c1', 'Groceries']]), accountNames: new Map([['a1', 'Purse']]) };
+const wording: Wording = { currency: 'EUR', locale: 'en', categoryNames: new Map([['c1', 'Groceries']]), accountNames: new Map([['a1', 'Purse']]) };
 
 function only(rows: readonly ConflictRow[]): Conflict {
   const conflicts = conflictsOf(rows);
@@ -53,8 +53,8 @@ describe('conflicts', () => {
     ]);
     expect(lossWords(conflict)).toBe('Goal');
     expect([valueWords(conflict, 'lostValue', wording), valueWords(conflict, 'wonValue', wording)]).toEqual(['€300.00 by March 2027', '€400.00 each month']);
-    const rule = only([{ ...goal, tableName: 'rules', columnName: 'value', lostValue: 'shop', currentRow: JSON.stringify({ field: 'payee', test: 'contains', value: 'market' }) }]);
-    expect(valueWords(rule, 'lostValue', wording)).toBe('the payee contains “shop”');
+    const rule = only([{ ...goal, tableName: 'rules', columnName: 'value', lostValue: 'shop', currentRow: JSON.stringify({ field: 'payee', test: 'contains', value: 'market', moreConditions: '[{"field":"account","test":"is","value":"a1"}]', needs: 'any' }) }]);
+    expect(valueWords(rule, 'lostValue', wording)).toBe('the payee contains “shop” or the account is Purse');
     const schedule = only([{ ...goal, tableName: 'schedules', columnName: 'every', lostValue: 2, currentRow: JSON.stringify({ firstDate: '2025-02-01', every: 1, unit: 'month' }) }]);
     expect([lossWords(schedule), valueWords(schedule, 'lostValue', wording)]).toEqual(['When it comes', 'every 2 months from Feb 1, 2025 on']);
   });

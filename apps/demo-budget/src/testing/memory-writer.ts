@@ -1,9 +1,9 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import type { SqlParam, SqlStatement } from '@rockpool/client';
+import type { Client, SqlParam, SqlStatement } from '@rockpool/client';
 import { schema } from '../schema.ts';
 import type { Writer } from '../writer.ts';
 
-export interface MemoryWriter extends Writer {
+export interface MemoryWriter extends Writer, Pick<Client, 'stream'> {
   /** Every statement that was written with, in order. */
   readonly written: readonly string[];
   rows<Row>(sql: string, params?: readonly SqlParam[]): Row[];
@@ -45,6 +45,12 @@ export function memoryWriter(): MemoryWriter {
     query: async <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) => {
       const statement = statementOf(given, params);
       return await Promise.resolve(rows<Row>(statement.sql, statement.params));
+    },
+    // The client gives some thousand rows at a time; two show as well that nothing is lost between them.
+    stream: async function* <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): AsyncGenerator<Row[], void, void> {
+      const statement = statementOf(given, params);
+      const all = rows<Row>(statement.sql, statement.params);
+      for (let at = 0; at < all.length; at += 2) yield await Promise.resolve(all.slice(at, at + 2));
     },
     execute: async (given: SqlStatement | string, params?: readonly SqlParam[]) => await Promise.resolve(run(statementOf(given, params))),
     batch: async (statements) => {

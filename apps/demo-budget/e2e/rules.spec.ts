@@ -1,0 +1,83 @@
+import { expect, test } from './harness/test.ts';
+import { addAccount, openAccount } from './steps/accounts.ts';
+import { addEntry, ledgerRow, toast } from './steps/entries.ts';
+import { chooseFile, importPreviewed } from './steps/import.ts';
+import { goTo } from './steps/navigation.ts';
+
+test('a rule with several conditions shows what it matches, is given to what is there, and to what is imported and typed', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Savings', currency: 'EUR', kind: 'Savings' });
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await addEntry(page, { payee: 'MARKET 0815', amount: '12', date: '2025-01-02' });
+  await addEntry(page, { payee: 'MARKET 4711', amount: '250', date: '2025-01-03' });
+
+  await goTo(page, 'Payees');
+  await page.getByRole('button', { name: 'New rule' }).click();
+  const rule = page.getByRole('form', { name: 'New rule' });
+  await rule.getByLabel('How of condition 1').selectOption({ label: 'begins with' });
+  await rule.getByLabel('What of condition 1').fill('market');
+  const preview = rule.getByRole('region', { name: 'What it matches' });
+  await expect(preview).toContainText('It matches 2 entries');
+  await rule.getByRole('button', { name: 'Add a condition' }).click();
+  await rule.getByLabel('Field of condition 2').selectOption({ label: 'the amount' });
+  await rule.getByLabel('How of condition 2').selectOption({ label: 'is at most' });
+  await rule.getByLabel('What of condition 2').fill('100');
+  await rule.getByRole('button', { name: 'Add a condition' }).click();
+  await rule.getByLabel('Field of condition 3').selectOption({ label: 'the account' });
+  await rule.getByLabel('How of condition 3').selectOption({ label: 'is one of' });
+  await rule.getByLabel('What of condition 3').selectOption([{ label: 'Household' }]);
+  await expect(preview).toContainText('It matches 1 entry');
+  await expect(preview).toContainText('MARKET 0815');
+  await rule.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
+  await rule.getByLabel('And the payee becomes').fill('Market');
+  await rule.getByLabel('And the notes become').fill('by card');
+  await rule.getByLabel('Also give it to this entry').check();
+  await rule.getByRole('button', { name: 'Add rule' }).click();
+  const main = page.getByRole('main');
+  const sentence = 'If the payee begins with “market” and the amount is at most 100.00 and the account is one of Household, the category is Groceries and the payee becomes “Market” and the notes become “by card”.';
+  await expect(main).toContainText(sentence);
+
+  await openAccount(page, 'Household');
+  await expect(ledgerRow(page, 'Market')).toContainText('by card');
+  await expect(page.getByLabel('Category of Market', { exact: true })).toHaveValue('starter-groceries');
+  await expect(ledgerRow(page, 'MARKET 4711')).toBeVisible();
+  // One undo takes back both, the rule and what it was given to.
+  await page.keyboard.press('Control+z');
+  await expect(ledgerRow(page, 'MARKET 0815')).toBeVisible();
+  await toast(page).getByRole('button', { name: 'Redo' }).click();
+  await expect(ledgerRow(page, 'Market')).toContainText('by card');
+
+  // What a statement says, before it is imported and after.
+  await chooseFile(page, { name: 'bank.csv', contents: 'Date,Payee,Amount\n2025-02-01,MARKET 9999 BERLIN,-20.00\n2025-02-02,MARKET 9999 BERLIN,-200.00\n' });
+  const rows = page.getByRole('table', { name: 'Preview' }).getByRole('row');
+  await expect(rows.filter({ hasText: '-€20.00' })).toContainText('By your rules: Market · by card · Groceries');
+  await expect(rows.filter({ hasText: '-€200.00' })).not.toContainText('By your rules');
+});
+
+test('a rule is changed to hold where one of its conditions does', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await goTo(page, 'Payees');
+  await page.getByRole('button', { name: 'New rule' }).click();
+  const rule = page.getByRole('form', { name: 'New rule' });
+  await rule.getByLabel('How of condition 1').selectOption({ label: 'is one of' });
+  await rule.getByLabel('What of condition 1').fill('Baker\nMiller');
+  await rule.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
+  await rule.getByRole('button', { name: 'Add rule' }).click();
+  await page.getByRole('button', { name: /^Change the rule/ }).click();
+  const change = page.getByRole('form', { name: 'Change rule' });
+  await change.getByRole('button', { name: 'Add a condition' }).click();
+  await change.getByLabel('Field of condition 2').selectOption({ label: 'the notes' });
+  await change.getByLabel('What of condition 2').fill('bread');
+  await change.getByLabel('How many have to hold').selectOption({ label: 'one of these holds' });
+  await change.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('main')).toContainText('If the payee is one of “Baker”, “Miller” or the notes contain “bread”, the category is Groceries.');
+
+  await chooseFile(page, { name: 'bank.csv', contents: 'Date,Payee,Notes,Amount\n2025-02-01,Miller,,-20.00\n2025-02-02,Shop,a loaf of BREAD,-3.00\n2025-02-03,Shop,milk,-1.00\n' });
+  await importPreviewed(page, 3);
+  await openAccount(page, 'Household');
+  const category = (day: string): ReturnType<typeof page.getByRole> => page.getByRole('row').filter({ hasText: day }).getByRole('combobox');
+  await expect(category('1 Feb 2025')).toHaveValue('starter-groceries');
+  await expect(category('2 Feb 2025')).toHaveValue('starter-groceries');
+  await expect(category('3 Feb 2025')).toHaveValue('');
+});

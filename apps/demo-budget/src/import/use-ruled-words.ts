@@ -1,0 +1,22 @@
+import { useCallback, useMemo } from 'react';
+import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
+import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
+import { applyRules } from '../rules/apply.ts';
+import { readRules } from '../rules/rule.ts';
+import { useQuery } from '../shell/use-query.ts';
+import type { EntryDraft } from './rows/preview.ts';
+
+/** Says what the rules will make of a row that is imported into an account; nothing where they leave it as it is. */
+export function useRuledWords(accountId: string): (draft: EntryDraft) => string {
+  const { rows } = useQuery<RuleRow>(rulesInOrder);
+  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
+  const rules = useMemo(() => readRules(rows), [rows]);
+  return useCallback(
+    (draft) => {
+      const { payee, notes, categoryId } = applyRules(rules, { ...draft, accountId });
+      const category = categories.find(({ id }) => id === categoryId)?.name;
+      return [...(payee === draft.payee ? [] : [payee]), ...(notes === draft.notes ? [] : [notes]), ...(category === undefined ? [] : [category])].join(' · ');
+    },
+    [accountId, categories, rules],
+  );
+}

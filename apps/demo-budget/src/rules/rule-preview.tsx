@@ -1,0 +1,53 @@
+import { useClient } from '@rockpool/client/react';
+import { useEffect, useState, type ReactNode } from 'react';
+import { Amount } from '../shell/amount.tsx';
+import { useReport } from '../shell/failure.tsx';
+import { formatDay, locale } from '../shell/locale.ts';
+import { findMatches, type RuleMatches } from './matches.ts';
+import type { Rule } from './rule.ts';
+
+/** While somebody types, not at every letter. */
+const pauseMs = 200;
+
+/** What a rule matches, as long as it says something. Undefined while that is not known yet. */
+export function useMatches(rule: Pick<Rule, 'needs' | 'conditions'> | null): RuleMatches | undefined {
+  const client = useClient();
+  const report = useReport();
+  const asked = rule === null ? null : JSON.stringify(rule);
+  const [found, setFound] = useState<{ readonly asked: string; readonly matches: RuleMatches } | null>(null);
+  useEffect(() => {
+    if (asked === null) return undefined;
+    let isWanted = true;
+    const timer = setTimeout(() => {
+      findMatches(client, JSON.parse(asked) as Rule, () => isWanted).then((matches) => {
+        if (isWanted && matches !== undefined) setFound({ asked, matches });
+      }, report);
+    }, pauseMs);
+    return () => {
+      isWanted = false;
+      clearTimeout(timer);
+    };
+  }, [asked, client, report]);
+  return found?.asked === asked ? found?.matches : undefined;
+}
+
+/** How many of the entries that are there a rule matches, and the newest of them. */
+export function RulePreview({ matches }: { readonly matches: RuleMatches }): ReactNode {
+  const count = matches.ids.length;
+  return (
+    <section className="rule-preview" aria-label="What it matches">
+      <p role="status">{count === 0 ? 'It matches none of the entries that are there.' : `It matches ${count === 1 ? '1 entry that is' : `${count.toLocaleString(locale)} entries that are`} there${count > matches.newest.length ? ', such as' : ''}:`}</p>
+      <ul>
+        {matches.newest.map((entry) => (
+          <li key={entry.id}>
+            <span className="hint">{formatDay(entry.date)}</span>
+            <span className="rule-preview-payee">
+              {entry.payee === '' ? 'No payee' : entry.payee} {entry.notes !== '' && <span className="hint">{entry.notes}</span>}
+            </span>
+            <Amount minor={entry.amountMinor} currency={entry.currency} signed />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

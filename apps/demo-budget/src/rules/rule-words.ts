@@ -1,0 +1,43 @@
+import { decimalMarkOf, minorToDecimalText } from '../money/format.ts';
+import type { RuleField, RuleTest } from '../schema.ts';
+import { locale } from '../shell/locale.ts';
+import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
+
+/** What rules refer to, by name. */
+export interface RuleNames {
+  readonly category: (categoryId: string) => string;
+  readonly account: (accountId: string) => string;
+  /** In which amounts are shown. */
+  readonly currency: string;
+}
+
+export const fieldWords: Readonly<Record<RuleField, string>> = { payee: 'the payee', notes: 'the notes', amount: 'the amount', account: 'the account' };
+
+const testWordsOfOne: Readonly<Record<RuleTest, string>> = { contains: 'contains', is: 'is', starts: 'begins with', 'one-of': 'is one of', 'at-least': 'is at least', 'at-most': 'is at most' };
+const testWordsOfSeveral: Readonly<Record<RuleTest, string>> = { contains: 'contain', is: 'are', starts: 'begin with', 'one-of': 'are one of', 'at-least': 'are at least', 'at-most': 'are at most' };
+
+/** `contains`, as it is said of a field: the notes contain. */
+export function testWord(field: RuleField, test: RuleTest): string {
+  return (field === 'notes' ? testWordsOfSeveral : testWordsOfOne)[test];
+}
+
+/** `If the payee contains “market” and the amount is at least 10.00, the category is Groceries.` */
+export function ruleSentence(rule: Rule, names: RuleNames): string {
+  const outcomes = [
+    ...(rule.categoryId === null ? [] : [`the category is ${names.category(rule.categoryId)}`]),
+    ...(rule.payee === null ? [] : [`the payee becomes “${rule.payee}”`]),
+    ...(rule.notes === null ? [] : [`the notes become “${rule.notes}”`]),
+  ];
+  return `If ${conditionsSentence(rule, names)}, ${outcomes.join(' and ')}.`;
+}
+
+/** `the payee contains “market” and the amount is at least 10.00` */
+export function conditionsSentence({ needs, conditions }: Pick<Rule, 'needs' | 'conditions'>, names: Pick<RuleNames, 'account' | 'currency'>): string {
+  return conditions.map((condition) => `${fieldWords[condition.field]} ${testWord(condition.field, condition.test)} ${valueWords(condition, names)}`).join(needs === 'all' ? ' and ' : ' or ');
+}
+
+function valueWords({ field, test, value }: RuleCondition, { account, currency }: Pick<RuleNames, 'account' | 'currency'>): string {
+  if (field === 'amount') return minorToDecimalText(Number(value), currency).replace('.', decimalMarkOf(locale) === 'comma' ? ',' : '.');
+  const choices = test === 'one-of' ? choicesOf(value) : [value];
+  return choices.map((choice) => (field === 'account' ? account(choice) : `“${choice}”`)).join(', ');
+}

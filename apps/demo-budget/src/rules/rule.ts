@@ -1,0 +1,61 @@
+import type { RuleRow } from '../queries/rules.ts';
+import type { RuleField, RuleNeeds, RuleTest } from '../schema.ts';
+
+/** One thing that has to hold, or may. */
+export interface RuleCondition {
+  readonly field: RuleField;
+  readonly test: RuleTest;
+  /** A text, an amount in minor units without a sign, or an account's id; for `one-of` one in each line. */
+  readonly value: string;
+}
+
+/** If these conditions hold, an entry is given this; null leaves it as it is. */
+export interface Rule {
+  readonly needs: RuleNeeds;
+  /** Not empty. */
+  readonly conditions: readonly RuleCondition[];
+  readonly categoryId: string | null;
+  readonly payee: string | null;
+  readonly notes: string | null;
+}
+
+/** The tests that a field can be put to. */
+export const testsOf: Readonly<Record<RuleField, readonly RuleTest[]>> = {
+  payee: ['contains', 'is', 'starts', 'one-of'],
+  notes: ['contains', 'is', 'starts', 'one-of'],
+  amount: ['is', 'at-least', 'at-most'],
+  account: ['is', 'one-of'],
+};
+
+/** A stored rule. Undefined where a newer version of the app has written what this one does not know: a rule that is half understood would match too much. */
+export function readRule({ field, test, value, moreConditions, needs, categoryId, payee, notes }: RuleRow): Rule | undefined {
+  const more = parsed(moreConditions);
+  const conditions: unknown[] = [{ field, test, value }, ...(Array.isArray(more) ? more : [undefined])];
+  if (!conditions.every(isCondition) || (needs !== 'all' && needs !== 'any')) return undefined;
+  return { needs, conditions, categoryId, payee, notes };
+}
+
+/** The rules that can be applied, in their order. */
+export function readRules(rows: readonly RuleRow[]): Rule[] {
+  return rows.map(readRule).filter((rule) => rule !== undefined);
+}
+
+/** The lines of a `one-of`. */
+export function choicesOf(value: string): string[] {
+  return value.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+}
+
+function isCondition(given: unknown): given is RuleCondition {
+  if (typeof given !== 'object' || given === null) return false;
+  const { field, test, value } = given as Partial<Record<keyof RuleCondition, unknown>>;
+  if (typeof field !== 'string' || !Object.hasOwn(testsOf, field) || typeof value !== 'string') return false;
+  return testsOf[field as RuleField].some((known) => known === test);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
