@@ -3,7 +3,7 @@ import { createRoot } from 'react-dom/client';
 import { deviceName } from './budget/device.ts';
 import { rememberNothing, withDeviceItems } from './budget/device-items.ts';
 import { currentBudget, type KnownBudget } from './budget/known-budgets.ts';
-import { openBudget } from './budget/open-budget.ts';
+import { openBudget, type Arrival } from './budget/open-budget.ts';
 import { beginRole } from './budget/role.ts';
 import { keepAppFiles } from './offline/app-update.ts';
 import { JoinView } from './share/join-view.tsx';
@@ -50,7 +50,7 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
     root.render(<JoinView code={code} onJoined={onJoined} />);
     return;
   }
-  root.render(<Opening />);
+  root.render(<Opening arrival={null} />);
   if (keepNothing) rememberNothing();
   chosen ??= await withDeviceItems((items) => ({ budget: currentBudget(location.hash, items), device: deviceName(items) }));
   const { budget, device } = chosen;
@@ -61,7 +61,8 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
     if (!location.hash.includes(budget.databaseId)) location.reload();
   });
   const signedBy = budget.membership?.principal ?? device;
-  const client = await openBudget(budget, signedBy, keepNothing ? 'memory' : 'durable');
+  const onArrival = (arrival: Arrival): void => root.render(<Opening arrival={arrival} />);
+  const client = await openBudget({ budget, device: signedBy, persistence: keepNothing ? 'memory' : 'durable', onArrival });
   // For the curious: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
   Object.assign(globalThis, { rockpool: client });
   if (import.meta.env.PROD) keepAppFiles().catch(reportError);

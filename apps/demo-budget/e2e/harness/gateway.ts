@@ -16,6 +16,11 @@ export interface Gateway {
   restore(): void;
   /** The page and its files still load, but the socket of sync does not open, until `restore`. */
   refuseSync(): void;
+  /**
+   * The server seems to take everything and answers nothing, until `restore`: what the browser sends is lost on its way. `after-greeting` lets the first message of
+   * each connection through, so that the server greets.
+   */
+  loseWhatIsSent(from: 'beginning' | 'after-greeting'): void;
   /** Calls once, as soon as that many more bytes of sync have gone from the browser to the server; what comes after them stays here. */
   afterSyncBytesUp(byteCount: number, strike: () => void): void;
   /** Sends the browser a whole WebSocket message that the server never sent. Only while the server is silent, or it would land inside one of its frames. */
@@ -33,6 +38,7 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
   const sockets = new Set<Socket>();
   const syncSockets = new Set<Duplex>();
   let network: 'whole' | 'without-sync' | 'cut' = 'whole';
+  let losing: 'nothing' | 'beginning' | 'after-greeting' = 'nothing';
   let watch: { remaining: number; readonly strike: () => void } | undefined;
 
   const passUp = (chunk: Buffer, serverSide: Socket): void => {
@@ -44,6 +50,19 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     const { strike } = watch;
     watch = undefined;
     strike();
+  };
+
+  /** Gives what of the next bytes of one connection reaches the server. */
+  const openLoss = (): ((chunk: Buffer) => Buffer) => {
+    let greetingLeft: number | null = null;
+    return (chunk) => {
+      if (losing === 'nothing') greetingLeft = 0;
+      if (losing !== 'after-greeting') return losing === 'nothing' ? chunk : Buffer.alloc(0);
+      greetingLeft ??= maskedFrameBytes(chunk);
+      const passed = chunk.subarray(0, greetingLeft);
+      greetingLeft -= passed.length;
+      return passed;
+    };
   };
 
   const server: Server = createServer((incoming, answer) => forward(incoming, answer, serverPort, scriptPrefix));
@@ -65,7 +84,8 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     });
     serverSide.write(requestHead(incoming));
     serverSide.write(head);
-    browserSide.on('data', (chunk: Buffer) => passUp(chunk, serverSide));
+    const lose = openLoss();
+    browserSide.on('data', (chunk: Buffer) => passUp(lose(chunk), serverSide));
     serverSide.pipe(browserSide);
   });
   server.listen(0, '127.0.0.1');
@@ -80,6 +100,13 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     },
     restore() {
       network = 'whole';
+      if (losing === 'nothing') return;
+      losing = 'nothing';
+      // The server has not heard the half of what was said on these.
+      for (const socket of syncSockets) socket.destroy();
+    },
+    loseWhatIsSent(from) {
+      losing = from;
     },
     refuseSync() {
       network = 'without-sync';
@@ -124,4 +151,11 @@ function requestHead({ method, url, rawHeaders }: IncomingMessage): string {
   const lines = [`${method} ${url} HTTP/1.1`];
   for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
   return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/** How long the WebSocket frame is that a browser's bytes begin with, with its head and its mask. */
+function maskedFrameBytes(chunk: Buffer): number {
+  const length = (chunk[1] ?? 0) & 0x7f;
+  if (length < 126) return 6 + length;
+  return length === 126 ? 8 + chunk.readUInt16BE(2) : 14 + Number(chunk.readBigUInt64BE(2));
 }

@@ -7,8 +7,22 @@ import type { KnownBudget } from './known-budgets.ts';
 import { learnRole } from './role.ts';
 import { fetchToken } from './token.ts';
 
-/** Opens the budget's database in this browser, and syncs it with the server that the page came from. In `memory` it is gone with the tab. */
-export async function openBudget(budget: KnownBudget, device: string, persistence: 'durable' | 'memory'): Promise<Client> {
+/** How much of a budget that is not on this device yet has come from the server. */
+export interface Arrival {
+  readonly receivedBytes: number;
+  readonly totalBytes: number;
+}
+
+export interface OpenBudgetOptions {
+  readonly budget: KnownBudget;
+  readonly device: string;
+  /** In `memory` it is gone with the tab. */
+  readonly persistence: 'durable' | 'memory';
+  readonly onArrival: (arrival: Arrival) => void;
+}
+
+/** Opens the budget's database in this browser, and syncs it with the server that the page came from. */
+export async function openBudget({ budget, device, persistence, onArrival }: OpenBudgetOptions): Promise<Client> {
   const client = await createClient({
     name: `budget-${budget.databaseId}`,
     schema,
@@ -17,6 +31,8 @@ export async function openBudget(budget: KnownBudget, device: string, persistenc
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/sync`,
       databaseId: budget.databaseId,
       token: async () => fetchToken(budget, device, await withDeviceItems(personName), learnRole),
+      // Of a budget that was made here the server has nothing to begin with.
+      ...(budget.madeHere ? {} : { firstSync: { onProgress: onArrival } }),
     },
   });
   if (budget.madeHere) await addStarterCategoriesOnce(client);

@@ -1,9 +1,25 @@
 import { RockpoolError } from '@rockpool/client';
 import type { ReactNode } from 'react';
+import type { Arrival } from '../budget/open-budget.ts';
 import { errorSentence } from './error-sentence.ts';
+import { megabytes } from './megabytes.ts';
 
-/** While the budget is being opened. That takes no time worth showing, so the words come only after a second (see layout.css). */
-export function Opening(): ReactNode {
+/**
+ * While the budget is being opened. That takes no time worth showing, so the words come only after a second (see layout.css), except where a budget comes to
+ * this device for the first time. `arrival`: null while nothing has come.
+ */
+export function Opening({ arrival }: { readonly arrival: Arrival | null }): ReactNode {
+  if (arrival !== null) {
+    const { receivedBytes, totalBytes } = arrival;
+    return (
+      <main className="unopened">
+        <label className="progress">
+          The budget comes to this device, {megabytes(receivedBytes)} of {megabytes(totalBytes)}
+          <progress value={receivedBytes} max={totalBytes} />
+        </label>
+      </main>
+    );
+  }
   return (
     <main className="unopened slow">
       <p role="status">The budget is being opened. It waits where another window of this page holds it.</p>

@@ -29,7 +29,7 @@ export function statusWords(status: SyncStatus): StatusWords {
     case 'connecting':
       return {
         label: pendingCount === 0 ? 'Connecting' : `Connecting · ${pendingCount} to send`,
-        detail: 'A connection to the server is being made.',
+        detail: `${reason === null ? '' : `${offlineSentence(reason)} `}A connection to the server is being made.`,
         tone: 'working',
       };
     case 'pushing':
@@ -66,9 +66,24 @@ function blockedSentence(reason: ErrorData | null): string {
 }
 
 function offlineSentence(reason: ErrorData | null): string {
-  if (reason === null || reason.code === 'network-unreachable') return 'The server cannot be reached.';
+  if (reason === null || reason.code === 'network-unreachable') return unreachableSentence(reason?.fields['stage']);
   if (reason.code === 'database-unavailable') return 'The server does not know this budget yet: it will, once the device that made it has been online.';
   return reason.message;
+}
+
+/** `stage`: what had not come when the patience ended. */
+function unreachableSentence(stage: unknown): string {
+  switch (stage) {
+    case 'greeting':
+      return 'The server takes the connection and does not answer.';
+    case 'silence':
+      return 'The server has stopped answering.';
+    case 'outcome':
+    case 'delivery':
+      return `${stuckWhat[stage]}.`;
+    default:
+      return 'The server cannot be reached.';
+  }
 }
 
 const stuckWhat: Readonly<Record<StuckStage['stage'], string>> = {

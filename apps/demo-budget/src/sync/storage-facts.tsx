@@ -1,5 +1,6 @@
 import type { Persistence } from '@rockpool/client';
 import { useEffect, useState, type ReactNode } from 'react';
+import { megabytes } from '../shell/megabytes.ts';
 
 interface Storage {
   /** The browser has promised not to clear it by itself. */
@@ -40,10 +41,4 @@ export function StorageFacts({ persistence }: { readonly persistence: Persistenc
       </dd>
     </div>
   );
-}
-
-function megabytes(bytes: number): string {
-  const mb = bytes / 1_048_576;
-  if (mb >= 1_024) return `${(mb / 1_024).toFixed(1)} GB`;
-  return mb < 10 ? `${mb.toFixed(1)} MB` : `${Math.round(mb)} MB`;
 }

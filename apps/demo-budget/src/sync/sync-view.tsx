@@ -17,7 +17,7 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
   return (
     <>
       <h1>Sync and storage</h1>
-      <section className={`card sync-state tone-${words.tone}`}>
+      <section className={`card sync-state tone-${words.tone}`} aria-label="State">
         <h2>{words.label}</h2>
         <p>{words.detail}</p>
         {status.stuck !== null && <p>{stuckSentence(status.stuck)}</p>}

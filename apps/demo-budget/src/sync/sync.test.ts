@@ -17,6 +17,14 @@ describe('the words for sync', () => {
     expect(statusWords({ ...status, state: 'offline' }).detail).toContain('cannot be reached');
   });
 
+  it('say of a server that does not answer that it does not, also while the next connection is made', () => {
+    const unanswered = (stage: string): SyncStatus['reason'] => ({ code: 'network-unreachable', fields: { stage }, recovery: 'retry', message: '' });
+    expect(statusWords({ ...status, state: 'offline', reason: unanswered('greeting') }).detail).toContain('takes the connection and does not answer. Everything works');
+    expect(statusWords({ ...status, state: 'connecting', reason: unanswered('outcome') }).detail).toBe('The server does not say what became of your changes. A connection to the server is being made.');
+    expect(statusWords({ ...status, state: 'connecting', reason: unanswered('socket') }).detail).toContain('cannot be reached');
+    expect(statusWords({ ...status, state: 'connecting' }).detail).toBe('A connection to the server is being made.');
+  });
+
   it('give the reason where sync is blocked', () => {
     const reason = { code: 'schema-mismatch', fields: {}, recovery: 'upgrade', message: 'Client and server have different schemas.' } as const;
     expect(statusWords({ ...status, state: 'blocked', reason })).toMatchObject({ tone: 'attention', detail: expect.stringContaining('Reload the page') as string });
