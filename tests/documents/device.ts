@@ -107,7 +107,7 @@ export class Device {
     const position = sync.position();
     await server.join(
       subscriber,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position, reload: false },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position, reload: false, snapshot: 'refused' },
       { canWrite: true, view: null, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
     );
     this.takeAll(inbox);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { decodeSchema, encodeSchema, RockpoolError } from '../../packages/shared/src/index.ts';
 import { memoryMedium, openStorage, type Medium } from '../../packages/vfs-opfs/src/index.ts';
 import { firstSync, type FirstSyncOptions } from '../../packages/client/src/worker/first-sync/first-sync.ts';
-import type { FirstSyncProgress } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
+import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { testRuntime } from '../../packages/client/src/worker/testing/test-database.ts';
 import { insert, remove, update } from '../../packages/sync-server/src/testing/changeset.ts';
@@ -79,7 +79,7 @@ describe('a first sync', () => {
   it('puts the server’s state in place as a file, which then is at the snapshot’s place in the log', async () => {
     await fillServer();
     const medium = memoryMedium();
-    const progress: FirstSyncProgress[] = [];
+    const progress: SnapshotProgress[] = [];
     expect(await firstSync(options(medium, { onProgress: (now) => progress.push(now) }))).toBe(true);
     expect(progress.at(-1)).toEqual({ receivedBytes: progress.at(-1)?.totalBytes, totalBytes: progress.at(-1)?.totalBytes });
     const site = new TestSite();

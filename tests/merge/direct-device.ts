@@ -45,7 +45,7 @@ export class DirectDevice implements Subscriber {
 
   connect(live: LiveDatabase): void {
     this.live = live;
-    const hello = { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', siteId: this.sync.siteId, schemaHash: this.sync.schemaHash, ...this.sync.position(), reload: false } as const;
+    const hello = { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', siteId: this.sync.siteId, schemaHash: this.sync.schemaHash, ...this.sync.position(), reload: false, snapshot: 'refused' } as const;
     void live.join(this, hello, { principal: { id: 'ann' }, canWrite: true, view: null, nowMs: this.nowMs() });
   }
 

@@ -1,9 +1,10 @@
-import type { ErrorCode, ErrorData, RockpoolError } from '../../packages/shared/src/index.ts';
+import { RockpoolError, type ErrorCode, type ErrorData } from '../../packages/shared/src/index.ts';
 import type { Storage } from '../../packages/vfs-opfs/src/index.ts';
 import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
 import { SimulatedDisk } from '../../packages/vfs-opfs/src/testing/index.ts';
 import { TELL_AGAIN_MS } from '../../packages/client/src/leader/leadership.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import type { SnapshotContent } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { Browser } from './browser.ts';
 import { firstOpening, lostWrites, shownBy, viewFault } from './checks.ts';
 import { DeviceClock } from './device-clock.ts';
@@ -15,6 +16,9 @@ import { Tab, type Runtimes } from './tab.ts';
 import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 const SECTOR_BYTES = 512;
+
+/** As a file comes from the network. */
+const CHUNK_BYTES = 64 * 1024;
 
 /** A commit is told, told again, and on its way to the other tabs. */
 const VISIBLE_AFTER_MS = TELL_AGAIN_MS + 500;
@@ -35,6 +39,8 @@ export interface DeviceOptions {
   readonly runtimes: Runtimes;
   readonly offsetMs: number;
   readonly onFault: (fault: string) => void;
+  /** What the server's HTTP would answer. */
+  readonly snapshot: () => Uint8Array<ArrayBuffer> | null;
   readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -122,6 +128,22 @@ export class Device implements Place {
   /** The tab dies in the middle of its writing, after so many more changes of the storage. */
   doom(tab: Tab, left: number): void {
     this.doomed = { tab, left };
+  }
+
+  /** Downloads a file with everything, in a place where HTTP sometimes does not work. */
+  async download(): Promise<SnapshotContent | null> {
+    const { random } = this;
+    if (random.chance(0.3)) return null;
+    await new Promise((resolve) => void setTimeout(resolve, random.below(this.isSlow ? 4_000 : 100)));
+    const bytes = this.isPartitioned ? null : this.options.snapshot();
+    if (bytes === null) throw new RockpoolError('network-unreachable', { stage: 'snapshot' });
+    const source = new ReadableStream<Uint8Array>({
+      start(controller): void {
+        for (let at = 0; at < bytes.length; at += CHUNK_BYTES) controller.enqueue(bytes.subarray(at, at + CHUNK_BYTES));
+        controller.close();
+      },
+    });
+    return { source, sizeBytes: bytes.length };
   }
 
   doomAtSend(tab: Tab, left: number): void {

@@ -1,4 +1,4 @@
-import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, type Hello, type Push, type Schema } from '../../packages/shared/src/index.ts';
@@ -11,6 +11,7 @@ import { Session, type SessionContext } from '../../packages/sync-server/src/ses
 import { SESSION_LIMITS } from '../../packages/sync-server/src/session/limits.ts';
 import { Places } from '../../packages/sync-server/src/session/places.ts';
 import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
+import { writePlainSnapshot } from '../../packages/sync-server/src/snapshot/write-snapshot.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import type { ServerEnd } from './network.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
@@ -28,6 +29,8 @@ export interface ServerHostOptions {
   readonly time: VirtualTime;
   readonly schema: Schema;
   readonly onPush: (site: string, push: Push) => void;
+  /** Somebody came with a file of the whole state. */
+  readonly onFile: () => void;
   /** Somebody came whose cursor is below what deletes are kept for. */
   readonly onReload: () => void;
   /** The process of the server has ended: every connection with it. */
@@ -80,7 +83,7 @@ export class ServerHost {
     this.owner = { name: 'server', isAlive: true, wallMs: () => time.nowMs };
     const { owner } = this;
     time.as(owner, () => {
-      const live = new LiveDatabase(openDatabaseFile(this.path, schema), { onFailure: (error) => owner.isAlive && onError(error), retention: SIMULATED_RETENTION });
+      const live = new LiveDatabase(openDatabaseFile(this.path, schema), { onFailure: (error) => owner.isAlive && onError(error), retention: SIMULATED_RETENTION, offersSnapshot: () => true });
       this.setTraps(live, owner);
       this.running = live;
       setInterval(() => {
@@ -126,6 +129,15 @@ export class ServerHost {
     return true;
   }
 
+  /** The file that somebody who needs everything gets now; null while the server is down. */
+  snapshot(): Uint8Array<ArrayBuffer> | null {
+    if (this.running === null) return null;
+    const to = join(this.folder, 'snapshot.sqlite');
+    rmSync(to, { force: true });
+    writePlainSnapshot(this.path, to);
+    return new Uint8Array(readFileSync(to));
+  }
+
   /** Frees what dead processes had open. Not while any of their code is on the stack. */
   bury(): void {
     for (const live of this.dead.splice(0)) live.file.sql.close();
@@ -165,6 +177,7 @@ export class ServerHost {
         const bytes = assembler.add(frame);
         const message = bytes === null ? null : decodeClientMessage(bytes);
         if (message?.type === 'hello' && isBelowFloor(message, live)) this.options.onReload();
+        if (message?.type === 'hello' && typeof message.snapshot === 'object') this.options.onFile();
         this.dying(() => session.receive(frame));
         if (message?.type === 'push') this.options.onPush(session.site, message);
       },

@@ -37,6 +37,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'slow path',
   'suspended tab',
   'swapped frames',
+  'whole state as a file',
 ];
 
 export interface SimulationRun {

@@ -8,6 +8,7 @@ import type { OpenedDatabase } from '../../packages/client/src/leader/opened-dat
 import { INITIAL_STATUS, type TabRole } from '../../packages/client/src/rpc/sync-status.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import { localReads } from '../../packages/client/src/worker/database/local-reads.ts';
+import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../../packages/client/src/worker/storage/storage-failure.ts';
@@ -66,7 +67,13 @@ export class Tab {
       sharesFiles: true,
       openDatabase: (role) => this.open(role),
       startWork: (tools) =>
-        startSync({ target: { url: 'ws://server', databaseId: DATABASE_ID }, token: () => Promise.resolve(device.name), tools, persistence: 'opfs' }),
+        startSync({
+          target: { url: 'ws://server', databaseId: DATABASE_ID },
+          token: () => Promise.resolve(device.name),
+          tools,
+          persistence: 'opfs',
+          snapshots: snapshotSource({ name: 'household', medium: this.medium, schema: householdSchema, runtime: runtimes.writers, download: () => device.download() }),
+        }),
       onTouched: () => {
         this.isDirty = true;
       },

@@ -61,6 +61,7 @@ export class World {
       time,
       schema: householdSchema,
       onPush: (site, push) => this.onPush(site, push),
+      onFile: () => tally.add('whole state as a file'),
       onReload: () => tally.add('reload below the floor'),
       onKilled: () => {
         tally.add('crash of server');
@@ -89,7 +90,7 @@ export class World {
     const { time, random, network, model, tally, runtimes: loaded } = this;
     const offsetMs = random.pick([0, 0, 0, YEAR_MS, -YEAR_MS, 1234, -90_000]);
     const name = `d${this.devices.length + 1}`;
-    const device = new Device({ name, time, random, network, model, tally, runtimes: loaded, offsetMs, onFault: (fault) => this.fault(fault), ...(files === undefined ? {} : { files }) });
+    const device = new Device({ name, time, random, network, model, tally, runtimes: loaded, offsetMs, onFault: (fault) => this.fault(fault), snapshot: () => this.server.snapshot(), ...(files === undefined ? {} : { files }) });
     this.devices.push(device);
     return device;
   }

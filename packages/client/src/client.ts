@@ -58,11 +58,11 @@ export interface SyncOptions {
   /**
    * For a device that has nothing yet: opening fetches the server's state as one file and puts it in place, many times faster than row by row. Opening then
    * waits for the network, once in the life of a database: `answerWithinMs` (default 3000) for the answer to begin, and as long as bytes come. Without an answer,
-   * or where the server's database is small, it opens empty and fills as it syncs. Default: opening never waits.
+   * or where the server's database is small, it opens empty and fills as it syncs. Default: opening never waits, and the file is fetched beside the work.
    */
   readonly firstSync?: {
     readonly answerWithinMs?: number;
-    /** Bytes as they travel. */
+    /** Bytes as they travel; also later, when a device that was away for too long takes the server's state anew. */
     readonly onProgress?: (progress: { readonly receivedBytes: number; readonly totalBytes: number }) => void;
   };
 }

@@ -38,7 +38,7 @@ export { FIRST_LOG_LINK, LOG_LINK_BYTES, type Delivery, type DeliveryHead } from
 export type { DeliveryPart } from './protocol/delivery-part.ts';
 export type { Failure } from './protocol/failure.ts';
 export { FrameAssembler, messageToFrames } from './protocol/frame-codec.ts';
-export { ID_BYTES, type Hello } from './protocol/hello.ts';
+export { ID_BYTES, type Hello, type SnapshotPosition } from './protocol/hello.ts';
 export {
   DELIVERY_PART_BYTES,
   HELLO_DEADLINE_MS,

@@ -108,7 +108,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     log,
   });
   const documentPool = new DocumentPool();
-  const databases = new DatabaseCache({ store, documentPool, bus: options.postgres === undefined ? null : bus, retention: { ...RETENTION, ...retention }, deliveryPartBytes, validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
+  const databases = new DatabaseCache({ store, documentPool, bus: options.postgres === undefined ? null : bus, retention: { ...RETENTION, ...retention }, deliveryPartBytes, offersSnapshot: (databaseId) => snapshots.isOffered(databaseId), validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
   const sessionLimits = { ...SESSION_LIMITS, ...limits };
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets = new Sockets({

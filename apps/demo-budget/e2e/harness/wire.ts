@@ -80,6 +80,7 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
         decidedHash: FIRST_PREVIOUS_HASH,
         lastSequence: 0,
         reload: false,
+        snapshot: 'refused',
       });
     },
     push(group) {

@@ -6,14 +6,16 @@ import type { LeaderWork } from '../leader/leadership.ts';
 import { Membership } from '../leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
 import type { StatementOutcome } from '../rpc/sql-statement.ts';
+import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import { INITIAL_STATUS, type StatusNews, type SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
 import { reportUncaught } from '../report-uncaught.ts';
 import type { BroadcastPort } from '../leader/tab-channel.ts';
 import type { OpenDatabase } from './database/open-database.ts';
-import type { FirstSyncProgress } from './first-sync/download-snapshot.ts';
+import { downloadContent } from './first-sync/download-content.ts';
 import { firstSync } from './first-sync/first-sync.ts';
+import { snapshotSource } from './first-sync/snapshot-source.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { createTabPresence, type TabPresence } from './presence/tab-presence.ts';
 import { databasesIn } from './storage/databases.ts';
@@ -78,6 +80,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       };
 
       const { sync, name } = options;
+      const onSnapshotProgress = (progress: SnapshotProgress): void => send({ kind: 'first-sync', ...progress });
       const openLocal = createLocalOpener({
         ...options,
         principal: sync?.principal ?? null,
@@ -88,8 +91,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         beforeWriter: async () => {
           if (sync === null || sync.firstSyncWithinMs === null || isOpen) return;
           const { url, databaseId, firstSyncWithinMs } = sync;
-          const onProgress = (progress: FirstSyncProgress): void => send({ kind: 'first-sync', ...progress });
-          await firstSync({ name, medium, schema, runtime, url, databaseId, token: async () => tab.token(), onProgress, answerWithinMs: firstSyncWithinMs, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) }).catch((thrown: unknown) => {
+          await firstSync({ name, medium, schema, runtime, url, databaseId, token: async () => tab.token(), onProgress: onSnapshotProgress, answerWithinMs: firstSyncWithinMs, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) }).catch((thrown: unknown) => {
             // Rows then come by the stream. What stands in the way of opening, opening tells.
             problem(toRockpoolError(thrown));
           });
@@ -111,8 +113,12 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         sharesFiles: medium.allowsReaders,
         openDatabase: openLocal,
         // Sync starts here and lives as long as this tab leads.
-        startWork: (tools) =>
-          options.sync === null ? NO_WORK : startSync({ target: options.sync, token: async () => tab.token(), tools, persistence, presence: shown }),
+        startWork: (tools) => {
+          if (sync === null) return NO_WORK;
+          const token = async (): Promise<string> => tab.token();
+          const snapshots = snapshotSource({ name, medium, schema, runtime: tools.database.connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: schema.hash, token }) });
+          return startSync({ target: sync, token, tools, persistence, presence: shown, snapshots, onSnapshotProgress });
+        },
         onTouched: (touched) => live?.touch(touched),
         onStatus: (leaderStatus, role) => setStatus({ ...leaderStatus, role }),
         onProblem: problem,

@@ -20,7 +20,10 @@ export const FIRST_LOG_LINK: Uint8Array = new Uint8Array(LOG_LINK_BYTES);
  */
 export interface Delivery {
   readonly type: 'delivery';
-  /** The groups are everything there is at `to`: a row that is not among them is gone. Then `from` is 0. See Welcome.reload. */
+  /**
+   * It takes the place of all that is here. From 0 the groups are everything there is at `to`: a row that is not among them is gone. From another watermark
+   * they are what came after the snapshot that the hello named. See Welcome.reload.
+   */
   readonly whole: boolean;
   readonly from: number;
   readonly to: number;
@@ -55,7 +58,7 @@ export function readDelivery(reader: ByteReader): Delivery {
   const to = reader.varint();
   const link = reader.bytes(LOG_LINK_BYTES).slice();
   const decidedUpTo = reader.varint();
-  if (to < from || (whole && from !== 0)) reader.fail('delivery goes backwards');
+  if (to < from) reader.fail('delivery goes backwards');
   const outcomes: Outcome[] = [];
   const outcomeCount = reader.count(4);
   for (let i = 0; i < outcomeCount; i++) outcomes.push(readOutcome(reader));

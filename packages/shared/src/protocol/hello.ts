@@ -1,9 +1,17 @@
+import { RockpoolError } from '../errors/rockpool-error.ts';
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 import { LOG_LINK_BYTES } from './delivery.ts';
 
 export const ID_BYTES = 16;
+
+/** Where in a log a snapshot's file was made. */
+export interface SnapshotPosition {
+  readonly epoch: Uint8Array;
+  readonly watermark: number;
+  readonly link: Uint8Array;
+}
 
 /** First message of a session, client to server: who I am, which database, and how far I am. */
 export interface Hello {
@@ -32,6 +40,8 @@ export interface Hello {
   readonly lastSequence: number;
   /** What is here cannot be mended by news: the whole state is asked for. */
   readonly reload: boolean;
+  /** In which form I take a whole state: as deliveries alone, or as a file too; or the file that I hold, so that only what came after it is missing. */
+  readonly snapshot: 'refused' | 'accepted' | SnapshotPosition;
 }
 
 export function writeHello(writer: ByteWriter, hello: Hello): void {
@@ -48,6 +58,15 @@ export function writeHello(writer: ByteWriter, hello: Hello): void {
   writer.bytes(hello.decidedHash);
   writer.varint(hello.lastSequence);
   writer.u8(hello.reload ? 1 : 0);
+  writeSnapshot(writer, hello.snapshot);
+}
+
+function writeSnapshot(writer: ByteWriter, snapshot: Hello['snapshot']): void {
+  if (typeof snapshot === 'string') return writer.u8(snapshot === 'refused' ? 0 : 1);
+  writer.u8(2);
+  writer.bytes(snapshot.epoch);
+  writer.varint(snapshot.watermark);
+  writer.bytes(snapshot.link);
 }
 
 export function readHello(reader: ByteReader): Hello {
@@ -65,5 +84,14 @@ export function readHello(reader: ByteReader): Hello {
     decidedHash: reader.bytes(CHANGESET_HASH_BYTES).slice(),
     lastSequence: reader.varint(),
     reload: reader.flag(),
+    snapshot: readSnapshot(reader),
   };
+}
+
+function readSnapshot(reader: ByteReader): Hello['snapshot'] {
+  const kind = reader.u8();
+  if (kind === 0) return 'refused';
+  if (kind === 1) return 'accepted';
+  if (kind !== 2) throw new RockpoolError('frame-invalid', { problem: 'snapshot', kind });
+  return { epoch: reader.bytes(ID_BYTES).slice(), watermark: reader.varint(), link: reader.bytes(LOG_LINK_BYTES).slice() };
 }

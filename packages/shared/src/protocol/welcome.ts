@@ -3,7 +3,7 @@ import type { ByteWriter } from '../bytes/byte-writer.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 import { ID_BYTES } from './hello.ts';
 
-/** Answer to a hello that is in order, server to client. A first delivery follows at once, even when it is empty. */
+/** Answer to a hello that is in order, server to client. A first delivery follows at once, even when it is empty, unless a file is to be taken instead. */
 export interface Welcome {
   readonly type: 'welcome';
   readonly protocolVersion: number;
@@ -18,14 +18,16 @@ export interface Welcome {
    */
   readonly decidedHash: Uint8Array;
   /**
-   * The client's cursor means nothing here: its epoch is another one, or it is below what tombstones are kept for. The first delivery is then the
-   * whole state. The client keeps its site id, its local tables and its changesets; those after `decidedUpTo` are pending (again).
+   * The client's cursor means nothing here: its epoch is another one, or it is below what tombstones are kept for; or it holds a file of the whole
+   * state. The first delivery is then the whole state, or what the file lacks of it. The client keeps its site id, its local tables and its changesets; those after `decidedUpTo` are pending (again).
    */
   readonly reload: boolean;
   /** The server's wall clock, ms since 1970: lets the client tell a person that the device's clock is wrong. */
   readonly serverNowMs: number;
   /** False: the token allows reading only. */
   readonly canWrite: boolean;
+  /** The whole state is needed, and comes faster as a file: no delivery follows. The client fetches the file, and says hello again. */
+  readonly takeSnapshot: boolean;
 }
 
 export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
@@ -37,6 +39,7 @@ export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
   writer.u8(welcome.reload ? 1 : 0);
   writer.varint(welcome.serverNowMs);
   writer.u8(welcome.canWrite ? 1 : 0);
+  writer.u8(welcome.takeSnapshot ? 1 : 0);
 }
 
 export function readWelcome(reader: ByteReader): Welcome {
@@ -50,5 +53,6 @@ export function readWelcome(reader: ByteReader): Welcome {
     reload: reader.flag(),
     serverNowMs: reader.varint(),
     canWrite: reader.flag(),
+    takeSnapshot: reader.flag(),
   };
 }

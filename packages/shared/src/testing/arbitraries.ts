@@ -105,6 +105,7 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
     decidedHash: id,
     lastSequence: safe,
     reload: fc.boolean(),
+    snapshot: fc.oneof(fc.constant('refused' as const), fc.constant('accepted' as const), plain({ epoch: id, watermark: safe, link: id })),
   }),
   changesetRun.chain((changesets) =>
     plain({ type: fc.constant('push' as const), previousHash: id, olderEpochUpTo: safe, changesets: fc.constant(changesets) }),
@@ -127,6 +128,7 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
     serverNowMs: safe,
     reload: fc.boolean(),
     canWrite: fc.boolean(),
+    takeSnapshot: fc.boolean(),
   }),
   fc
     .tuple(fc.nat(), fc.nat(), fc.boolean())
@@ -134,7 +136,7 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
       plain({
         type: fc.constant('delivery' as const),
         whole: fc.constant(whole),
-        from: fc.constant(whole ? 0 : from),
+        from: fc.constant(from),
         to: fc.constant(from + more),
         link: id,
         decidedUpTo: safe,

@@ -20,6 +20,8 @@ export interface DatabaseCacheOptions {
   readonly bus?: Bus | null;
   /** Threads for large documents. Default: none. */
   readonly documentPool?: DocumentPool | null;
+  /** Whether whoever needs everything of a database should rather take a file. Default: never. */
+  readonly offersSnapshot?: (databaseId: string) => boolean;
   readonly maxIdleDatabases?: number;
 }
 
@@ -68,7 +70,7 @@ export class DatabaseCache {
   }
 
   private async openNow(databaseId: string): Promise<LiveDatabase> {
-    const { store, retention, validate = null, deliveryPartBytes, bus = null, documentPool = null, onFailure } = this.options;
+    const { store, retention, validate = null, deliveryPartBytes, bus = null, documentPool = null, offersSnapshot = () => false, onFailure } = this.options;
     const fail = (error: unknown): void => onFailure(databaseId, error);
     let live: LiveDatabase | null = null;
     try {
@@ -79,7 +81,7 @@ export class DatabaseCache {
           if (live !== null) this.lose(databaseId, live);
         },
       });
-      live = new LiveDatabase(opened, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, documentPool, presenceRelay: bus === null ? null : new PresenceRelay({ bus, databaseId, onError: fail }), onFailure: fail });
+      live = new LiveDatabase(opened, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, documentPool, offersSnapshot: () => offersSnapshot(databaseId), presenceRelay: bus === null ? null : new PresenceRelay({ bus, databaseId, onError: fail }), onFailure: fail });
       this.open.set(databaseId, live);
       return live;
     } catch (error) {

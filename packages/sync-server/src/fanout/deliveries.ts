@@ -44,11 +44,11 @@ export class Deliveries {
     this.send(subscription, to, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view));
   }
 
-  /** Everything there is, as to somebody new, with the outcomes that the site does not know. */
+  /** Everything there is beyond the file that they hold, if they do, as to somebody new, with the outcomes that the site does not know. */
   deliverWhole(subscription: Subscription): void {
-    const { siteNumber, decidedUpTo } = subscription;
+    const { siteNumber, decidedUpTo, cursor: from } = subscription;
     const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, decidedUpTo);
-    const groups = deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from: 0, ownFrom: 0 }, []);
+    const groups = deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from, ownFrom: 0 }, []);
     this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view), true);
   }
 

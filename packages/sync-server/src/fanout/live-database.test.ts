@@ -29,7 +29,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
   const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = site;
   void live.join(
     subscriber,
-    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
+    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false, snapshot: 'refused' },
     { principal: { id: 'a' }, canWrite: true, view: null, nowMs: NOW_MS },
   );
   return { subscriber, heard };

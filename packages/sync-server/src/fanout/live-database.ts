@@ -41,6 +41,8 @@ export interface LiveDatabaseOptions {
   readonly deliveryPartBytes?: number | undefined;
   /** Threads for large documents. Default: none, all is done in this one. */
   readonly documentPool?: DocumentPool | null;
+  /** Whether whoever needs everything should rather take a file. Default: never. */
+  readonly offersSnapshot?: () => boolean;
 }
 
 /**
@@ -70,12 +72,16 @@ export class LiveDatabase {
   private readonly subscriberBySite = new Map<string, Subscriber>();
   // Sessions of sites that are not theirs yet: they may ask by a push, and get nothing of the stream.
   private readonly foreigners = new Set<Subscriber>();
+  // Sessions that were told to take a file: they will say hello again.
+  private readonly fetching = new Set<Subscriber>();
+  private readonly offersSnapshot: () => boolean;
 
   /** A file by itself is what lasts. */
-  constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, presenceRelay = null, deliveryPartBytes = DELIVERY_PART_BYTES, documentPool = null }: LiveDatabaseOptions) {
+  constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, presenceRelay = null, deliveryPartBytes = DELIVERY_PART_BYTES, documentPool = null, offersSnapshot = () => false }: LiveDatabaseOptions) {
     this.database = 'file' in database ? database : durableInFile(database);
     const { file } = this.database;
     this.file = file;
+    this.offersSnapshot = offersSnapshot;
     if (documentPool !== null) file.documents.use(documentPool);
     this.openedAt = file.log.watermark;
     this.publishedUpTo = file.log.watermark;
@@ -88,24 +94,26 @@ export class LiveDatabase {
 
   /** Nobody is connected and nothing waits: the file may be closed. */
   get isIdle(): boolean {
-    return this.joining === 0 && this.subscriptions.size === 0 && this.foreigners.size === 0 && this.waiting.size === 0 && this.queue.isEmpty;
+    return this.joining === 0 && this.subscriptions.size === 0 && this.foreigners.size === 0 && this.fetching.size === 0 && this.waiting.size === 0 && this.queue.isEmpty;
   }
 
   /**
-   * Begins a session: welcome, then the first delivery, even when it is empty. A session of the same site that is still there ends: it
+   * Begins a session: welcome, then the first delivery, even when it is empty. Whoever should take a file first is told so, and nothing else. A session of the same site that is still there ends: it
    * is the one whose end has not been noticed yet. Throws the failure of a hello that does not fit the log. Where commits take time, it may have to wait for some.
    */
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
     // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it, unsaid, a copy would take for its own.
     const settling = this.queue.settle(subscriber.site);
     if (settling !== null) return settling.then(() => this.join(subscriber, hello, access));
-    const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
+    const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, needsWhole, fileWatermark, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
     if (logLostSomething && access.canWrite) {
       const beginning = this.beginEpoch(commonUpTo);
       if (beginning !== null) return beginning.then(() => this.join(subscriber, hello, access));
     }
     if (!isForeign) this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
+    const hasFile = needsWhole && fileWatermark > 0;
+    const takeSnapshot = needsWhole && !hasFile && !isForeign && hello.snapshot !== 'refused' && access.view === null && this.offersSnapshot();
     const welcome: Welcome = {
       type: 'welcome',
       protocolVersion: PROTOCOL_VERSION,
@@ -113,25 +121,31 @@ export class LiveDatabase {
       watermark: this.file.log.watermark,
       decidedUpTo,
       decidedHash,
-      reload,
+      reload: reload || hasFile,
       serverNowMs: access.nowMs,
       canWrite: access.canWrite,
+      takeSnapshot,
     };
     if (isForeign) {
       this.foreigners.add(subscriber);
       return subscriber.send(encodeMessage(welcome));
     }
-    const subscription: Subscription = { subscriber, view: access.view, siteNumber, cursor: reload ? 0 : hello.cursor, decidedUpTo: toldUpTo, ownFrom };
+    if (takeSnapshot) {
+      this.fetching.add(subscriber);
+      return subscriber.send(encodeMessage(welcome));
+    }
+    const subscription: Subscription = { subscriber, view: access.view, siteNumber, cursor: hasFile ? fileWatermark : reload ? 0 : hello.cursor, decidedUpTo: toldUpTo, ownFrom };
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
     subscriber.send(encodeMessage(welcome));
-    if (reload) this.deliveries.deliverWhole(subscription);
+    if (welcome.reload) this.deliveries.deliverWhole(subscription);
     else this.deliveries.deliver(subscription, this.deliveries.news(), true, true);
   }
 
   leave(subscriber: Subscriber): void {
     this.subscriptions.delete(subscriber);
     this.foreigners.delete(subscriber);
+    this.fetching.delete(subscriber);
     this.presence.leave(subscriber);
     if (this.subscriberBySite.get(subscriber.site) === subscriber) this.subscriberBySite.delete(subscriber.site);
   }
@@ -220,7 +234,7 @@ export class LiveDatabase {
 
   /** The file is not what is stored any more: whoever uses it connects again. */
   lose(error: RockpoolError): void {
-    for (const subscriber of [...this.subscriptions.keys(), ...this.foreigners]) subscriber.fail(error);
+    for (const subscriber of [...this.subscriptions.keys(), ...this.foreigners, ...this.fetching]) subscriber.fail(error);
     for (const done of [...this.waiting]) done(false);
     this.audits.close();
     this.database.close();

@@ -18,6 +18,10 @@ export interface StartingPoint {
   readonly ownFrom: number;
   /** The client's cursor means nothing here, or deletes above it are forgotten, or it asks for it: it gets the whole state. */
   readonly reload: boolean;
+  /** Everything there is will be sent. */
+  readonly needsWhole: boolean;
+  /** They hold a file of the whole state as it was at this watermark of this log; 0: none that is of use. */
+  readonly fileWatermark: number;
   /** The client has seen or confirmed, in this epoch, more than the log holds, or something else: its file was replaced by an older copy. */
   readonly logLostSomething: boolean;
   /** What the client has of the log and what the log holds can be the same no further than this. */
@@ -42,6 +46,7 @@ export function startingPoint(file: DatabaseFile, site: string, hello: Hello, pr
   // Whoever has neither been told of a row nor written one has none to forget.
   const hasRows = hello.cursor > 0 || state !== undefined;
   const isBelowFloor = hasRows && hello.cursor < tombstones.floor;
+  const reload = hello.reload || isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch);
   return {
     siteNumber: state?.number ?? null,
     decidedUpTo,
@@ -49,12 +54,22 @@ export function startingPoint(file: DatabaseFile, site: string, hello: Hello, pr
     // Confirmed outcomes are forgotten. A client that asks for them is a copy, and sees by the gap that they are not its own.
     toldUpTo: Math.min(decidedUpTo, Math.max(hello.decidedUpTo, state?.confirmedSequence ?? 0)),
     ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.decidedUpTo),
-    reload: hello.reload || isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch),
+    reload,
+    needsWhole: reload || hello.cursor === 0,
+    fileWatermark: fileWatermark(file, hello.snapshot),
     // Somebody else's word about this site is worth nothing yet.
     logLostSomething: isAhead && isOfThisEpoch && !isForeign,
     commonUpTo: isOfAnotherLog ? hello.cursor - 1 : log.watermark,
     isForeign,
   };
+}
+
+/** A file of another log has other rows, and from below the floor nobody can say any more which of its rows are gone. */
+function fileWatermark({ log, epoch, tombstones }: DatabaseFile, snapshot: Hello['snapshot']): number {
+  if (typeof snapshot === 'string') return 0;
+  const { watermark, link } = snapshot;
+  const isOfThisLog = Buffer.compare(snapshot.epoch, epoch.id) === 0 && watermark <= log.watermark && Buffer.compare(link, log.linkAt(watermark)) === 0;
+  return isOfThisLog && watermark >= tombstones.floor ? watermark : 0;
 }
 
 /**

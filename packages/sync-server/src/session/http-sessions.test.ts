@@ -32,7 +32,7 @@ class HttpClient {
 
   async hello(token: string): Promise<void> {
     const { siteId, epoch, cursor, decidedUpTo, hashes } = this.site;
-    const hello = { type: 'hello', protocolVersion: PROTOCOL_VERSION, token, databaseId: DATABASE, siteId, schemaHash: TEST_SCHEMA.hash, epoch, cursor, cursorLink: new Uint8Array(16), decidedUpTo, decidedHash: hashes[0] as Uint8Array, lastSequence: 0, reload: false } as const;
+    const hello = { type: 'hello', protocolVersion: PROTOCOL_VERSION, token, databaseId: DATABASE, siteId, schemaHash: TEST_SCHEMA.hash, epoch, cursor, cursorLink: new Uint8Array(16), decidedUpTo, decidedHash: hashes[0] as Uint8Array, lastSequence: 0, reload: false, snapshot: 'refused' } as const;
     await this.send(hello);
   }
 

@@ -49,10 +49,15 @@ export class Snapshots {
     this.removeFiles();
   }
 
-  /** Null: the database is too small for one. */
+  /** False: the database is too small for one. */
+  isOffered(databaseId: string): boolean {
+    return fileBytes(this.pathOf(databaseId)) >= this.rules.minFileBytes;
+  }
+
+  /** Null: it is not offered. */
   async get(databaseId: string, log: LogPosition): Promise<Snapshot | null> {
+    if (!this.isOffered(databaseId)) return null;
     const path = this.pathOf(databaseId);
-    if (fileBytes(path) < this.rules.minFileBytes) return null;
     const kept = this.kept.get(databaseId);
     if (kept !== undefined && this.fits(kept, log)) return kept;
     const building = this.building.get(databaseId) ?? this.build(databaseId, path, log.schemaHash);

@@ -35,7 +35,7 @@ export async function writeSnapshot(from: string, to: string): Promise<SnapshotF
   const plain = `${to}.plain`;
   for (const path of [plain, to]) rmSync(path, { force: true });
   try {
-    const facts = copyTables(from, plain);
+    const facts = writePlainSnapshot(from, plain);
     const { size: sizeBytes } = statSync(plain);
     return { ...facts, sizeBytes, ...(await compress(plain, to)) };
   } finally {
@@ -43,7 +43,8 @@ export async function writeSnapshot(from: string, to: string): Promise<SnapshotF
   }
 }
 
-function copyTables(from: string, to: string): Pick<SnapshotFacts, 'epoch' | 'watermark'> {
+/** The same without compressing it. */
+export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts, 'epoch' | 'watermark'> {
   const source = new SqliteFile(from, { readOnly: true });
   const target = new DatabaseSync(to);
   try {

@@ -18,7 +18,7 @@ export class DirectSession implements Subscriber {
     const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = replica.site;
     void database.join(
       this,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false, snapshot: 'refused' },
       { principal: { id: this.site.slice(0, 4) }, canWrite: true, view: null, nowMs },
     );
   }

@@ -73,6 +73,7 @@ async function greet(session: Session): Promise<void> {
     decidedHash: new Uint8Array(16),
     lastSequence: 0,
     reload: false,
+    snapshot: 'accepted',
   });
   for (const frame of messageToFrames(hello)) session.receive(frame);
   await committed();

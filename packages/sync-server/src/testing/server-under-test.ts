@@ -5,7 +5,7 @@ import type {} from './postgres-for-all.ts';
 import { temporaryFolder, TestServer } from './test-server.ts';
 
 /** A fresh server with an empty data directory for each test of a file: on files, and in the project `postgres` on PostgreSQL. */
-export function serverUnderTest(options: Partial<SyncServerOptions> = {}): { readonly server: TestServer; restart(): Promise<void> } {
+export function serverUnderTest(options: Partial<SyncServerOptions> = {}): { readonly server: TestServer; restart(meanwhile?: () => void): Promise<void> } {
   let folder: ReturnType<typeof temporaryFolder> | undefined;
   let server: TestServer | undefined;
   let postgres: Partial<SyncServerOptions> = {};
@@ -27,8 +27,9 @@ export function serverUnderTest(options: Partial<SyncServerOptions> = {}): { rea
     get server() {
       return server as TestServer;
     },
-    restart: async () => {
+    restart: async (meanwhile) => {
       await server?.stop();
+      meanwhile?.();
       await start();
     },
   };

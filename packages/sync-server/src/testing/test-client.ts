@@ -71,7 +71,7 @@ export class TestConnection {
   readonly site: TestSite;
   private readonly socket: WebSocket;
   private readonly assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
-  private readonly inbox: ServerMessage[] = [];
+  readonly inbox: ServerMessage[] = [];
   private readonly parts: ChangeGroup[] = [];
   private waiter: (() => void) | null = null;
   /** Code and reason, once it is closed. */
@@ -137,6 +137,7 @@ export class TestConnection {
       decidedHash: hashes[decidedUpTo] ?? FIRST_PREVIOUS_HASH,
       lastSequence: changelog.length,
       reload: false,
+      snapshot: 'refused',
       ...changes,
     });
   }

@@ -1,6 +1,5 @@
 import { holdWriterLock } from '../locks/hold-writer.ts';
 import type { FileMedium, Medium } from '../media/medium.ts';
-import { GuardedFile } from '../media/guarded-file.ts';
 import { LastFailure, storageOver } from '../opened-storage.ts';
 import type { OpenedRole } from '../opened-role.ts';
 import { openAsLockHolder, openWriter } from '../open-writer.ts';
@@ -14,6 +13,7 @@ import type { ImportSource } from './checked-chunks.ts';
 import { removeStaged, replaceWithStaged } from './replace-database.ts';
 import { assertRoom } from './room.ts';
 import { storageSizes } from './storage-files.ts';
+import { writeStaged } from './write-staged.ts';
 
 const DEFAULT_TIMEOUT_MS = 3000;
 
@@ -107,21 +107,5 @@ async function moveLogIntoFile(options: OpenWriterOptions): Promise<void> {
     if (!(await old.checkpoint(timeoutMs))) throw new StorageError('storage-busy', { name, holder: 'a reader', timeoutMs });
   } finally {
     await old.close();
-  }
-}
-
-async function writeStaged(name: string, medium: FileMedium, source: ImportSource): Promise<void> {
-  const opened = await medium.open(storageFileNames(stagedName(name))[0], true);
-  if (opened === undefined) throw new StorageError('storage-failed', { operation: 'import', reason: 'file was not created' });
-  const file = new GuardedFile(opened);
-  try {
-    let at = 0;
-    for await (const chunk of checkedChunks(source)) {
-      file.write(chunk, at);
-      at += chunk.length;
-    }
-    file.flush();
-  } finally {
-    file.close();
   }
 }

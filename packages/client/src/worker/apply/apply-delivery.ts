@@ -1,4 +1,4 @@
-import { RockpoolError, type Delivery, type ErrorFields, type Outcome, type TableSchema, type ErrorCode } from '@rockpool/shared';
+import { RockpoolError, type Delivery, type ErrorFields, type Outcome, type TableSchema, type ErrorCode, type SnapshotPosition } from '@rockpool/shared';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { LookupsByTable } from '../write/table-changes.ts';
@@ -6,10 +6,18 @@ import { applyRows } from './apply-rows.ts';
 import { BaseTable } from './base-table.ts';
 import type { PendingChangeset, PendingIndex } from './pending-index.ts';
 import { quietTransaction, type QuietTransactionParts } from './quiet-transaction.ts';
-import { replaceRows } from './replace-rows.ts';
+import { replaceRows, type ReplacedRows } from './replace-rows.ts';
+import { withSnapshotFile } from './take-rows.ts';
 
 /** The cursor that a delivery brings, and the link that belongs to it. */
 export type Reached = Pick<Delivery, 'to' | 'link'>;
+
+/** A file with the server's rows at one place of its log, beside the database. */
+export interface SnapshotFile {
+  readonly position: SnapshotPosition;
+  /** In the VFS of the database. */
+  readonly path: string;
+}
 
 /** What a delivery changes beside rows. All calls happen inside its transaction. */
 export interface DeliveryLog {
@@ -40,6 +48,8 @@ export interface ApplyDeliveryInput extends QuietTransactionParts {
   readonly delivery: Delivery;
   /** The log epoch that the server named in its welcome; null for the one that is known. Matters for a whole state alone. */
   readonly epoch?: Uint8Array | null;
+  /** The file that a whole state goes on from, where it does. Default: none. */
+  readonly snapshot?: SnapshotFile | null;
   /** The first one after a welcome, with the outcomes that the server still has for this site. */
   readonly isFirst?: boolean;
 }
@@ -93,23 +103,33 @@ function isAsShown(connection: Connection, log: DeliveryLog, { groups }: Deliver
  * The server's whole state takes the place of what is here. What it has not decided, perhaps because it was restored from a backup,
  * is pending (again) on top; local tables are not touched.
  */
-function applyWhole({ connection, searchIndexes, pending, log, delivery, tablesById, epoch = null, isFirst = false }: ApplyDeliveryInput): AppliedDelivery {
+function applyWhole(input: ApplyDeliveryInput): AppliedDelivery {
+  const { connection, delivery, snapshot = null } = input;
+  if (delivery.from === 0) return replaceAll(input, false);
+  if (snapshot === null || snapshot.position.watermark !== delivery.from) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not go on from the snapshot', from: delivery.from });
+  return withSnapshotFile(connection, snapshot.path, () => replaceAll(input, true));
+}
+
+function replaceAll({ connection, searchIndexes, pending, log, delivery, tablesById, epoch = null, isFirst = false }: ApplyDeliveryInput, hasFile: boolean): AppliedDelivery {
+  // Nearly all rows are new, or nearly none are.
+  const isNew = !hasFile || log.cursor === 0;
   try {
-    const withheld = quietTransaction({ connection, searchIndexes }, () => {
+    const { touched, withheld } = quietTransaction({ connection, searchIndexes }, () => {
       for (const outcome of newOutcomes(log, delivery, isFirst)) record(log, outcome);
       log.startOver(epoch, delivery, delivery.decidedUpTo);
       pending.clear();
       for (const changeset of log.pendingAfter(0)) pending.add(changeset);
-      const left = searchIndexes.rebuildAfter(() => replaceRows({ connection, tablesById, pending, groups: delivery.groups }));
-      recordWithheld(log, pending, left, new Map());
-      return left;
+      const replace = (): ReplacedRows => replaceRows({ connection, tablesById, pending, groups: delivery.groups, hasFile });
+      const replaced = isNew ? searchIndexes.rebuildAfter(replace) : replace();
+      recordWithheld(log, pending, replaced.withheld, new Map());
+      return replaced;
     });
     pending.setWithheld(withheld.keys());
+    return { touched, changes: [] };
   } catch (thrown) {
     pending.clear();
     throw thrown;
   }
-  return { touched: new Set([...tablesById.values()].map(({ name }) => name)), changes: [] };
 }
 
 /** The outcomes that are news here, checked to be complete: one for each number up to `decidedUpTo`. */

@@ -5,25 +5,35 @@ import { rowId, type PendingIndex, type RowRef } from './pending-index.ts';
 import { putBack } from './put-back.ts';
 import { hiddenValues, type RowState } from './row-state.ts';
 import { RowWriters } from './row-writers.ts';
+import { takeRows } from './take-rows.ts';
 import { writeGroups } from './write-rows.ts';
 
 export interface ReplaceRowsInput {
   readonly connection: Connection;
-  /** Synced tables and system tables, by id: all of them are emptied first. */
+  /** Synced tables and system tables, by id. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   /** What goes on top again. */
   readonly pending: PendingIndex;
-  /** Everything there is. */
+  /** Everything there is, or what came after the file. */
   readonly groups: readonly ChangeGroup[];
+  /** A snapshot's file is attached, and has the rows that the groups go on from. */
+  readonly hasFile: boolean;
 }
 
-/** Puts the server's whole state in the place of what is here, then what is pending on top. Returns pending changesets that no longer fit. */
-export function replaceRows({ connection, tablesById, pending, groups }: ReplaceRowsInput): ReadonlyMap<number, RockpoolError | null> {
+export interface ReplacedRows {
+  /** Names of the tables in which something may have changed. */
+  readonly touched: ReadonlySet<string>;
+  /** Pending changesets that no longer fit. */
+  readonly withheld: ReadonlyMap<number, RockpoolError | null>;
+}
+
+/** Puts the server's whole state in the place of what is here, then what is pending on top. */
+export function replaceRows({ connection, tablesById, pending, groups, hasFile }: ReplaceRowsInput): ReplacedRows {
   const writers = new RowWriters(connection, tablesById);
   try {
-    for (const { name } of tablesById.values()) connection.exec(`DELETE FROM main.${quoteName(name)}`);
-    connection.exec('DELETE FROM rockpool_base; DELETE FROM rockpool_document; DELETE FROM rockpool_document_base');
-    writeGroups(writers, groups);
+    connection.exec('DELETE FROM rockpool_base; DELETE FROM rockpool_document_base');
+    const differing = hasFile ? takeRows(connection, tablesById.values()) : emptied(connection, tablesById.values());
+    const written = writeGroups(writers, groups);
 
     const refs = new Map<string, RowRef>();
     for (const sequence of pending.sequences) for (const ref of pending.rowsOf(sequence)) refs.set(rowId(ref), ref);
@@ -38,8 +48,16 @@ export function replaceRows({ connection, tablesById, pending, groups }: Replace
       base.write(ref, new Map(), hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns), shown, columns);
     }
     writers.finish();
-    return withheld;
+    const underPending = [...refs.values()].map(({ tableId }) => writers.of(tableId).table.name);
+    return { touched: new Set([...differing, ...written, ...underPending]), withheld };
   } finally {
     writers.release();
   }
+}
+
+function emptied(connection: Connection, tables: Iterable<TableSchema>): Set<string> {
+  const names = [...tables].map(({ name }) => name);
+  for (const name of names) connection.exec(`DELETE FROM main.${quoteName(name)}`);
+  connection.exec('DELETE FROM rockpool_document');
+  return new Set(names);
 }

@@ -1,7 +1,8 @@
-import { buildSchema, decodeSchema, encodeSchema, RockpoolError, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
+import { buildSchema, encodeSchema, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
 import { INTERNAL_DDL, STORAGE_FORMAT } from '../database/internal-tables.ts';
 import { Meta } from '../database/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { readSnapshotFacts } from './snapshot-facts.ts';
 
 const SITE_ID_BYTES = 16;
 
@@ -11,10 +12,7 @@ const SITE_ID_BYTES = 16;
  * Throws `schema-mismatch` for rows of another schema.
  */
 export function adoptSnapshot(connection: Connection, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
-  const [facts] = connection.rows('SELECT schema_json, epoch, watermark, link FROM rockpool_snapshot');
-  const [schemaJson, epoch, watermark, link] = (facts ?? []) as [string?, Uint8Array?, number?, Uint8Array?];
-  const stored = decodeSchema(schemaJson ?? '');
-  if (stored.hash !== schema.hash || epoch === undefined || watermark === undefined || link === undefined) throw new RockpoolError('schema-mismatch');
+  const { schema: stored, epoch, watermark, link } = readSnapshotFacts(connection, schema);
   connection.exec('BEGIN; DROP TABLE rockpool_snapshot; ALTER TABLE rockpool_document RENAME TO rockpool_snapshot_document');
   for (const sql of INTERNAL_DDL) connection.exec(sql);
   connection.exec('INSERT INTO rockpool_document SELECT table_id, key, column_id, state FROM rockpool_snapshot_document; DROP TABLE rockpool_snapshot_document');

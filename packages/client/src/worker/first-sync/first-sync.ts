@@ -21,14 +21,14 @@ export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash'> {
 export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
   const { name, medium, schema, runtime, randomBytes } = options;
   if ((await storageSizes(name, medium)) !== undefined) return false;
-  const compressed = await downloadSnapshot({ ...options, schemaHash: schema.hash });
-  if (compressed === null) return false;
+  const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash });
+  if (downloaded === null) return false;
   const { module } = await runtime;
   try {
     await importFile({
       name,
       medium,
-      source: compressed.stream().pipeThrough(new DecompressionStream('gzip')),
+      source: downloaded.compressed.stream().pipeThrough(new DecompressionStream('gzip')),
       check: async (storage) => {
         storage.register(module as unknown as StorageModule);
         const connection = new Connection(await runtime, { path: storage.path, vfsName: storage.vfsName });

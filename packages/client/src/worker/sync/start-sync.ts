@@ -2,13 +2,14 @@ import { RockpoolError } from '@rockpool/shared';
 import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
 import type { Persistence } from '../../rpc/persistence.ts';
 import type { TabPresence } from '../presence/tab-presence.ts';
+import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SyncTarget } from '../../rpc/worker-api.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { webSocketOrHttp } from './choose-connection.ts';
 import { connectHttp } from './http-connection.ts';
 import { sendWhenStored } from './send-when-stored.ts';
 import { toSyncDatabase } from './sync-database.ts';
-import { createSyncEngine } from './sync-engine.ts';
+import { createSyncEngine, type SnapshotSource } from './sync-engine.ts';
 import { connectWebSocket } from './web-socket.ts';
 
 export interface StartSyncOptions {
@@ -18,10 +19,13 @@ export interface StartSyncOptions {
   readonly persistence: Persistence;
   /** Default: nobody takes part in presence. */
   readonly presence?: TabPresence;
+  /** Default: a whole state comes as deliveries. */
+  readonly snapshots?: SnapshotSource;
+  readonly onSnapshotProgress?: (progress: SnapshotProgress) => void;
 }
 
 /** Syncs for as long as this tab leads. */
-export function startSync({ target, token, tools, persistence, presence }: StartSyncOptions): LeaderWork {
+export function startSync({ target, token, tools, persistence, presence, snapshots, onSnapshotProgress }: StartSyncOptions): LeaderWork {
   const { database, committed } = tools;
   const connect = webSocketOrHttp(connectWebSocket, connectHttp);
   const nowMs = (): number => Date.now();
@@ -32,6 +36,8 @@ export function startSync({ target, token, tools, persistence, presence }: Start
     database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: (touched) => tools.publishCommit(touched) }),
     connect: committed === undefined ? connect : sendWhenStored(connect, committed),
     ...(line === undefined ? {} : { presence: line }),
+    ...(snapshots === undefined ? {} : { snapshots }),
+    ...(onSnapshotProgress === undefined ? {} : { onSnapshotProgress }),
     inTurn: (job) => tools.inTurn(job),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
     onProblem: (error) => tools.publishProblem(error),
@@ -50,6 +56,7 @@ export function startSync({ target, token, tools, persistence, presence }: Start
       device.removeEventListener?.('online', tryNow);
       engine.stop();
       line?.stop();
+      await snapshots?.discard();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, syncedTables, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
-import { applyDelivery } from '../apply/apply-delivery.ts';
+import { applyDelivery, type SnapshotFile } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
@@ -97,8 +97,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       const changesets = batch.changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, nowUs, earlier, latestContact) }));
       return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
-    applyDelivery(delivery: Delivery): boolean {
-      const { touched, changes } = applyDelivery({ connection, searchIndexes, tablesById, lookups, pending, log, delivery, epoch: epochThere, isFirst });
+    applyDelivery(delivery: Delivery, snapshot: SnapshotFile | null = null): boolean {
+      const { touched, changes } = applyDelivery({ connection, searchIndexes, tablesById, lookups, pending, log, delivery, snapshot, epoch: epochThere, isFirst });
       const madeAnew = makeDependentEditsAnew(database);
       applied(
         new Set([...touched, ...madeAnew]),

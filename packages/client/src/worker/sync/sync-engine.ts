@@ -1,7 +1,9 @@
 import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
 import { createSteadyClock, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type ChangeGroup, type Delivery, type PushedChangeset, type Welcome } from '@rockpool/shared';
+import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import type { PresenceLine } from '../presence/site-presence.ts';
+import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { WelcomeVerdict } from './judge-welcome.ts';
 import { asksReload, INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
@@ -44,14 +46,25 @@ export interface SyncDatabase {
   becomeNewSite(firstOwn: number): void;
   /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null;
-  /** One transaction: outcomes, rows, cursor. Throws, and changes nothing, when it cannot. Returns whether the outbox has something new: edits made anew. */
-  applyDelivery(delivery: Delivery): boolean;
+  /** One transaction: outcomes, rows, cursor. `snapshot`: the file that was named in the hello. Throws, and changes nothing, when it cannot. Returns whether the outbox has something new: edits made anew. */
+  applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean;
   readonly audit: AuditDatabase;
   counts(): OutboxCounts;
   /** Somebody has paused sync. */
   readonly isPaused: boolean;
   /** Makes all commits so far survive power loss. */
   flush(): void;
+}
+
+/** Where a whole state is to be had as a file. */
+export interface SnapshotSource {
+  /**
+   * Gets the file that the server offers, in the place of the one before. Null: there is none to be had here. Throws `network-unreachable` where it does not come to its
+   * end, and then goes on there the next time; and `storage-…`.
+   */
+  take(onProgress: (progress: SnapshotProgress) => void, signal: AbortSignal): Promise<SnapshotFile | null>;
+  /** Takes the file away. */
+  discard(): Promise<void>;
 }
 
 export interface SyncEngineOptions {
@@ -67,6 +80,10 @@ export interface SyncEngineOptions {
   readonly onProblem: (error: RockpoolError) => void;
   /** Runs what uses the database: now, or when the transaction that a tab has open is over. Default: now. */
   readonly inTurn?: (job: () => void) => void;
+  /** Default: a whole state comes as deliveries. */
+  readonly snapshots?: SnapshotSource;
+  /** A file comes. */
+  readonly onSnapshotProgress?: (progress: SnapshotProgress) => void;
   /** Only a new worker can help. */
   readonly onStuck: () => void;
   /** See idle-audit.ts. */
@@ -111,6 +128,11 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   let attempt = 0;
   // Rows of the delivery that is coming.
   let staged: ChangeGroup[] = [];
+  // The file that the next hello names.
+  let snapshot: SnapshotFile | null = null;
+  // Not after an attempt that got nowhere, until there was a connection: then rows come as deliveries.
+  let takesSnapshots = options.snapshots !== undefined;
+  let taking: AbortController | null = null;
   // How often another connection took the place of this one while it was live.
   let timesReplaced = 0;
 
@@ -154,8 +176,13 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         staged = [];
         clearTimeout(confirmTimer);
         confirmTimer = undefined;
+        taking?.abort();
+        taking = null;
         audit.stop();
         presence?.disconnected();
+        break;
+      case 'take-snapshot':
+        if (options.snapshots !== undefined) void takeSnapshot(options.snapshots, attempt);
         break;
       case 'ping':
         connection?.send({ type: 'ping' });
@@ -214,7 +241,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       onOpen() {
         if (mine !== attempt) return;
         const position = database.position();
-        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state) });
+        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state), snapshot: snapshot?.position ?? (takesSnapshots ? 'accepted' : 'refused') });
         dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
       },
       onMessage: (message) => inTurn(() => {
@@ -228,6 +255,38 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       },
     });
     connection = opened;
+  }
+
+  async function takeSnapshot(source: SnapshotSource, mine: number): Promise<void> {
+    const stop = new AbortController();
+    taking = stop;
+    let hasMoved = false;
+    const onProgress = (progress: SnapshotProgress): void => {
+      if (mine !== attempt) return;
+      hasMoved = true;
+      options.onSnapshotProgress?.(progress);
+      dispatch({ type: 'snapshot-progress' });
+    };
+    try {
+      snapshot = null;
+      const taken = await source.take(onProgress, stop.signal);
+      if (mine !== attempt) return;
+      snapshot = taken;
+      takesSnapshots = taken !== null;
+      dispatch({ type: 'snapshot-taken' });
+    } catch (thrown) {
+      const error = toRockpoolError(thrown);
+      takesSnapshots = hasMoved && (stop.signal.aborted || error.recovery === 'retry');
+      // What does not come as a file comes as deliveries, at once.
+      if (mine === attempt) dispatch(takesSnapshots ? { type: 'failed', error: error.toData() } : { type: 'snapshot-taken' });
+    }
+  }
+
+  function discardSnapshot(): void {
+    takesSnapshots = options.snapshots !== undefined;
+    if (snapshot === null) return;
+    snapshot = null;
+    void options.snapshots?.discard();
   }
 
   function greet(welcome: Welcome): void {
@@ -305,10 +364,11 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     staged = [];
     let hasWritten = false;
     try {
-      hasWritten = database.applyDelivery({ ...delivery, groups });
+      hasWritten = database.applyDelivery({ ...delivery, groups }, snapshot);
     } catch (thrown) {
       return dispatch({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
     }
+    discardSnapshot();
     dispatch({ type: 'applied' });
     // A delivery that decides nothing sends nothing by itself.
     if (hasWritten) dispatch({ type: 'committed' });

@@ -8,6 +8,8 @@ import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
  *      ▲                                 │                         │                  │
  *      └──────── any failure, a deadline, silence, an overdue outcome or delivery ────┘
  *
+ *   greeting ── welcome that names a file ──► fetching ── the file is here ──► connecting
+ *
  *   stopped ── start ──► connecting       any ── pause ──► paused ── resume ──► connecting       any ── stop ──► stopped
  *
  * Pure: (state, event) → next state and effects. The engine runs the effects and brings the events.
@@ -29,13 +31,16 @@ export const OUTCOME_DEADLINE_MS = 30_000;
 /** The server sends the first delivery at once, and its parts one after the other: this long without any of it makes a new connection. */
 export const DELIVERY_DEADLINE_MS = 30_000;
 
+/** A file of which nothing has come for this long is given up: the next attempt goes on where this one was. */
+export const SNAPSHOT_DEADLINE_MS = 30_000;
+
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 
 /** What another attempt alone will hardly mend, such as a refused token or a schema that does not fit, is still tried, but calmly. */
 export const CALM_RETRY_MS = 60_000;
 
-export type Phase = 'stopped' | 'paused' | 'waiting' | 'connecting' | 'greeting' | 'live';
+export type Phase = 'stopped' | 'paused' | 'waiting' | 'connecting' | 'greeting' | 'fetching' | 'live';
 
 export interface MachineState {
   readonly phase: Phase;
@@ -89,12 +94,18 @@ export type MachineEvent =
   /** The welcome is about another copy of this file. */
   | { readonly type: 'copied' }
   /** This database goes on as another site. */
-  | { readonly type: 'renumbered' };
+  | { readonly type: 'renumbered' }
+  /** More of the file has come. */
+  | { readonly type: 'snapshot-progress' }
+  /** The file is here, or there is none to be had. */
+  | { readonly type: 'snapshot-taken' };
 
 export type Effect =
   /** Get a token, open a socket, say hello. */
   | { readonly type: 'connect' }
   | { readonly type: 'disconnect' }
+  /** Get the server's whole state as a file. */
+  | { readonly type: 'take-snapshot' }
   | { readonly type: 'ping' }
   /** Send what the outbox holds after this number, as far as the window allows. */
   | { readonly type: 'push'; readonly after: number }
@@ -180,6 +191,10 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
       return state.phase === 'live' ? { state: scheduled({ ...state, copied: true, waitingSinceMs: moment.nowMs }), effects: [] } : { state, effects: [] };
     case 'renumbered':
       return renumbered(state, moment);
+    case 'snapshot-progress':
+      return { state: state.phase === 'fetching' ? { ...state, wakeAtMs: moment.nowMs + SNAPSHOT_DEADLINE_MS } : state, effects: [] };
+    case 'snapshot-taken':
+      return state.phase === 'fetching' ? connecting(state, moment) : { state, effects: [] };
   }
 }
 
@@ -203,6 +218,9 @@ function connecting(state: MachineState, { nowMs }: Moment): Step {
 function receive(state: MachineState, message: ServerMessage, moment: Moment): Step {
   const heard: MachineState = { ...state, lastHeardMs: moment.nowMs, pingSentMs: null };
   if (message.type === 'failure') return failed(heard, new RockpoolError(message.code, message.fields).toData(), moment);
+  if (state.phase === 'greeting' && message.type === 'welcome' && message.takeSnapshot) {
+    return { state: { ...heard, phase: 'fetching', wakeAtMs: moment.nowMs + SNAPSHOT_DEADLINE_MS }, effects: [{ type: 'disconnect' }, { type: 'take-snapshot' }] };
+  }
   if (state.phase === 'greeting' && message.type === 'welcome') {
     const live: MachineState = {
       ...heard,
@@ -252,6 +270,7 @@ function wake(state: MachineState, moment: Moment): Step {
   const { nowMs } = moment;
   if (state.wakeAtMs === null || nowMs < state.wakeAtMs) return { state, effects: [] };
   if (state.phase === 'waiting') return connecting(state, moment);
+  if (state.phase === 'fetching') return failed(state, unreachable('snapshot', SNAPSHOT_DEADLINE_MS), moment);
   if (state.phase !== 'live') return failed(state, unreachable(state.phase, CONNECT_DEADLINE_MS), moment);
   if (state.waitingSinceMs !== null && nowMs - state.waitingSinceMs >= OUTCOME_DEADLINE_MS) {
     return failed(state, unreachable('outcome', OUTCOME_DEADLINE_MS), moment, 'outcome');

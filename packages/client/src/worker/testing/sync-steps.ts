@@ -17,6 +17,7 @@ export function testWelcome(parts: Partial<Welcome> = {}): Welcome {
     reload: false,
     serverNowMs: 1_700_000_000_000,
     canWrite: true,
+    takeSnapshot: false,
     ...parts,
   };
 }

@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { Delivery, Hello, SnapshotPosition, Welcome } from '@rockpool/shared';
+import { insert, remove } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { DATABASE } from '../testing/test-server.ts';
+
+const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
+
+async function welcomed(snapshot: Hello['snapshot'], site: TestSite = new TestSite(), changes: Partial<Hello> = {}): Promise<{ connection: TestConnection; welcome: Welcome }> {
+  const connection = await tested.server.connect(site);
+  connection.hello(await tested.server.token(), DATABASE, { snapshot, ...changes });
+  return { connection, welcome: await connection.next('welcome') };
+}
+
+/** Where a file that is made now would be. */
+async function positionNow(writer: TestConnection): Promise<SnapshotPosition> {
+  const { site } = writer;
+  return { epoch: site.epoch as Uint8Array, watermark: site.cursor, link: site.links.get(site.cursor) as Uint8Array };
+}
+
+it('is offered as a file to whoever accepts one and needs everything, and then nothing else is sent', async () => {
+  const writer = await tested.server.open();
+  await writer.commit([insert('accounts', 'a', { name: 'Cash' })]);
+  const { connection, welcome } = await welcomed('accepted');
+  expect(welcome).toMatchObject({ takeSnapshot: true });
+  await connection.roundTrip();
+  await writer.commit([insert('accounts', 'b', { name: 'Bank' })]);
+  await connection.roundTrip();
+  expect(connection.inbox).toEqual([]);
+  expect((await welcomed('accepted', writer.site)).welcome).toMatchObject({ takeSnapshot: false, reload: false });
+  expect((await welcomed('accepted', writer.site, { reload: true })).welcome).toMatchObject({ takeSnapshot: true });
+  const refusing = await welcomed('refused');
+  expect(refusing.welcome).toMatchObject({ takeSnapshot: false });
+  expect(await refusing.connection.delivery()).toMatchObject({ whole: false, from: 0, to: 2 });
+});
+
+it('goes on from the file that they hold: what came after it, with what was deleted since, and their outcomes', async () => {
+  const writer = await tested.server.open();
+  await writer.commit([insert('accounts', 'a', { name: 'Cash' }), insert('accounts', 'gone', { name: 'gone' })]);
+  const held = await positionNow(writer);
+  await writer.commit([remove('accounts', 'gone'), insert('accounts', 'b', { name: 'Bank' })]);
+  const { connection, welcome } = await welcomed(held);
+  expect(welcome).toMatchObject({ takeSnapshot: false, reload: true });
+  const first: Delivery = await connection.delivery();
+  expect(first).toMatchObject({ whole: true, from: 1, to: 2 });
+  expect(first.groups.map(({ kind, keys }) => [kind, keys])).toEqual(expect.arrayContaining([['delete', [['gone']]], ['insert', [['b']]]]));
+  // One that has written is told again what it wrote, for its file is from before that.
+  const mine = await welcomed(held, writer.site, { reload: true, decidedUpTo: 1, decidedHash: writer.site.hashes[1] as Uint8Array });
+  expect(await mine.connection.delivery()).toMatchObject({ whole: true, from: 1, to: 2, decidedUpTo: 2, outcomes: [{ sequence: 2, kind: 'admitted' }] });
+});
+
+it('is offered anew to whoever holds a file of another log', async () => {
+  const writer = await tested.server.open();
+  await writer.commit([insert('accounts', 'a', { name: 'Cash' })]);
+  const held = await positionNow(writer);
+  const others: SnapshotPosition[] = [{ ...held, epoch: randomBytes(16) }, { ...held, link: randomBytes(16) }, { ...held, watermark: 2 }];
+  for (const other of others) expect((await welcomed(other)).welcome).toMatchObject({ takeSnapshot: true });
+});

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { decodeSchema, encodeSchema, type RockpoolError, type Schema } from '../../packages/shared/src/index.ts';
+import { memoryMedium, openStorage, type Medium, type Storage } from '../../packages/vfs-opfs/src/index.ts';
+import type { TouchedTables } from '../../packages/client/src/rpc/query-dependencies.ts';
+import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
+import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
+import { downloadContent } from '../../packages/client/src/worker/first-sync/download-content.ts';
+import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
+import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
+import { createSyncEngine, type SnapshotSource, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
+import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { testRuntime } from '../../packages/client/src/worker/testing/test-database.ts';
+import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
+import { DATABASE, type TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+
+/** As a worker gets it from its page. */
+export const SCHEMA: Schema = decodeSchema(encodeSchema(TEST_SCHEMA));
+
+export interface DeviceOptions {
+  readonly server: () => TestServer;
+  /** Default: one of its own, empty. */
+  readonly medium?: Medium;
+  /** Default: the platform's. */
+  readonly fetch?: typeof fetch;
+  /** Default: files are taken where they are offered. */
+  readonly takesFiles?: boolean;
+}
+
+/** The real storage, database and sync of one device, in this process. It begins to sync when it is told to. */
+export class Device {
+  readonly medium: Medium;
+  readonly database: OpenDatabase;
+  readonly problems: RockpoolError[] = [];
+  readonly progress: SnapshotProgress[] = [];
+  /** What live queries were told of deliveries. */
+  readonly told: TouchedTables[] = [];
+  /** Whole states that came, by the watermark that they went on from. */
+  readonly wholeFrom: number[] = [];
+  report: SyncReport | null = null;
+  /** What the server says is lost. */
+  isDeaf = false;
+  private readonly storage: Storage;
+  private readonly engine: SyncEngine;
+  private readonly snapshots: SnapshotSource;
+  private content: ReturnType<typeof downloadContent> | null = null;
+  private requests = 0;
+
+  static async open(options: DeviceOptions): Promise<Device> {
+    const medium = options.medium ?? memoryMedium();
+    return new Device(options, medium, await openStorage({ name: 'budget', medium, role: 'writer' }));
+  }
+
+  private constructor({ server, fetch: get, takesFiles = true }: DeviceOptions, medium: Medium, storage: Storage) {
+    this.medium = medium;
+    this.storage = storage;
+    storage.register(testRuntime.module);
+    this.database = openDatabase({ runtime: testRuntime, path: storage.path, vfsName: storage.vfsName, role: 'writer', schema: SCHEMA, migrations: null, randomBytes: (count) => new Uint8Array(randomBytes(count)), nowMs: Date.now, flush: () => storage.flush() });
+    const token = (): Promise<string> => server().token();
+    const url = (): string => `ws://${server().host}`;
+    this.snapshots = snapshotSource({
+      name: 'budget',
+      medium,
+      schema: SCHEMA,
+      runtime: testRuntime,
+      download: (onProgress, signal) => this.download({ url, token, get })(onProgress, signal),
+    });
+    this.engine = createSyncEngine({
+      url: '',
+      databaseId: DATABASE,
+      token,
+      database: toSyncDatabase({ database: this.database, elapsedMs: () => performance.now(), onApplied: (touched) => void this.told.push(touched) }),
+      connect: (_, events) =>
+        connectWebSocket(`${url()}/sync`, {
+          ...events,
+          onMessage: (message) => {
+            if (this.isDeaf) return;
+            if (message.type === 'delivery' && message.whole) this.wholeFrom.push(message.from);
+            events.onMessage(message);
+          },
+        }),
+      ...(takesFiles ? { snapshots: this.snapshots } : {}),
+      onSnapshotProgress: (progress) => void this.progress.push(progress),
+      onReport: (report) => {
+        this.report = report;
+      },
+      onStuck: () => undefined,
+      onProblem: (error) => void this.problems.push(error),
+      random: () => 0,
+    });
+  }
+
+  /** One for all attempts, as in a worker. A server that starts anew is at another port. */
+  private download({ url, token, get }: { readonly url: () => string; readonly token: () => Promise<string>; readonly get: typeof fetch | undefined }): ReturnType<typeof downloadContent> {
+    this.content ??= downloadContent({ url: url(), databaseId: DATABASE, schemaHash: SCHEMA.hash, token, fetch: (input, init) => (get ?? fetch)((input as string).replace(/^http:..[^/]+/, url().replace('ws', 'http')), init) });
+    return this.content;
+  }
+
+  write(sql: string, ...params: readonly SqlParam[]): void {
+    this.requests++;
+    this.database.write({ id: `r${this.requests}-${Date.now()}`, statements: [{ sql, params }] });
+    this.engine.committed();
+  }
+
+  rows(sql: string): unknown[] {
+    return this.database.connection.rows(sql);
+  }
+
+  start(): void {
+    this.engine.start();
+  }
+
+  /** Until it has what the server has, and the server what it has. The test's own deadline ends it otherwise. */
+  async inSync(): Promise<void> {
+    await this.until(() => this.report?.state === 'up-to-date');
+  }
+
+  async until(isSo: () => boolean): Promise<void> {
+    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
+  /** Ends the connection, and begins another when it is started again. */
+  pause(): void {
+    this.engine.stop();
+  }
+
+  /** Its worker is dead, and its storage with it: nothing of it goes on. */
+  abandon(): void {
+    this.engine.stop();
+  }
+
+  async close(): Promise<void> {
+    this.engine.stop();
+    await this.snapshots.discard();
+    this.database.close();
+    await this.storage.close();
+  }
+}

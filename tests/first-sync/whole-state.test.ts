@@ -1,0 +1,257 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { memoryMedium, type Medium } from '../../packages/vfs-opfs/src/index.ts';
+import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
+import { SimulatedDisk } from '../../packages/vfs-opfs/src/testing/index.ts';
+import { encodeDocumentCell } from '../../packages/shared/src/document/index.ts';
+import { insert, remove, update } from '../../packages/sync-server/src/testing/changeset.ts';
+import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
+import type { TestConnection } from '../../packages/sync-server/src/testing/test-client.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Device, type DeviceOptions } from './device.ts';
+
+const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });
+const devices: Device[] = [];
+afterEach(async () => {
+  for (const device of devices.splice(0)) await device.close();
+});
+
+async function device(options: Partial<DeviceOptions> = {}): Promise<Device> {
+  const opened = await Device.open({ server: () => tested.server, ...options });
+  devices.push(opened);
+  return opened;
+}
+
+/** A new document. */
+const content = (json: string): Uint8Array => encodeDocumentCell({ kind: 'content', json });
+const note = (): string => `note ${randomBytes(20).toString('hex')}`;
+
+async function fillServer(): Promise<TestConnection> {
+  const writer = await tested.server.open();
+  await writer.commit([insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }), insert('products', 'p', { stock: 10n, name: 'tea' })]);
+  await writer.commit([insert('pages', 'd', { title: 'page', content: content('{"body":"one"}') })]);
+  await writer.commit(Array.from({ length: 500 }, (_, i) => insert('entries', `e${i}`, { account_id: 'a', amount: BigInt(i), note: note(), weight: i / 2 })));
+  return writer;
+}
+
+/** The server's whole state takes the place of what is here, as for a device that was away for too long. */
+function askForAll({ database }: Device): void {
+  database.meta.set('wants_whole', 1);
+}
+
+describe('the whole state of a database that is in use', { timeout: 120_000 }, () => {
+  it('comes as a file, under what was written before anything came', async () => {
+    await fillServer();
+    const mine = await device();
+    mine.write("INSERT INTO accounts (id, name) VALUES ('m', 'Mine')");
+    const { siteId } = mine.database;
+    mine.start();
+    await mine.inSync();
+    expect(mine.problems).toEqual([]);
+    expect(mine.wholeFrom).toEqual([3]);
+    expect(mine.rows('SELECT count(*), sum(amount) FROM entries')).toEqual([[500, 124_750]]);
+    expect(mine.rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([['a', 'Cash', 2n ** 62n], ['m', 'Mine', null]]);
+    expect(tested.server.query("SELECT name FROM accounts WHERE id = 'm'")).toEqual([['Mine']]);
+    expect(mine.database.siteId).toEqual(siteId);
+    expect(mine.progress.at(-1)).toEqual({ receivedBytes: mine.progress.at(-1)?.totalBytes, totalBytes: mine.progress.at(-1)?.totalBytes });
+    expect(mine.rows("SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'cash OR mine') ORDER BY name")).toEqual([['Cash'], ['Mine']]);
+  });
+
+  it('writes what differs and nothing else, and tells live queries once', async () => {
+    const writer = await fillServer();
+    const mine = await device();
+    mine.start();
+    await mine.inSync();
+    mine.pause();
+    await writer.commit([update('entries', 'e1', { note: 'other' }), update('pages', 'd', { content: content('{"body":"two"}') }), remove('entries', 'e2'), insert('entries', 'new', { amount: 1n })]);
+    await writer.commit([update('accounts', 'a', { name: 'Swap' })]);
+    await writer.commit([insert('accounts', 'b', { name: 'Cash' })]);
+    // A column of its own, of which the server knows nothing.
+    mine.database.connection.exec("CREATE TABLE own (id INTEGER PRIMARY KEY); INSERT INTO own VALUES (1); UPDATE entries SET note = 'damaged' WHERE id = 'e3'");
+    askForAll(mine);
+    mine.told.length = 0;
+    const before = mine.database.connection.totalChanges;
+    mine.start();
+    await mine.inSync();
+    expect(mine.wholeFrom).toEqual([3, 6]);
+    // Rows that changed go and come: 4 of entries, 2 of accounts, a document with its state; and some facts of our own.
+    expect(mine.database.connection.totalChanges - before).toBeLessThan(60);
+    expect(mine.told.map(({ tables }) => [...tables].sort())).toEqual([['accounts', 'entries', 'pages']]);
+    expect(mine.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([['a', 'Swap'], ['b', 'Cash']]);
+    expect(mine.rows("SELECT id, note FROM entries WHERE id IN ('e1', 'e2', 'e3', 'new') ORDER BY id")).toEqual([['e1', 'other'], ['e3', expect.stringMatching(/^note /) as string], ['new', null]]);
+    expect(mine.rows("SELECT content FROM pages")).toEqual([['{"body":"two"}']]);
+    expect(mine.rows('SELECT * FROM own')).toEqual([[1]]);
+    expect(mine.rows("SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'swap')")).toEqual([['Swap']]);
+    mine.write("UPDATE pages SET content = '{\"body\":\"two and more\"}'");
+    await mine.inSync();
+    expect(tested.server.query('SELECT content FROM pages')).toEqual([['{"body":"two and more"}']]);
+  });
+
+  it('counts once what the server had admitted when its answer was lost, and keeps what is pending on top', async () => {
+    const writer = await fillServer();
+    const mine = await device();
+    mine.start();
+    await mine.inSync();
+    mine.isDeaf = true;
+    mine.write("UPDATE products SET stock = stock + 5 WHERE id = 'p'");
+    await mine.until(() => tested.server.query("SELECT stock FROM products WHERE id = 'p'")[0]?.[0] === 15n);
+    mine.pause();
+    mine.isDeaf = false;
+    mine.write("UPDATE products SET stock = stock + 7, name = 'mine' WHERE id = 'p'");
+    await writer.commit([update('products', 'p', { stock: 100n })]);
+    askForAll(mine);
+    mine.start();
+    await mine.inSync();
+    for (const rows of [mine.rows('SELECT stock, name FROM products'), tested.server.query('SELECT stock, name FROM products').map((row) => row.map((cell) => (typeof cell === 'bigint' ? Number(cell) : cell)))]) expect(rows).toEqual([[122, 'mine']]);
+    expect(mine.rows('SELECT count(*) FROM rockpool_base')).toEqual([[0]]);
+  });
+
+  it('goes on where the download was cut, also with the next connection', async () => {
+    await fillServer();
+    const asked: (string | null)[] = [];
+    let cuts = 7;
+    const mine = await device({
+      fetch: async (input, init) => {
+        asked.push(new Headers(init?.headers).get('range'));
+        const response = await fetch(input, init);
+        if (asked.length === 1) return new Response(response.body?.pipeThrough(firstBytes(1_000)), { status: response.status, headers: response.headers });
+        if (cuts-- > 0) throw new TypeError('no network');
+        return response;
+      },
+    });
+    mine.start();
+    await mine.until(() => mine.report?.state === 'offline');
+    await mine.inSync();
+    expect(asked[0]).toBeNull();
+    expect(new Set(asked.slice(1))).toEqual(new Set(['bytes=1000-']));
+    expect(mine.wholeFrom).toEqual([3]);
+    expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
+  });
+
+  it('is fetched again where the server was put back meanwhile', async () => {
+    const writer = await fillServer();
+    const folder = join(tested.server.dataDir, 'databases');
+    await writer.close();
+    await tested.restart();
+    const kept = new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]));
+    const later = await tested.server.open(writer.site);
+    await later.commit([insert('accounts', 'late', { name: 'too late' })]);
+    let isPutBack = false;
+    const mine = await device({
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        if (isPutBack) return response;
+        isPutBack = true;
+        const body = await response.arrayBuffer();
+        await tested.restart(() => {
+          for (const [name, bytes] of kept) writeFileSync(join(folder, name), bytes);
+        });
+        // What was put back has gone on since, as another log.
+        const other = await tested.server.open();
+        await other.commit([insert('accounts', 'after', { name: 'after the restore' })]);
+        return new Response(body, { status: response.status, headers: response.headers });
+      },
+    });
+    mine.write("INSERT INTO accounts (id, name) VALUES ('m', 'Mine')");
+    mine.start();
+    await mine.inSync();
+    expect(mine.rows('SELECT name FROM accounts ORDER BY name')).toEqual([['Cash'], ['Mine'], ['after the restore']]);
+    expect(mine.wholeFrom).toEqual([4]);
+  });
+
+  it('is whole or not there when its worker dies at any call of the storage', async () => {
+    const writer = await fillServer();
+    const disk = new SimulatedDisk();
+    const first = await Device.open({ server: () => tested.server, medium: disk.medium() });
+    first.start();
+    await first.inSync();
+    await first.close();
+    await writer.commit([...Array.from({ length: 300 }, (_, i) => update('entries', `e${i}`, { note: note() })), update('accounts', 'a', { name: 'New' })]);
+    const files = new Map(storageFileNames('budget').map((name) => [name, bytesOf(disk, name)]));
+    const tidy = await tested.server.open();
+
+    /** Gives how many calls there were. */
+    async function dyingAt(call: number): Promise<number> {
+      const copy = new SimulatedDisk({ files });
+      const medium = copy.medium();
+      const mine = await Device.open({ server: () => tested.server, medium });
+      mine.write("UPDATE accounts SET rank = 1 WHERE id = 'a'");
+      askForAll(mine);
+      let calls = 0;
+      let isDead = false;
+      copy.observer = () => {
+        if (isDead || ++calls < call) return;
+        isDead = true;
+        medium.kill();
+        throw new Error('killed');
+      };
+      mine.start();
+      await mine.until(() => isDead || mine.report?.state === 'up-to-date');
+      copy.observer = undefined;
+      if (!isDead) await mine.close();
+      else mine.abandon();
+      const again = await Device.open({ server: () => tested.server, medium: copy.medium() });
+      expect(again.rows('PRAGMA integrity_check')).toEqual([['ok']]);
+      expect(again.rows("SELECT count(*) FROM entries WHERE note LIKE 'note%'")).toEqual([[500]]);
+      const isNew = again.database.meta.cursor > 3;
+      expect(again.rows('SELECT name, rank FROM accounts')).toEqual([[isNew ? 'New' : 'Cash', 1]]);
+      again.start();
+      await again.inSync();
+      expect(again.rows('SELECT name, rank FROM accounts')).toEqual([['New', 1]]);
+      await again.close();
+      // Nothing that was put beside it is left.
+      expect((await copy.medium().list()).filter((name) => name.includes('~'))).toEqual([]);
+      return calls;
+    }
+    const calls = await dyingAt(Infinity);
+    expect(calls).toBeGreaterThan(20);
+    for (let call = 1; call <= calls; call += Math.ceil(calls / 12)) await dyingAt(call);
+    await tidy.close();
+  });
+});
+
+describe('the whole state comes as deliveries', { timeout: 60_000 }, () => {
+  it.each<[string, Partial<DeviceOptions>]>([
+    ['where HTTP does not come through', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }],
+    ['where there is no file', { fetch: async () => new Response(null, { status: 204 }) }],
+    ['where what comes is not what was promised', { fetch: async (...given) => damaged(await fetch(...given)) }],
+    ['where there is no room for a file', { medium: fullMedium() }],
+    ['where nobody takes files', { takesFiles: false }],
+  ])('%s', async (_, options) => {
+    await fillServer();
+    const mine = await device(options);
+    mine.start();
+    await mine.inSync();
+    expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
+    expect(mine.wholeFrom).toEqual([]);
+  });
+});
+
+function bytesOf(disk: SimulatedDisk, name: string): Uint8Array {
+  const file = disk.file(name);
+  const bytes = new Uint8Array(file?.sizeBytes ?? 0);
+  file?.read(bytes, 0);
+  return bytes;
+}
+
+function firstBytes(count: number): TransformStream<Uint8Array, Uint8Array> {
+  let left = count;
+  return new TransformStream({
+    transform(chunk, controller): void {
+      controller.enqueue(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left <= 0) controller.error(new Error('cut'));
+    },
+  });
+}
+
+async function damaged(response: Response): Promise<Response> {
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  bytes[100] = (bytes[100] ?? 0) ^ 1;
+  return new Response(bytes, { status: response.status, headers: response.headers });
+}
+
+function fullMedium(): Medium {
+  return { ...memoryMedium(), freeBytes: async () => 1_000 };
+}
