@@ -1,5 +1,5 @@
 import { DEFAULT_DOCUMENT_RULE, columnIdOf, encodeKey, tableIdOf, type CellValue } from '@rockpool/shared';
-import { createDocument, documentText, editDocument, encodeDocumentCell, parseJson } from '@rockpool/shared/document';
+import { createDocument, documentText, editDocument, encodeDocumentCell, isEditOf, parseJson, type DocumentEdit } from '@rockpool/shared/document';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ownSite } from '../backend/own-site.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
@@ -52,9 +52,16 @@ function add(live: LiveDatabase, id: string, text: string): Promise<number> {
   return live.write(toBody([insert('pages', id, { content: content(text) })]), 'ann', NOW_MS);
 }
 
+function editOf(live: LiveDatabase, state: CellValue, text: string, generation: number): DocumentEdit {
+  return editDocument(state, parseJson(text, RULE), RULE, { site: ownSite(live.file), generation });
+}
+
+function send(live: LiveDatabase, id: string, edit: CellValue): Promise<number> {
+  return live.write(toBody([update('pages', id, { content: edit })]), 'ann', NOW_MS);
+}
+
 function edit(live: LiveDatabase, id: string, state: CellValue, text: string, generation: number): Promise<number> {
-  const edited = editDocument(state, parseJson(text, RULE), RULE, { site: ownSite(live.file), generation });
-  return live.write(toBody([update('pages', id, { content: edited.edit })]), 'ann', NOW_MS);
+  return send(live, id, editOf(live, state, text, generation).edit);
 }
 
 const textOf = (live: LiveDatabase, id: string): unknown => live.file.sql.get('SELECT content FROM pages WHERE id = ?', id)?.[0];
@@ -72,6 +79,19 @@ describe('a large document', () => {
     await edit(live, 'p', start, large({ m: 2 }), 2);
     expect(textOf(live, 'p')).toBe(large({ m: 2, n: 1 }));
     expect(documentText(stateOf(live, 'p'))).toBe(large({ m: 2, n: 1 }));
+  }, 60_000);
+
+  it('that was compacted takes one late edit after the other of somebody who has it as it was', async () => {
+    const live = database(pool());
+    await add(live, 'p', large());
+    const start = createDocument(parseJson(large(), RULE), RULE);
+    live.file.sql.run('UPDATE rockpool_document SET compact_above = 1');
+    await edit(live, 'p', start, large({ n: 1 }), 1);
+    expect(isEditOf(stateOf(live, 'p'), editOf(live, start, large(), 1).edit)).toBe(false);
+    const late = editOf(live, start, large({ m: 2 }), 2);
+    const later = editOf(live, late.state, large({ m: 3, o: 4 }), 2);
+    for (const edited of [late, later]) await send(live, 'p', edited.edit);
+    expect(textOf(live, 'p')).toBe(large({ m: 3, n: 1, o: 4 }));
   }, 60_000);
 
   it('holds up nobody else: writes of other databases are decided while it is worked on, and later ones of its own database after it', async () => {

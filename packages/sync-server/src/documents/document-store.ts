@@ -1,5 +1,5 @@
 import type { CellValue, DocumentRule } from '@rockpool/shared';
-import { clientIdOf, clientsOf, createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, isEditOf, mergeEdit, parseJson } from '@rockpool/shared/document';
+import { clientIdOf, clientsOf, createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, isEditOf, parseJson } from '@rockpool/shared/document';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../store/sqlite-file.ts';
@@ -57,7 +57,7 @@ export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
 }
 
 /** Stores a cell: a state with the edit that led to it, or one that took the place of `old`; NULL for none. */
-function writeDocument(sql: SqliteFile, place: DocumentPlace, old: CellValue, state: CellValue, sent: CellValue, watermark: number): void {
+function writeDocument({ sql, documents }: DatabaseFile, place: DocumentPlace, old: CellValue, state: CellValue, sent: CellValue, watermark: number): void {
   if (state === null) {
     deleteDocument(sql, place);
     return forgetAuthors(sql, place);
@@ -74,7 +74,7 @@ function writeDocument(sql: SqliteFile, place: DocumentPlace, old: CellValue, st
     forgetOldEdits(sql, place);
     return;
   }
-  const replaced = isDocumentEdit(sent) ? withLateEdit(readReplaced(sql, place), old, sent) : null;
+  const replaced = isDocumentEdit(sent) ? documents.replaced(state as Uint8Array) : null;
   writeAuthors(sql, place, old, sent, watermark);
   deleteDocument(sql, place);
   const values = [...keyOf(place), state, BigInt(watermark), BigInt(growthLimit(state))];
@@ -101,11 +101,6 @@ function updateOf(edit: CellValue): Uint8Array {
   return (decodeDocumentCell(edit) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>).update;
 }
 
-/** The replaced document, after an edit that was the last of `old`, or a late one of what `old` had replaced before. */
-function withLateEdit(replaced: CellValue, old: CellValue, edit: CellValue): CellValue {
-  return old !== null && isEditOf(old, edit) ? mergeEdit(old, edit) : mergeEdit(replaced, edit);
-}
-
 function growthLimit(state: CellValue): number {
   return Math.max(MIN_COMPACTED_BYTES, GROWTH * (state as Uint8Array).length);
 }
@@ -122,7 +117,7 @@ export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], w
     for (const columnId of table.documents.keys()) {
       const cell = after.row.cells.get(columnId);
       const old = before?.row.deleted === null ? before.row.cells.get(columnId) : undefined;
-      if (cell !== old) writeDocument(file.sql, { table, keyBytes, columnId }, old?.value ?? null, cell?.value ?? null, write.values.get(columnId) ?? null, watermark);
+      if (cell !== old) writeDocument(file, { table, keyBytes, columnId }, old?.value ?? null, cell?.value ?? null, write.values.get(columnId) ?? null, watermark);
     }
   }
 }

@@ -34,13 +34,15 @@ export interface WorkedDocument {
   readonly overwritten: readonly OverwrittenMember[];
   /** The same of the document that this one took the place of, where the edit is of that one: operations are its. */
   readonly overwrittenInReplaced: readonly OverwrittenMember[];
+  /** The document that this one takes the place of, with the edit in it; null where the edit went into the document as it is. */
+  readonly replaced: Uint8Array | null;
 }
 
 type Merged = Omit<WorkedDocument, 'text' | 'state'> & { readonly state: CellValue };
 
 /** Pure. Throws `document-invalid` and `document-gap`. */
 export function workOnDocument(work: DocumentWork): WorkedDocument {
-  const worked: Merged = work.kind === 'merge' ? merge(work) : { state: expandContent(work.content, work.rule), overwritten: [], overwrittenInReplaced: [] };
+  const worked: Merged = work.kind === 'merge' ? merge(work) : { state: expandContent(work.content, work.rule), overwritten: [], overwrittenInReplaced: [], replaced: null };
   return { ...worked, state: worked.state as Uint8Array, text: documentText(worked.state) };
 }
 
@@ -54,10 +56,11 @@ function merge({ document, replaced, edit, rule, site, watermark, compactAbove }
     const { state, overwritten } = carryOver(document, replaced, late.state, rule, carrier(watermark));
     const told = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
     // What stands at a place now says more than what stood there in the document that was replaced.
-    return { state, overwritten, overwrittenInReplaced: late.overwritten.filter(({ path }) => !told.has(JSON.stringify(path))) };
+    return { state, overwritten, overwrittenInReplaced: late.overwritten.filter(({ path }) => !told.has(JSON.stringify(path))), replaced: late.state };
   }
   const { state, overwritten } = mergeForeignEdit(document, edit, rule, site);
-  return { state: state.length > compactAbove ? compactDocument(state, rule) : state, overwritten, overwrittenInReplaced: [] };
+  const isTooLarge = state.length > compactAbove;
+  return { state: isTooLarge ? compactDocument(state, rule) : state, overwritten, overwrittenInReplaced: [], replaced: isTooLarge ? state : null };
 }
 
 /** As whom a late edit is made in the document of now: nobody else writes as the server. */
