@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, documentColumns, RockpoolError, type CellValue, type DocumentRule, type TableSchema } from '../../packages/shared/src/index.ts';
-import { canonicalJson, createDocument, documentText, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import { canonicalJson, createDocument, documentText, rootValue, type JsonValue, type MapNode } from '../../packages/shared/src/document/index.ts';
 import { documentStateHash } from '../../packages/shared/src/testing/document-state-hash.ts';
-import { json } from '../../packages/shared/src/testing/json-arbitraries.ts';
+import { json, richText } from '../../packages/shared/src/testing/json-arbitraries.ts';
 import { plainYjs } from '../../packages/shared/src/testing/plain-yjs.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/index.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { Device } from './device.ts';
 import { documentStates, type AskForValue } from './document-states.ts';
-import { OpenPages } from './open-pages.ts';
+import { OpenPages, type Text } from './open-pages.ts';
 
 const schema = buildSchema([
   sampleTable('page', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('title', 'text'), sampleColumn('content', 'text')], {
     uniques: [['title']],
-    merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body', '*.body', 'items.*'] }] },
+    merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body', '*.body', 'items.*'], richText: ['note', 'notes.*'] }] },
   }),
 ]);
 
@@ -69,21 +69,24 @@ type Step =
   | { readonly act: 'title'; readonly by: number; readonly page: string; readonly title: string; readonly content: JsonValue }
   | { readonly act: 'delete' | 'meet'; readonly by: number; readonly page: string };
 
-/** Large enough for its state to stand on a base. */
-const large: fc.Arbitrary<JsonValue> = json.map((value) => ({ filler: 'x'.repeat(9 * 1024), value }));
+/** Half of them with texts with formats, one of them by name and others by place. */
+const content: fc.Arbitrary<JsonValue> = fc.oneof(json, fc.record({ body: fc.string({ maxLength: 3 }), note: fc.option(richText, { freq: 10 }), notes: fc.array(richText, { maxLength: 2 }), value: json }));
 
-function steps(devices: number, content: fc.Arbitrary<JsonValue> = json): fc.Arbitrary<Step[]> {
+/** Large enough for its state to stand on a base. */
+const large: fc.Arbitrary<JsonValue> = fc.tuple(json, richText).map(([value, note]) => ({ filler: 'x'.repeat(9 * 1024), note, value }));
+
+function steps(devices: number, contents = content): fc.Arbitrary<Step[]> {
   const by = fc.nat({ max: devices - 1 });
   const page = fc.constantFrom('p', 'q');
   const step = (act: Step['act'], more: Readonly<Record<string, fc.Arbitrary<unknown>>> = {}): fc.Arbitrary<Step> =>
     fc.record({ act: fc.constant(act), by, page, ...more }) as unknown as fc.Arbitrary<Step>;
   return fc.array(
     fc.oneof(
-      { arbitrary: step('create', { content: fc.option(content) }), weight: 2 },
-      { arbitrary: step('replace', { content: fc.option(content, { freq: 20 }) }), weight: 8 },
-      { arbitrary: step('type', { content }), weight: 6 },
+      { arbitrary: step('create', { content: fc.option(contents) }), weight: 2 },
+      { arbitrary: step('replace', { content: fc.option(contents, { freq: 20 }) }), weight: 8 },
+      { arbitrary: step('type', { content: contents }), weight: 6 },
       // Titles are unique: some of these are refused by the server, and what was edited after them depends on them.
-      { arbitrary: step('title', { title: fc.constantFrom('one', 'two'), content }), weight: 3 },
+      { arbitrary: step('title', { title: fc.constantFrom('one', 'two'), content: contents }), weight: 3 },
       { arbitrary: step('delete'), weight: 1 },
       { arbitrary: step('meet'), weight: 6 },
     ),
@@ -153,14 +156,14 @@ describe('documents edited through SQL and in open pages, offline and online', (
     const by = fc.nat({ max: 4 });
     const page = fc.constant('p');
     // NULL in its place would be another document.
-    const content = json.filter((value) => value !== null);
+    const present = content.filter((value) => value !== null);
     const step = fc.oneof(
-      fc.record({ act: fc.constant('replace' as const), by, page, content }),
-      fc.record({ act: fc.constant('type' as const), by, page, content }),
+      fc.record({ act: fc.constant('replace' as const), by, page, content: present }),
+      fc.record({ act: fc.constant('type' as const), by, page, content: present }),
       fc.record({ act: fc.constant('meet' as const), by, page }),
     );
     await fc.assert(
-      fc.asyncProperty(content, fc.array(step, { minLength: 3, maxLength: 25 }), async (start, history) => {
+      fc.asyncProperty(present, fc.array(step, { minLength: 3, maxLength: 25 }), async (start, history) => {
         void server.close();
         begin();
         const devices = Array.from({ length: 5 }, (_, index) => device(index + 1));
@@ -200,6 +203,29 @@ describe('documents edited through SQL and in open pages, offline and online', (
     await a.meet();
     expect(a.rows(ROWS)).toEqual([['p', null, '{"body":"very low tide!","items":[],"more":1}']]);
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
+  });
+
+  it('keep what one typed and what the other formatted, by SQL and in the Y.Text of an open page', async () => {
+    const [a, b] = [device(1), device(2)];
+    a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"note":[{"insert":"the tide is out"}]}']);
+    for (const one of [a, b]) await one.meet();
+    a.write(["UPDATE page SET content = json_set(content, '$.note', json(?)) WHERE id = 'p'", '[{"insert":"the "},{"insert":"ti","attributes":{"bold":true}},{"attributes":{"bold":true},"insert":"de"},{"insert":" is out"}]']);
+    expect(a.rows(ROWS)).toEqual([['p', null, '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"tide"},{"insert":" is out"}]}']]);
+    const page = await b.openDocument('p', 'content');
+    const note = (rootValue(page.doc) as MapNode).get('note') as Text;
+    note.insert(5, '(low)');
+    note.format(note.length - 3, 3, { italic: true });
+    await page.saved();
+    for (const one of [a, b, a, b]) await one.meet();
+    const expected = '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"t(low)ide"},{"insert":" is "},{"attributes":{"italic":true},"insert":"out"}]}';
+    expect([a.rows(ROWS), b.rows(ROWS), stored()]).toEqual(new Array(3).fill([['p', null, expected]]));
+    b.tellPages();
+    await page.saved();
+    expect(note.toDelta()).toEqual((JSON.parse(expected) as { note: unknown }).note);
+    page.undoManager.undo();
+    await page.saved();
+    expect(b.rows(ROWS)).toEqual([['p', null, '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"tide"},{"insert":" is out"}]}']]);
+    await page.close();
   });
 
   it('have one copy of what two devices began with alike', async () => {
@@ -321,6 +347,8 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(code('not json')).toEqual(['document-invalid', 'syntax']);
     expect(code('{"__proto__":1}')).toEqual(['document-invalid', 'key']);
     expect(code('[12345678901234567890]')).toEqual(['document-invalid', 'number']);
+    expect(code('{"note":"low tide"}')).toEqual(['document-invalid', 'rich-text']);
+    expect(code('{"note":[{"insert":{"image":"tide.png"}}]}')).toEqual(['document-invalid', 'rich-text']);
     expect(a.rows(ROWS)).toEqual([]);
   });
 });

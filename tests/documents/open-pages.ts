@@ -1,8 +1,10 @@
 import { expect } from 'vitest';
 import { RockpoolError } from '../../packages/shared/src/index.ts';
-import { canonicalJson, rootValue, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import { canonicalJson, rootValue, type JsonValue, type Node } from '../../packages/shared/src/document/index.ts';
 import type { LiveDocument } from '../../packages/client/src/document/live-document.ts';
 import type { Device } from './device.ts';
+
+export type Text = Extract<Node, { toDelta(): unknown }>;
 
 type Open = LiveDocument<JsonValue>;
 
@@ -15,7 +17,9 @@ export class OpenPages {
     const page = await this.page(device, key);
     if (page === null) return;
     const root = rootValue(page.doc);
-    if (typeof root === 'object' && root !== null && 'toDelta' in root) root.insert(0, 'typed ');
+    const note = typeof root === 'object' && root !== null && 'keys' in root ? root.get('note') : undefined;
+    if (isText(root)) root.insert(0, 'typed ');
+    else if (isText(note)) typeWithFormats(note, canonicalJson(content).length);
     else page.change(() => content);
     await this.settle(device, key, page);
   }
@@ -53,4 +57,17 @@ export class OpenPages {
     this.open.set(device, pages);
     return pages;
   }
+}
+
+function isText(node: Node | undefined): node is Text {
+  return typeof node === 'object' && node !== null && 'toDelta' in node;
+}
+
+/** As an editor of texts with formats does. `choice`: of what, and where. */
+function typeWithFormats(text: Text, choice: number): void {
+  const at = choice % (text.length + 1);
+  if (choice % 4 === 0) text.insert(at, 'typed ');
+  else if (choice % 4 === 1) text.insert(at, 'bold ', { bold: true });
+  else if (choice % 4 === 2) text.format(at, Math.min(4, text.length - at), { italic: choice % 3 === 0 ? null : true });
+  else text.delete(at, Math.min(2, text.length - at));
 }

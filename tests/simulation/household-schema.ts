@@ -3,8 +3,8 @@ import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sam
 
 const id = sampleColumn('id', 'text', { notNull: true });
 
-/** Of the documents: texts by character in two places, and elements told apart by `id`. */
-export const PAGE_RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', 'items.*.note'] };
+/** Of the documents: texts by character in two places, one with formats, and elements told apart by `id`. */
+export const PAGE_RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', 'items.*.note'], richText: ['note'] };
 
 /** Everything that can stand in the way of a merge, and tables whose rows say of themselves whether something went wrong (checks.ts). */
 export const householdSchema: Schema = buildSchema([

@@ -1,4 +1,4 @@
-import { diffJson, parseJson, PathRule, type JsonObject, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import { diffJson, parseJson, PathRule, type JsonObject, type JsonValue, type Run } from '../../packages/shared/src/document/index.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import type { WriteAction } from '../../packages/client/src/rpc/write-action.ts';
@@ -23,6 +23,16 @@ const PAGES = ['p1', 'p2', 'p3'] as const;
 /** Every second page begins the same wherever it is made: then it is one document. */
 const START: JsonObject = { body: 'low tide', counts: {}, items: [] };
 
+/** Of the text by character, and of the one with formats: what is typed, before and behind, and other formats of the first run. */
+const TEXT_WRITES = [
+  "json_set(content, '$.body', ? || (content ->> 'body'))",
+  "json_set(content, '$.body', substr(content ->> 'body', 5) || ?)",
+  "json_set(content, '$.body', ?)",
+  `json_insert(content, '$.note[#]', json_object('insert', ?, 'attributes', json('{"bold":true}')))`,
+  "CASE WHEN content ->> '$.note[0].insert' IS NULL THEN content ELSE json_set(content, '$.note[0].attributes', json_object('by', ?)) END",
+  "CASE WHEN content ->> '$.note[0].insert' IS NULL THEN content ELSE json_set(content, '$.note[0].insert', substr(content ->> '$.note[0].insert', 3) || ?) END",
+] as const;
+
 /**
  * A change of a page by SQL. Items are named by the token, so that each can be followed; `left` and `right` are always written together.
  */
@@ -38,7 +48,7 @@ export function pageStatements(pages: readonly SeenPage[], random: Random, token
     case 'page ends':
       return set(`json_set(content, '$.left', ?1, '$.right', ?1)`.replaceAll('?1', '?'), token, token);
     case 'page text':
-      return set(`json_set(content, '$.body', ${random.pick(["? || (content ->> 'body')", "substr(content ->> 'body', 5) || ?", '?'])})`, token);
+      return set(random.pick(TEXT_WRITES), token);
     case 'page patch':
       return set('json_patch(content, ?)', JSON.stringify({ counts: { [random.pick(['a', 'b'])]: random.below(9), all: random.below(99) }, flag: random.pick([true, false, null]) }));
     case 'page item note':
@@ -61,9 +71,18 @@ export function pageChange(pages: readonly SeenPage[], random: Random, token: st
   if (seen.length === 0) return null;
   const page = random.pick(seen);
   const before = contentOf(page);
-  const after = random.chance(0.5) ? { ...before, left: token, right: token } : { ...before, body: `${before['body'] as string} ${token}` };
+  const after = random.chance(0.5) ? { ...before, left: token, right: token } : random.chance(0.5) ? { ...before, body: `${before['body'] as string} ${token}` } : { ...before, note: typedInto(before['note'], token, random) };
   const change = diffJson(before, after, PathRule.root(PAGE_RULE));
   return change === null ? null : { kind: 'change-document', table: 'page', key: [page.id], column: 'content', changeJson: JSON.stringify(change) };
+}
+
+/** Typed into the middle of its first run, with a format of its own or that of the run, which is then cut in three or goes on. */
+function typedInto(note: JsonValue | undefined, token: string, random: Random): JsonValue {
+  const [first, ...rest] = (note ?? []) as unknown as readonly Run[];
+  if (first === undefined) return [{ insert: token }];
+  const middle = first.insert.length >> 1;
+  const typed: Run = random.chance(0.5) ? { ...first, insert: token } : { insert: token, attributes: { italic: true } };
+  return [{ ...first, insert: first.insert.slice(0, middle) }, typed, { ...first, insert: first.insert.slice(middle) }, ...rest] as JsonValue;
 }
 
 /** Items in another order, sometimes one less: the whole document is written. */

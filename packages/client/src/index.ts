@@ -41,6 +41,7 @@ export type {
   TransactionOptions,
   Write,
 } from './client.ts';
+export type { RichText } from '@rockpool/shared/document';
 export { createClient } from './create-client.ts';
 export { backupDatabase, deleteDatabase, listDatabases, restoreDatabase, setDatabaseAside, type RestoreOptions } from './databases.ts';
 export type { DatabaseInfo } from './rpc/worker-api.ts';

@@ -1,19 +1,29 @@
 import type { Awareness } from 'y-protocols/awareness';
-import type { Doc, UndoManager } from 'yjs';
+import type { DocumentPath } from '@rockpool/shared/document';
+import type { Doc, Text, UndoManager } from 'yjs';
 
 /** A document that is open in this page: its JSON, and the Y.Doc that editors bind to. Get it from `client.document`. */
 export interface LiveDocument<Value = unknown> {
   /**
    * What editors bind to. Changes made in it are written to the database by and by, each as a change of the JSON that merges with what others
    * change; changes made elsewhere, in this tab or any other or on another device, appear in it. It is this page's own: only the JSON leaves it, so
-   * formats of a Y.Text and its positions mean nothing elsewhere. (`awareness` translates the positions of cursors.)
+   * positions in it mean nothing elsewhere (`awareness` translates those of cursors), nor do formats of a text that is not declared as `richText`.
    */
   readonly doc: Doc;
+  /**
+   * The Y.Text at a path: names of members, and `{ id: 'x' }` for the element of an array that has this key. Null where no text is that merges by character,
+   * with formats or without. A text that somebody puts in the place of a whole object is another one.
+   *
+   * ```ts
+   * new QuillBinding(document.text('body'), quill, document.awareness);
+   * ```
+   */
+  text(...path: DocumentPath): Text | null;
   /** The JSON as it is in this page; null when the document has gone. */
   readonly value: Value | null;
   /** `gone`: the row was deleted or its column set to NULL. What was changed here since is not written. */
   readonly state: 'open' | 'gone' | 'closed';
-  /** What keeps the document from being written, if anything does: it is tried again with the next change. */
+  /** What keeps the document from being written, if anything does, such as an image in a text: it is tried again with the next change. */
   readonly error: Error | null;
   /** Makes the document hold what `next` returns, with the fewest operations. */
   change(next: (value: Value) => Value): void;

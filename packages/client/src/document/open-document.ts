@@ -5,6 +5,7 @@ import type { Awareness } from 'y-protocols/awareness';
 import type { Presence } from '../client.ts';
 import { createAwareness } from './awareness.ts';
 import type { LiveDocument } from './live-document.ts';
+import { textAt } from './text-at.ts';
 
 /** What an open document needs of its client. */
 export interface DocumentSource {
@@ -130,6 +131,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   return {
     doc,
     undoManager,
+    text: (...steps) => textAt(doc, steps),
     get awareness() {
       return (awareness ??= createAwareness(doc, { presence: source.presence, whenSaved: saved }));
     },

@@ -1,9 +1,9 @@
-import { asc, eq, gt, type SQL } from 'drizzle-orm';
+import { asc, eq, gt, inArray, type SQL } from 'drizzle-orm';
 import { index, QueryBuilder, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
 import { openInMemory } from '../worker/testing/test-database.ts';
 import { defineSchema } from './define-schema.ts';
-import { documentPath } from './document-path.ts';
+import { documentPath, documentPlainText } from './document-path.ts';
 
 const page = sqliteTable('page', { id: text().primaryKey(), content: text({ mode: 'json' }) }, (table) => [
   index('page_kind').on(documentPath(table.content, 'kind')),
@@ -21,7 +21,7 @@ function plan(query: { toSQL(): { sql: string; params: unknown[] } }): string {
     .join('; ');
 }
 
-const database = openInMemory({ schema: defineSchema([page], { merge: [{ table: page, documents: [page.content] }] }) });
+const database = openInMemory({ schema: defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, richText: ['note'] }] }] }) });
 
 it('a path into a document is read from its index: to extract, to filter and to order', () => {
   expect(plan(builder.select({ kind }).from(page).orderBy(kind))).toBe('SCAN page USING INDEX page_kind');
@@ -34,4 +34,12 @@ it('gives what is there', () => {
   database.write({ id: 'r', statements: [insert] });
   const { sql } = builder.select({ kind, size }).from(page).toSQL();
   expect(database.connection.rows(sql)).toEqual([['note', 7]]);
+});
+
+it('gives the characters of a text with formats', () => {
+  const insert = (id: string, content: unknown) => ({ sql: 'INSERT INTO page (id, content) VALUES (?, ?)', params: [id, JSON.stringify(content)] });
+  const runs = [{ insert: 'low ' }, { insert: 'ti', attributes: { bold: true } }, { insert: 'de, and more' }, { insert: '!', attributes: { link: 'x' } }];
+  database.write({ id: 's', statements: [insert('q', { note: runs }), insert('r', { note: null }), insert('s', {})] });
+  const { sql } = builder.select({ note: documentPlainText(page.content, 'note') }).from(page).where(inArray(page.id, ['q', 'r', 's'])).orderBy(page.id).toSQL();
+  expect(database.connection.rows(sql, 'q', 'r', 's')).toEqual([['low tide, and more!'], [''], ['']]);
 });

@@ -26,7 +26,9 @@ export interface InitialIds {
 
 /** `previous`: the document that this one takes the place of by compaction, so that it is another one even with the content that that one began with. */
 export function initialIds(content: JsonValue, rule: DocumentRule, previous: Uint8Array = new Uint8Array()): InitialIds {
-  const hash = digest(`content:${previous.join()}:${JSON.stringify([[...rule.text].sort(), rule.elementKey])}:${canonicalJson(content)}`);
+  const { text, richText, elementKey } = rule;
+  const form = [[...text].sort(), elementKey, ...(richText === undefined ? [] : [[...richText].sort()])];
+  const hash = digest(`content:${previous.join()}:${JSON.stringify(form)}:${canonicalJson(content)}`);
   return { documentId: hash.slice(0, DOCUMENT_ID_BYTES), clientId: toClientId(hash, DOCUMENT_ID_BYTES) };
 }
 

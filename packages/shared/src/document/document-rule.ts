@@ -5,6 +5,11 @@ export interface DocumentRule {
    * any key or any element: `body`, `items.*.note`. The empty path is the document itself.
    */
   readonly text: readonly string[];
+  /**
+   * Paths, written likewise, of the texts with formats: runs as in a Delta, `[{"insert":"low "},{"attributes":{"bold":true},"insert":"tide"}]`, or null. What two people
+   * type and format at the same time stands beside each other. Nothing else may be there. Default none.
+   */
+  readonly richText?: readonly string[];
   /** The field that tells the objects of an array apart. Default `id`. */
   readonly elementKey: string;
   /** Of the column's text, in UTF-16 units. Default 1 Mi. */
@@ -21,26 +26,47 @@ export const MAX_DOCUMENT_DEPTH = 64;
 /** The largest document, in UTF-16 units: with its history it still fits into one value (protocol/limits.ts). */
 export const MAX_DOCUMENT_LENGTH: number = 2 * 1024 * 1024;
 
+/** A rich text is an array of objects that have an object. */
+export const RICH_TEXT_DEPTH = 3;
+
+/** The steps of a path as a rule writes it. */
+export function pathSteps(path: string): readonly string[] {
+  return path === '' ? [] : path.split('.');
+}
+
+interface Pattern {
+  readonly steps: readonly string[];
+  readonly isRich: boolean;
+}
+
 /** Where in a document one is, as far as the rule cares. */
 export class PathRule {
   readonly elementKey: string;
-  private readonly patterns: readonly (readonly string[])[];
+  private readonly patterns: readonly Pattern[];
 
-  private constructor(elementKey: string, patterns: readonly (readonly string[])[]) {
+  private constructor(elementKey: string, patterns: readonly Pattern[]) {
     this.elementKey = elementKey;
     this.patterns = patterns;
   }
 
-  static root({ text, elementKey }: Pick<DocumentRule, 'text' | 'elementKey'>): PathRule {
-    return new PathRule(
-      elementKey,
-      text.map((path) => (path === '' ? [] : path.split('.'))),
-    );
+  static root({ text, richText = [], elementKey }: Pick<DocumentRule, 'text' | 'richText' | 'elementKey'>): PathRule {
+    const patternsOf = (paths: readonly string[], isRich: boolean): Pattern[] => paths.map((path) => ({ steps: pathSteps(path), isRich }));
+    return new PathRule(elementKey, [...patternsOf(text, false), ...patternsOf(richText, true)]);
   }
 
   /** True where a string is merged by character. */
   get isText(): boolean {
-    return this.patterns.some((steps) => steps.length === 0);
+    return this.patterns.some(({ steps, isRich }) => !isRich && steps.length === 0);
+  }
+
+  /** True where a text with formats stands. */
+  get isRichText(): boolean {
+    return this.patterns.some(({ steps, isRich }) => isRich && steps.length === 0);
+  }
+
+  /** Whether there may be a text with formats here or further down. */
+  get hasRichText(): boolean {
+    return this.patterns.some(({ isRich }) => isRich);
   }
 
   member(key: string): PathRule {
@@ -53,7 +79,7 @@ export class PathRule {
 
   private step(matches: (step: string) => boolean): PathRule {
     if (this.patterns.length === 0) return this;
-    const rest = this.patterns.filter((steps) => steps.length > 0 && matches(steps[0] as string)).map((steps) => steps.slice(1));
+    const rest = this.patterns.filter(({ steps }) => steps.length > 0 && matches(steps[0] as string)).map(({ steps, isRich }) => ({ steps: steps.slice(1), isRich }));
     return new PathRule(this.elementKey, rest);
   }
 }

@@ -1,16 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { documentStateHash } from '../testing/document-state-hash.ts';
-import { json } from '../testing/json-arbitraries.ts';
+import { json, RICH_PATHS, richJson } from '../testing/json-arbitraries.ts';
 import { plainYjs } from '../testing/plain-yjs.ts';
 import { createDocument, documentText, editDocument, mergeEdit, mergeForeignEdit } from './document.ts';
 import { DEFAULT_DOCUMENT_RULE, type DocumentRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 
-const RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', '*.body', '*'] };
+const PLAIN: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', '*.body', '*'] };
+const RICH: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['title'], richText: RICH_PATHS };
 const SITES = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
 
-describe('a document', () => {
+describe.each([
+  { what: 'a document', json, RULE: PLAIN },
+  { what: 'a document with rich texts', json: richJson, RULE: RICH },
+])('$what', ({ json, RULE }) => {
   it('is the same wherever it is made from the same content', () => {
     fc.assert(
       fc.property(json, (content) => {
@@ -65,17 +69,19 @@ describe('a document', () => {
       }),
     );
   });
+});
 
+describe('a document', () => {
   it('grows with its content, not with its history', () => {
-    let state: Uint8Array = createDocument({ n: 0 }, RULE);
-    for (let n = 1; n <= 2000; n++) state = editDocument(state, { n }, RULE, { site: SITES[0] as string, generation: 1 }).state;
+    let state: Uint8Array = createDocument({ n: 0 }, PLAIN);
+    for (let n = 1; n <= 2000; n++) state = editDocument(state, { n }, PLAIN, { site: SITES[0] as string, generation: 1 }).state;
     expect(state.length).toBeLessThan(150);
   });
 
   it('costs an edit what the edit weighs', () => {
     const content = { items: Array.from({ length: 5000 }, (_, id) => ({ id, body: `text number ${id}` })) };
     const changed: JsonValue = { items: content.items.map((item) => (item.id === 2500 ? { ...item, body: 'text, number 2500' } : item)) };
-    const edited = editDocument(createDocument(content, RULE), changed, { ...RULE, text: ['items.*.body'] }, { site: SITES[0] as string, generation: 1 });
+    const edited = editDocument(createDocument(content, PLAIN), changed, { ...PLAIN, text: ['items.*.body'] }, { site: SITES[0] as string, generation: 1 });
     expect(edited.edit.length).toBeLessThan(100);
   });
 });

@@ -3,14 +3,17 @@ import { sha256 } from '../bytes/sha256.ts';
 import type { CellValue } from '../change/cell-value.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { BASE_ID_BYTES, decodeDocumentCell, encodeDocumentCell, type DocumentCell, type Layers } from './document-cell.ts';
+import { checkRichTexts } from './check-rich-texts.ts';
 import { clientIdOf, initialIds } from './document-id.ts';
 import { MAX_DOCUMENT_DEPTH, PathRule, type DocumentRule } from './document-rule.ts';
+import { emptyDocument } from './empty-document.ts';
 import { inspectUpdate } from './inspect-update.ts';
 import { canonicalJson, invalid, parseJson, type JsonValue } from './json.ts';
 import { canonicalTextOf, rememberText } from './json-text.ts';
 import { applyChange, diffJson } from './json-change.ts';
 import { readNode, rootValue } from './json-node.ts';
 import { overwrittenBy, overwrittenByCarrying, type OperationId, type OverwrittenMember } from './overwritten.ts';
+import { canonicalRichTexts } from './rich-text.ts';
 import { isOpen, keepOpen, sameBytes, takeOpen, type OpenDocument } from './open-documents.ts';
 import { writeJson } from './write-json.ts';
 
@@ -45,16 +48,16 @@ function newState(content: JsonValue, rule: DocumentRule, previous?: Uint8Array)
   return closeWhole({ documentId, doc }, undefined);
 }
 
-/** Yjs names each document by a random text, which takes as long as a small edit, and which nothing here asks for. */
-function emptyDocument(): Y.Doc {
-  return new Y.Doc({ guid: '' });
-}
-
 /** Content as it was sent becomes a state; a state and NULL stay what they are. Throws `document-invalid`. */
 export function expandContent(value: CellValue, rule: DocumentRule): CellValue {
   if (value === null) return null;
   const cell = decodeDocumentCell(value);
-  return cell.kind === 'content' ? createDocument(parseJson(cell.json, rule), rule) : value;
+  return cell.kind === 'content' ? createDocument(readContent(cell.json, rule), rule) : value;
+}
+
+/** What a text says that somebody else wrote. Throws `document-invalid` for what is no JSON within the rule. */
+export function readContent(text: string, rule: DocumentRule): JsonValue {
+  return canonicalRichTexts(parseJson(text, rule), PathRule.root(rule));
 }
 
 /** A Yjs update of no operations and no deletions. */
@@ -162,7 +165,8 @@ export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: Docume
   const { doc } = opened;
   const clocks = Y.decodeStateVector(Y.encodeStateVector(doc));
   const clientId = clientIdOf(site, generation);
-  inspectUpdate(update, { clientId, clocks, maxAdvance: 2 * rule.maxLength });
+  const path = PathRule.root(rule);
+  inspectUpdate(update, { clientId, clocks, maxAdvance: 2 * rule.maxLength, hasRichText: path.hasRichText });
   let overwritten: readonly OverwrittenMember[];
   try {
     overwritten = overwrittenBy(doc, clientId, rule.elementKey, update);
@@ -171,6 +175,7 @@ export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: Docume
   }
   if (hasGap(doc)) throw new RockpoolError('document-gap');
   const json = readNode(rootValue(doc), Math.min(rule.maxDepth, MAX_DOCUMENT_DEPTH));
+  if (path.hasRichText) checkRichTexts(rootValue(doc), path);
   const text = canonicalJson(json);
   if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   rememberText(text, json, MAX_DOCUMENT_DEPTH);

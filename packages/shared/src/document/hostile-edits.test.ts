@@ -1,22 +1,30 @@
 import { describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
 import { RockpoolError } from '../errors/rockpool-error.ts';
-import { bytesOf, HOSTILE_START, hostileEdits, madeWithYjs } from '../testing/hostile-edits.ts';
+import { bytesOf, HOSTILE_RICH_START, HOSTILE_START, hostileEdits, hostileRichEdits, madeWithYjs } from '../testing/hostile-edits.ts';
 import { createDocument, documentText, mergeForeignEdit } from './document.ts';
 import { decodeDocumentCell, encodeDocumentCell } from './document-cell.ts';
 import { clientIdOf } from './document-id.ts';
-import { DEFAULT_DOCUMENT_RULE } from './document-rule.ts';
+import { DEFAULT_DOCUMENT_RULE, type DocumentRule } from './document-rule.ts';
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
 const SITE = '5'.repeat(32);
 const CLIENT = clientIdOf(SITE, 1);
 const START = createDocument(HOSTILE_START, RULE);
-const { documentId, update: START_UPDATE } = decodeDocumentCell(START) as { documentId: Uint8Array; update: Uint8Array };
-const BASE = { update: START_UPDATE, site: SITE, maxLength: RULE.maxLength };
+const BASE = { update: updateOf(START), site: SITE, maxLength: RULE.maxLength };
 
-function send(update: Uint8Array): string {
+const RICH_RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['title'], richText: ['body'] };
+const RICH_START = createDocument(HOSTILE_RICH_START, RICH_RULE);
+const RICH_BASE = { update: updateOf(RICH_START), site: SITE, maxLength: RICH_RULE.maxLength };
+
+function updateOf(state: Uint8Array): Uint8Array {
+  return (decodeDocumentCell(state) as { update: Uint8Array }).update;
+}
+
+function send(update: Uint8Array, start = START, rule: DocumentRule = RULE): string {
+  const { documentId } = decodeDocumentCell(start) as { documentId: Uint8Array };
   try {
-    return documentText(mergeForeignEdit(START, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), RULE, SITE).state);
+    return documentText(mergeForeignEdit(start, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), rule, SITE).state);
   } catch (error) {
     if (!(error instanceof RockpoolError)) throw error;
     return error.code;
@@ -32,6 +40,19 @@ describe('an edit by hand', () => {
     const startMs = Date.now();
     expect(send(update)).toBe('document-invalid');
     // Ten times what the server allows: against hangs, not a measure of speed.
+    expect(Date.now() - startMs).toBeLessThan(2500);
+  });
+
+  it('of a rich text is taken when it is one that our code could have made', () => {
+    const update = madeWithYjs(RICH_BASE, (root) => (root.get('body') as Y.Text).applyDelta([{ insert: 'very ', attributes: { link: 'https://a.test' } }, { retain: 6, attributes: { italic: true, bold: null } }]));
+    expect(send(update, RICH_START, RICH_RULE)).toBe(
+      '{"body":[{"attributes":{"link":"https://a.test"},"insert":"very "},{"attributes":{"italic":true},"insert":"low ti"},{"attributes":{"bold":true},"insert":"de"}],"title":"log"}',
+    );
+  });
+
+  it.each(hostileRichEdits(RICH_BASE))('of a rich text %s is refused', (_, update) => {
+    const startMs = Date.now();
+    expect(send(update, RICH_START, RICH_RULE)).toBe('document-invalid');
     expect(Date.now() - startMs).toBeLessThan(2500);
   });
 

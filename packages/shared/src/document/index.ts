@@ -1,11 +1,13 @@
 // Apart from the rest of the package, because it brings Yjs with it: an app without document columns never loads it.
-export { baseIdOf, carryOver, clientsOf, compactDocument, createDocument, documentText, editDocument, editWithGap, expandContent, hasOperation, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, isNewsOf, mergeNews, rememberDocumentText, toLayers, wholeState, type Author, type DocumentEdit, type MergedEdit, type ReadBase } from './document.ts';
+export { baseIdOf, carryOver, clientsOf, compactDocument, createDocument, documentText, editDocument, editWithGap, expandContent, hasOperation, isEditOf, isSameDocument, mergeEdit, mergeForeignEdit, isNewsOf, mergeNews, readContent, rememberDocumentText, toLayers, wholeState, type Author, type DocumentEdit, type MergedEdit, type ReadBase } from './document.ts';
 export { withValueAt, type DocumentPath } from './document-path.ts';
 export { type OperationId, type OverwrittenMember } from './overwritten.ts';
 export { clientIdOf } from './document-id.ts';
 export { decodeDocumentCell, encodeDocumentCell, isDocumentEdit, type DocumentCell } from './document-cell.ts';
+export { elementName } from './element-names.ts';
 export { PathRule } from './document-rule.ts';
 export { writeJson } from './write-json.ts';
+export { canonicalRichTexts, type RichText, type Run } from './rich-text.ts';
 export { canonicalTextOf, readChangedJson, readStoredJson, type JsonText } from './json-text.ts';
 export { canonicalJson, parseJson, toCanonicalText, type JsonObject, type JsonValue } from './json.ts';
 export { readNode, rootOf, rootValue, type MapNode, type Node } from './json-node.ts';

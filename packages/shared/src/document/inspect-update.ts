@@ -1,6 +1,8 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { isAllowedKey } from './json.ts';
+import { isFormatName, isFormatValue, MAX_FORMAT_LENGTH } from './rich-text.ts';
+import { RICH } from './rich-text-node.ts';
 
 /** What one edit may contain, and what it may build on. */
 export interface UpdatePolicy {
@@ -10,6 +12,8 @@ export interface UpdatePolicy {
   readonly clocks: ReadonlyMap<number, number>;
   /** How far the edit may advance its client's clock: characters, elements and members together. */
   readonly maxAdvance: number;
+  /** Whether the document may have texts with formats. */
+  readonly hasRichText: boolean;
 }
 
 /*
@@ -36,7 +40,8 @@ const HAS_MEMBER = 0b0010_0000;
 /** Y.Array, Y.Map, Y.Text. XML and documents in documents have no JSON. */
 const TYPES_WITH_JSON: ReadonlySet<number> = new Set([0, 1, 2]);
 const SHARED_ROOT = 'json';
-const MAX_FORMAT_BYTES = 1024;
+/** JSON takes at most six bytes for a UTF-16 unit, and the quotes. */
+const MAX_FORMAT_BYTES = 6 * MAX_FORMAT_LENGTH + 2;
 
 /** Throws `document-invalid` for what an honest author never sends, and `document-gap` for what builds on operations that the document does not have. */
 export function inspectUpdate(update: Uint8Array, policy: UpdatePolicy): void {
@@ -115,7 +120,8 @@ class Inspection {
   }
 
   private memberName(): void {
-    if (!isAllowedKey(this.reader.text())) this.reader.fail('a forbidden key');
+    const name = this.reader.text();
+    if (!isAllowedKey(name) || (name === RICH && !this.policy.hasRichText)) this.reader.fail('a forbidden key');
   }
 
   private content(content: number): number {
@@ -128,8 +134,7 @@ class Inspection {
         return length > 0 ? length : reader.fail('an empty run');
       }
       case FORMAT:
-        if (!isAllowedKey(reader.text())) reader.fail('a forbidden key');
-        if (reader.lengthPrefixed().length > MAX_FORMAT_BYTES) reader.fail('a format too large');
+        this.format();
         return 1;
       case TYPE:
         if (!TYPES_WITH_JSON.has(reader.varint())) reader.fail('a type without JSON');
@@ -142,6 +147,17 @@ class Inspection {
       default:
         return reader.fail('content without JSON');
     }
+  }
+
+  /** A name and a value, as JSON; null ends a format. */
+  private format(): void {
+    const { reader, policy } = this;
+    if (!policy.hasRichText) reader.fail('a format in a document without rich text');
+    if (!isFormatName(reader.text())) reader.fail('a forbidden format');
+    const bytes = reader.lengthPrefixed();
+    if (bytes.length > MAX_FORMAT_BYTES) reader.fail('a format too large');
+    const value = parseFormat(reader.utf8(bytes));
+    if (value !== null && !isFormatValue(value)) reader.fail('a format that is no scalar');
   }
 
   /** One value in the encoding of lib0. Objects and arrays are types of their own in a document, never values. */
@@ -184,6 +200,15 @@ class Inspection {
 
   private clockOf(client: number): number {
     return client === this.policy.clientId ? this.clock : (this.policy.clocks.get(client) ?? 0);
+  }
+}
+
+/** Undefined for what is no JSON. */
+function parseFormat(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

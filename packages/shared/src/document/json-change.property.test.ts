@@ -1,23 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { json } from '../testing/json-arbitraries.ts';
+import { json, RICH_PATHS, richJson } from '../testing/json-arbitraries.ts';
 import type { DocumentPath } from './document-path.ts';
 import { PathRule } from './document-rule.ts';
-import { canonicalJson, type JsonValue } from './json.ts';
+import { canonicalJson, type JsonObject, type JsonValue } from './json.ts';
 import { applyChange, diffJson, invertChange, type JsonChange } from './json-change.ts';
 
 const RULE = PathRule.root({ text: ['body', '*.body', '*'], elementKey: 'id' });
+const RICH = PathRule.root({ text: ['title'], richText: RICH_PATHS, elementKey: 'id' });
 
 /** Through text, as it is stored. */
-function changeFrom(before: JsonValue, after: JsonValue): JsonChange | null {
-  return JSON.parse(JSON.stringify(diffJson(before, after, RULE))) as JsonChange | null;
+function changeFrom(before: JsonValue, after: JsonValue, rule: PathRule): JsonChange | null {
+  return JSON.parse(JSON.stringify(diffJson(before, after, rule))) as JsonChange | null;
 }
 
-describe('a change of JSON', () => {
+describe.each([
+  { what: 'a change of JSON', json, RULE },
+  { what: 'a change of JSON with rich texts', json: richJson, RULE: RICH },
+])('$what', ({ json, RULE }) => {
   it('gives the new value from the old, and turned round the old from the new', () => {
     fc.assert(
       fc.property(json, json, (before, after) => {
-        const change = changeFrom(before, after);
+        const change = changeFrom(before, after, RULE);
         if (change === null) return void expect(canonicalJson(before)).toBe(canonicalJson(after));
         const forth = applyChange(before, change, RULE);
         expect([canonicalJson(forth.value), forth.overwritten]).toEqual([canonicalJson(after), []]);
@@ -31,14 +35,16 @@ describe('a change of JSON', () => {
   it('can be made in any other value', () => {
     fc.assert(
       fc.property(json, json, json, (before, after, other) => {
-        const change = changeFrom(before, after);
+        const change = changeFrom(before, after, RULE);
         if (change !== null) expect(() => canonicalJson(applyChange(other, change, RULE).value)).not.toThrow();
       }),
     );
   });
+});
 
-  const made = (before: JsonValue, after: JsonValue, meanwhile: JsonValue): unknown => {
-    const { value, overwritten } = applyChange(meanwhile, changeFrom(before, after) as JsonChange, RULE);
+describe('a change of JSON', () => {
+  const made = (before: JsonValue, after: JsonValue, meanwhile: JsonValue, rule = RULE): unknown => {
+    const { value, overwritten } = applyChange(meanwhile, changeFrom(before, after, rule) as JsonChange, rule);
     return { value: JSON.parse(canonicalJson(value)) as unknown, overwritten };
   };
 
@@ -51,6 +57,21 @@ describe('a change of JSON', () => {
       overwritten: [],
     });
     expect(made([1, 2, 3], [1, 3], [0, 1, 2, 3])).toEqual({ value: [0, 1, 3], overwritten: [] });
+  });
+
+  it('of a rich text keeps what others typed and formatted around it, and in it', () => {
+    const bold = { bold: true };
+    const rule = PathRule.root({ text: [], richText: [''], elementKey: 'id' });
+    const text = (...runs: (string | readonly [string, JsonObject])[]): JsonValue => runs.map((run) => (typeof run === 'string' ? { insert: run } : { attributes: run[1], insert: run[0] }));
+    const start = text('the tide is out');
+    const formatted = text('the ', ['tide', bold], ' is out');
+    expect(made(start, formatted, text('now the tide is out'), rule)).toEqual({ value: text('now the ', ['tide', bold], ' is out'), overwritten: [] });
+    expect(made(start, formatted, text('the tixde is out'), rule)).toEqual({ value: text('the ', ['tixde', bold], ' is out'), overwritten: [] });
+    expect(made(start, formatted, text(['the tide', { italic: true }], ' is out'), rule)).toEqual({ value: text(['the ', { italic: true }], ['tide', { bold: true, italic: true }], ' is out'), overwritten: [] });
+    expect(made(start, text('the low tide is out'), formatted, rule)).toEqual({ value: text('the low ', ['tide', bold], ' is out'), overwritten: [] });
+    // Two give one word different values of one format: the later stands.
+    const coloured = (color: string): JsonValue => text('the ', ['tide', { color }], ' is out');
+    expect(made(start, coloured('red'), coloured('blue'), rule)).toEqual({ value: coloured('red'), overwritten: [] });
   });
 
   it('tells the places where others had changed the same', () => {

@@ -3,7 +3,10 @@ import type { PathRule } from './document-rule.ts';
 import { canonicalJson, emptyObject, isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
 import { elementNames, elementStep } from './element-names.ts';
 import { diffSequences } from './sequence-diff.ts';
+import type { Run } from './rich-text.ts';
+import { applyRichTextChange, diffRuns, invertRichTextChange, type RichTextSplice } from './rich-text-change.ts';
 import { diffText } from './text-diff.ts';
+import { lastCharacters, nearest, placeOf } from './text-place.ts';
 
 /**
  * What differs between two JSON values, with the old and the new of every place: it weighs what the difference weighs, can be turned round,
@@ -14,6 +17,8 @@ export type JsonChange =
   | { readonly set: readonly [JsonValue, JsonValue] }
   /** A text merged by character. */
   | { readonly text: readonly TextSplice[] }
+  /** A text with formats. */
+  | { readonly richText: readonly RichTextSplice[] }
   /** An object: an array of one value is a member that is there, an empty array one that is not. */
   | { readonly members: Readonly<Record<string, MemberChange>> }
   /** An array of objects told apart by their key: what became of each by name, and the names in order, before and after, where that changed. */
@@ -27,13 +32,11 @@ export type MemberChange = JsonChange | { readonly swap: readonly [readonly Json
 type TextSplice = readonly [at: number, context: string, removed: string, inserted: string];
 type ListSplice = readonly [at: number, removed: readonly JsonValue[], inserted: readonly JsonValue[]];
 
-/** So many characters before a change find its place again in a text that others changed. */
-const CONTEXT_LENGTH = 12;
-
 /** Null when the values are equal. */
 export function diffJson(before: JsonValue, after: JsonValue, rule: PathRule): JsonChange | null {
   if (jsonEquals(before, after)) return null;
   if (rule.isText && typeof before === 'string' && typeof after === 'string') return { text: textSplices(before, after) };
+  if (rule.isRichText && isJsonArray(before) && isJsonArray(after)) return { richText: diffRuns(before as readonly Run[], after as readonly Run[]) };
   if (isJsonObject(before) && isJsonObject(after)) return { members: diffMembers(before, after, (key) => rule.member(key)) };
   if (isJsonArray(before) && isJsonArray(after)) return diffArrays(before, after, rule);
   return { set: [before, after] };
@@ -47,11 +50,6 @@ function textSplices(before: string, after: string): TextSplice[] {
     end = at + removed.length;
     return [at, context, removed, inserted];
   });
-}
-
-function lastCharacters(text: string): string {
-  // Twice as many units hold as many characters, and the pair of surrogates that they may begin in.
-  return Array.from(text.slice(-2 * CONTEXT_LENGTH - 1)).slice(-CONTEXT_LENGTH).join('');
 }
 
 function diffMembers(before: JsonObject, after: JsonObject, ruleOf: (key: string) => PathRule): Record<string, MemberChange> {
@@ -92,6 +90,7 @@ export function invertChange(change: JsonChange): JsonChange {
   if ('set' in change) return { set: [change.set[1], change.set[0]] };
   if ('members' in change) return { members: invertMembers(change.members) };
   if ('elements' in change) return { elements: invertMembers(change.elements), order: change.order === null ? null : [change.order[1], change.order[0]] };
+  if ('richText' in change) return { richText: invertRichTextChange(change.richText) };
   let shift = 0;
   if ('text' in change) {
     return {
@@ -154,6 +153,7 @@ function changed(value: JsonValue, change: JsonChange, at: At): JsonValue {
     return change.set[1];
   }
   if ('text' in change && typeof value === 'string') return spliceText(value, change.text);
+  if ('richText' in change && at.rule.isRichText && isJsonArray(value)) return applyRichTextChange(value as readonly Run[], change.richText);
   if ('members' in change && isJsonObject(value)) {
     return changeMembers(value, change.members, (key) => ({ ...at, rule: at.rule.member(key), path: [...at.path, key] }));
   }
@@ -233,16 +233,6 @@ function spliceText(value: string, splices: readonly TextSplice[]): string {
   return result;
 }
 
-/** Where the most of what stood before it stands: what others changed a little further before does not move a change away from its word. */
-function placeOf(text: string, at: number, context: string, removed: string): number | null {
-  for (let from = 0; from < context.length; from++) {
-    const known = context.slice(from);
-    const place = nearest(at, text.length, (start) => start >= known.length && text.startsWith(known + removed, start - known.length));
-    if (place !== null) return place;
-  }
-  return nearest(at, text.length, (start) => text.startsWith(removed, start));
-}
-
 function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[], place: At): JsonValue {
   const texts = value.map(canonicalJson);
   const result = [...value];
@@ -261,15 +251,4 @@ function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[],
   }
   if (isChanged) tell(place);
   return result;
-}
-
-/** How far from where it was a run of characters or elements is looked for. */
-const REACH = 1000;
-
-function nearest(at: number, length: number, matches: (start: number) => boolean): number | null {
-  for (let distance = 0; distance <= Math.min(length, REACH); distance++) {
-    if (at - distance >= 0 && at - distance <= length && matches(at - distance)) return at - distance;
-    if (at + distance <= length && matches(at + distance)) return at + distance;
-  }
-  return null;
 }

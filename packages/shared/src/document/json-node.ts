@@ -1,8 +1,10 @@
 import * as Y from 'yjs';
 import { emptyObject, invalid, isAllowedKey, isJsonArray, sortedKeys, type JsonObject, type JsonValue } from './json.ts';
-import type { PathRule } from './document-rule.ts';
+import { RICH_TEXT_DEPTH, type PathRule } from './document-rule.ts';
 import { elementNames } from './element-names.ts';
 import { isPosition, positionBetween } from './position.ts';
+import { toRuns } from './rich-text.ts';
+import { createRichText, isRichText, readRichText } from './rich-text-node.ts';
 
 /*
  * JSON as Yjs types. The document is the value under one key of one shared map, so that it can be any JSON value, also null.
@@ -12,6 +14,7 @@ import { isPosition, positionBetween } from './position.ts';
  *                   its PLACE: so an element is moved by one small write, and keeps what others change in it meanwhile.
  *                   Everything else is in the Y.Array under PLAIN, told apart by its place alone.
  *   text            Y.Text, where the rule says that it merges by character
+ *   rich text       Y.Text with RICH (rich-text-node.ts), where the rule says so
  *   other scalars   as they are: of two concurrent ones Yjs keeps one
  *
  * Keys of our own begin with NUL, which no key of a document can.
@@ -71,6 +74,7 @@ export function namedElements(list: MapNode): NamedElement[] {
 export function createNode(value: JsonValue, rule: PathRule): Node {
   if (typeof value === 'string') return rule.isText ? new Y.Text(value) : value;
   if (value === null || typeof value !== 'object') return value;
+  if (rule.isRichText && isJsonArray(value)) return createRichText(toRuns(value));
   return isJsonArray(value) ? createList(value, rule) : createMap(value, rule);
 }
 
@@ -113,9 +117,10 @@ export function readNode(node: Node | undefined, maxDepth: number): JsonValue {
     if (!Number.isFinite(node)) throw invalid('number');
     return Object.is(node, -0) ? 0 : node;
   }
+  if (isRichText(node)) return maxDepth < RICH_TEXT_DEPTH ? tooDeep() : readRichText(node);
   if (node instanceof Y.Text) return textOf(node);
   if (!(node instanceof Y.Map)) throw invalid('structure');
-  if (maxDepth <= 0) throw invalid('depth');
+  if (maxDepth <= 0) return tooDeep();
   return isListNode(node) ? readList(node, maxDepth - 1) : readMap(node, maxDepth - 1);
 }
 
@@ -132,14 +137,18 @@ function readMap(map: MapNode, maxDepth: number): JsonObject {
 function readList(list: MapNode, maxDepth: number): JsonValue[] {
   const elements: JsonValue[] = [];
   for (const { node } of namedElements(list)) {
-    if (maxDepth <= 0) throw invalid('depth');
+    if (maxDepth <= 0) return tooDeep();
     elements.push(readMap(node, maxDepth - 1));
   }
   for (const node of plainPart(list)) elements.push(readNode(node, maxDepth));
   return elements;
 }
 
-/** Formats are left out, and so is what is embedded: the JSON has the characters. */
+function tooDeep(): never {
+  throw invalid('depth');
+}
+
+/** What is embedded is left out: the JSON has the characters. */
 export function textOf(text: Y.Text): string {
   // Deleting one half of a pair of surrogates leaves the other: two people may each delete one.
   return text.toJSON().toWellFormed();

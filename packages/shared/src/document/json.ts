@@ -147,8 +147,13 @@ export function invalid(problem: string, fields: Readonly<Record<string, number>
   return new RockpoolError('document-invalid', { problem, ...fields });
 }
 
+/** False with NUL, where SQLite's functions stop reading, and with half a pair of surrogates, which UTF-8 has no bytes for. */
+export function isJsonText(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed();
+}
+
 function expectText(text: string): void {
-  if (text.includes('\u0000') || !text.isWellFormed()) throw invalid('text');
+  if (!isJsonText(text)) throw invalid('text');
 }
 
 function hasInexactInteger(text: string): boolean {

@@ -4,6 +4,7 @@ import { emptyObject, jsonEquals, type JsonObject, type JsonValue } from './json
 import type { ChangedPlace } from './json-change.ts';
 import { isListNode, namedElements, PLACE, PLAIN, readNode, rootOf, VALUE, type Node } from './json-node.ts';
 import { valueAt, type DocumentPath, type PathStep } from './document-path.ts';
+import { isRichText, readRichText } from './rich-text-node.ts';
 
 /** One operation of a document: the place in what one client has done. */
 export interface OperationId {
@@ -156,6 +157,7 @@ function jsonOf(transaction: Y.Transaction, { content }: Y.Item): JsonValue {
 /** As readNode, but of what goes with this transaction. */
 function typeJson(transaction: Y.Transaction, type: SharedType): JsonValue {
   const items = itemsOf(type).filter((item) => wasThere(transaction, item));
+  if (isRichText(type)) return readRichText(type, (item) => wasThere(transaction, item));
   if (type instanceof Y.Text) return items.flatMap(({ content }) => (content instanceof Y.ContentString ? [content.str] : [])).join('');
   if (type instanceof Y.Array) return items.flatMap((item) => (item.content instanceof Y.ContentType ? [jsonOf(transaction, item)] : (item.content.getContent() as JsonValue[])));
   const members = [...type._map].filter(([, item]) => wasThere(transaction, item));

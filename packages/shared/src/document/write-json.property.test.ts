@@ -1,25 +1,26 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
-import { json } from '../testing/json-arbitraries.ts';
+import { json, RICH_PATHS, richJson } from '../testing/json-arbitraries.ts';
 import { PathRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 import { readNode, rootValue } from './json-node.ts';
 import { writeJson } from './write-json.ts';
 
-const RULE = PathRule.root({ text: ['body', '*.body', 'items.*', '*'], elementKey: 'id' });
+const PLAIN = PathRule.root({ text: ['body', '*.body', 'items.*', '*'], elementKey: 'id' });
+const RICH = PathRule.root({ text: ['title'], richText: RICH_PATHS, elementKey: 'id' });
 
-function write(doc: Y.Doc, value: JsonValue): void {
-  doc.transact(() => writeJson(doc, value, RULE));
+function write(doc: Y.Doc, value: JsonValue, rule = PLAIN): void {
+  doc.transact(() => writeJson(doc, value, rule));
 }
 
 function text(doc: Y.Doc): string {
   return canonicalJson(readNode(rootValue(doc), 30));
 }
 
-function docOf(value: JsonValue): Y.Doc {
+function docOf(value: JsonValue, rule = PLAIN): Y.Doc {
   const doc = new Y.Doc();
-  write(doc, value);
+  write(doc, value, rule);
   return doc;
 }
 
@@ -34,13 +35,16 @@ function exchange(a: Y.Doc, b: Y.Doc): void {
   Y.applyUpdate(b, Y.encodeStateAsUpdate(a));
 }
 
-describe('JSON in a document', () => {
+describe.each([
+  { what: 'JSON in a document', json, rule: PLAIN },
+  { what: 'JSON with rich texts in a document', json: richJson, rule: RICH },
+])('$what', ({ json, rule }) => {
   it('reads as it was written, after any sequence of writes', () => {
     fc.assert(
       fc.property(fc.array(json, { minLength: 1, maxLength: 6 }), (values) => {
         const doc = new Y.Doc();
         for (const value of values) {
-          write(doc, value);
+          write(doc, value, rule);
           expect(text(doc)).toBe(canonicalJson(value));
         }
       }),
@@ -51,9 +55,9 @@ describe('JSON in a document', () => {
   it('is not touched where nothing differs', () => {
     fc.assert(
       fc.property(json, (value) => {
-        const doc = docOf(value);
+        const doc = docOf(value, rule);
         const before = Y.encodeStateAsUpdate(doc);
-        write(doc, value);
+        write(doc, value, rule);
         expect(Y.encodeStateAsUpdate(doc)).toEqual(before);
       }),
     );
@@ -62,13 +66,13 @@ describe('JSON in a document', () => {
   it('is equal for two who write at the same time, and stays writable', () => {
     fc.assert(
       fc.property(json, json, json, json, (start, left, right, next) => {
-        const a = docOf(start);
+        const a = docOf(start, rule);
         const b = copy(a);
-        write(a, left);
-        write(b, right);
+        write(a, left, rule);
+        write(b, right, rule);
         exchange(a, b);
         expect(text(a)).toBe(text(b));
-        write(a, next);
+        write(a, next, rule);
         expect(text(a)).toBe(canonicalJson(next));
       }),
       { numRuns: 300 },
@@ -78,11 +82,11 @@ describe('JSON in a document', () => {
 
 describe('concurrent changes', () => {
   /** Both write, neither seeing the other; what both have then. */
-  function merged(start: JsonValue, left: JsonValue, right: JsonValue): unknown {
-    const a = docOf(start);
+  function merged(start: JsonValue, left: JsonValue, right: JsonValue, rule = PLAIN): unknown {
+    const a = docOf(start, rule);
     const b = copy(a);
-    write(a, left);
-    write(b, right);
+    write(a, left, rule);
+    write(b, right, rule);
     exchange(a, b);
     return JSON.parse(text(a));
   }
@@ -114,6 +118,17 @@ describe('concurrent changes', () => {
   it('of a text are both kept', () => {
     expect(merged({ body: 'the tide is out' }, { body: 'the low tide is out' }, { body: 'the tide is out 🌊' })).toEqual({ body: 'the low tide is out 🌊' });
     expect(merged({ body: '👍👎' }, { body: '👍' }, { body: '👍👎👍' })).toEqual({ body: '👍👍' });
+  });
+
+  it('of a rich text are both kept: what one types, and the formats that the other gives', () => {
+    const body = (...runs: (string | readonly [string])[]): JsonValue => ({ body: runs.map((run) => (typeof run === 'string' ? { insert: run } : { attributes: { bold: true }, insert: run[0] })) });
+    expect(merged(body('the tide is out'), body('the ', ['tide'], ' is out'), body('now the tide is out!'), RICH)).toEqual(body('now the ', ['tide'], ' is out!'));
+    expect(merged(body('the tide is out'), body('the ', ['tide is'], ' out'), body('the tide (low) is out'), RICH)).toEqual(body('the ', ['tide (low) is'], ' out'));
+  });
+
+  it('of one format of the same characters leave one of the two', () => {
+    const body = (color: string): JsonValue => ({ body: [{ attributes: { color }, insert: 'tide' }] });
+    expect([body('red'), body('blue')]).toContainEqual(merged({ body: [{ insert: 'tide' }] }, body('red'), body('blue'), RICH));
   });
 
   it('of a string that is no text leave one of the two', () => {

@@ -19,6 +19,8 @@ import {
   type Node,
 } from './json-node.ts';
 import { positionBetween } from './position.ts';
+import { toRuns } from './rich-text.ts';
+import { isRichText, writeRichText } from './rich-text-node.ts';
 import { diffSequences } from './sequence-diff.ts';
 import { diffText } from './text-diff.ts';
 
@@ -34,6 +36,7 @@ export function writeJson(doc: Y.Doc, value: JsonValue, rule: PathRule, known?: 
 /** False when the node cannot become the value and has to be replaced by another. */
 function changeInPlace(node: Node | undefined, value: JsonValue, rule: PathRule, known: JsonValue | undefined): boolean {
   if (known !== undefined && known === value) return true;
+  if (isRichText(node)) return rule.isRichText && isJsonArray(value) && changeRichText(node, value);
   if (node instanceof Y.Text) return typeof value === 'string' && rule.isText && changeText(node, value);
   if (node instanceof Y.Map) {
     if (isListNode(node)) return isJsonArray(value) && changeList(node, value, rule, isJsonArray(known) ? known : undefined);
@@ -61,6 +64,11 @@ function changeText(text: Y.Text, value: string): true {
     if (removed.length > 0) text.delete(at, removed.length);
     if (inserted.length > 0) text.insert(at, inserted);
   }
+  return true;
+}
+
+function changeRichText(text: Y.Text, value: readonly JsonValue[]): true {
+  writeRichText(text, toRuns(value));
   return true;
 }
 

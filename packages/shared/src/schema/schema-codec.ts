@@ -86,6 +86,7 @@ function readDocumentColumn(value: unknown): DocumentColumn {
   return {
     column: text(rule['column'], 'document column'),
     text: texts(rule['text'], 'document text paths'),
+    ...(rule['richText'] === undefined ? {} : { richText: texts(rule['richText'], 'document rich text paths') }),
     elementKey: text(rule['elementKey'], 'document element key'),
     maxLength: wholeNumber(rule['maxLength'], 'document length'),
     maxDepth: wholeNumber(rule['maxDepth'], 'document depth'),

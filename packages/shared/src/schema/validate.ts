@@ -1,4 +1,4 @@
-import { MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_LENGTH } from '../document/document-rule.ts';
+import { MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_LENGTH, pathSteps, RICH_TEXT_DEPTH } from '../document/document-rule.ts';
 import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
 import type { SearchIndexSchema, TableSchema } from './schema.ts';
 
@@ -105,10 +105,12 @@ function reportMergeRules(table: TableSchema, report: Report): void {
     else if (counters.includes(name) && (column.type !== 'integer' || !column.notNull)) report(name, 'A counter must be INTEGER NOT NULL: only whole numbers add up exactly.');
     ruled.add(name);
   }
-  for (const { column: name, text, elementKey, maxLength, maxDepth } of documents) {
+  for (const { column: name, text, richText = [], elementKey, maxLength, maxDepth } of documents) {
     const column = table.columns.find((candidate) => candidate.name === name);
     if (column !== undefined && column.type !== 'text') report(name, 'A document must be TEXT: it holds JSON.');
-    if (elementKey === '' || text.some((path) => path !== '' && path.split('.').includes(''))) report(name, 'A path or a key of a document has an empty part.');
+    if (elementKey === '' || [...text, ...richText].some((path) => pathSteps(path).includes(''))) report(name, 'A path or a key of a document has an empty part.');
+    if (richText.some((path) => text.includes(path))) report(name, 'A path of a document is a text without formats or one with them, not both.');
+    if (richText.some((path) => pathSteps(path).length + RICH_TEXT_DEPTH > maxDepth)) report(name, `A text with formats takes ${RICH_TEXT_DEPTH} levels of a document, which may not be so deep here.`);
     if (!(maxLength > 0 && maxLength <= MAX_DOCUMENT_LENGTH)) report(name, `A document may be 1 to ${MAX_DOCUMENT_LENGTH} characters long.`);
     if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH)) report(name, `A document may be 1 to ${MAX_DOCUMENT_DEPTH} levels deep.`);
     if (table.uniques.some((columns) => columns.includes(name))) report(name, 'A document cannot be UNIQUE: what merging makes of it nobody has chosen.');

@@ -7,10 +7,10 @@ import { DEFAULT_DOCUMENT_RULE } from '../document/document-rule.ts';
 import { parseJson } from '../document/json.ts';
 import { json } from './json-arbitraries.ts';
 
-const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 const SITE = '5'.repeat(32);
-const START = createDocument(parseJson('{"body":"low tide","items":[{"id":"x","n":1}]}', RULE), RULE);
-const OTHER = parseJson('{"body":"high tide, soon","items":[{"id":"y","n":[1,2.5,null,true,"x"]},{"id":"x","n":2}],"more":{"a":{"b":[]}}}', RULE);
+const START = createDocument(parseJson('{"body":"low tide","items":[{"id":"x","n":1}],"note":[{"insert":"spring tide"}]}', RULE), RULE);
+const OTHER = parseJson('{"body":"high tide, soon","items":[{"id":"y","n":[1,2.5,null,true,"x"]},{"id":"x","n":2}],"more":{"a":{"b":[]}},"note":[{"insert":"spr"},{"attributes":{"bold":true,"header":2},"insert":"ing ti"},{"attributes":{"link":"https://a.test"},"insert":"des"}]}', RULE);
 
 /** Damages an honest edit in `runs` ways. Each is refused, or gives JSON; and whatever comes after it is taken as if nothing had been. */
 export function checkDamagedEdits(runs: number): void {

@@ -2,6 +2,7 @@ import * as Y from 'yjs';
 import { sha256 } from '../bytes/sha256.ts';
 import type { CellValue } from '../change/cell-value.ts';
 import { decodeDocumentCell } from '../document/document-cell.ts';
+import { emptyDocument } from '../document/empty-document.ts';
 
 /**
  * Says which document a state is of, and which operations and deletions are in it: equal exactly for replicas that have the same. Not the bytes of
@@ -10,7 +11,7 @@ import { decodeDocumentCell } from '../document/document-cell.ts';
 export function documentStateHash(state: CellValue): string {
   const cell = decodeDocumentCell(state);
   if (cell.kind !== 'state') throw new Error('not a state');
-  const doc = new Y.Doc();
+  const doc = emptyDocument();
   Y.applyUpdate(doc, cell.update);
   const { sv, ds } = Y.snapshot(doc);
   const clocks = [...sv].sort(([a], [b]) => a - b).join(' ');

@@ -1,6 +1,7 @@
 import * as Y from 'yjs';
 import { clientIdOf } from '../document/document-id.ts';
 import type { JsonObject } from '../document/json.ts';
+import { RICH } from '../document/rich-text-node.ts';
 
 /** What the document holds that the edits are of. `body` is a text merged by character. */
 export const HOSTILE_START: JsonObject = { body: 'low tide', items: [{ id: 'x', n: 1 }] };
@@ -13,6 +14,9 @@ export interface HostileBase {
   /** Of the column's rule. */
   readonly maxLength: number;
 }
+
+/** Of documents with rich text: what they hold, `body` a rich text and `title` a text merged by character. */
+export const HOSTILE_RICH_START: JsonObject = { body: [{ insert: 'low ' }, { attributes: { bold: true }, insert: 'tide' }], title: 'log' };
 
 /** What somebody can make with Yjs itself in a copy of the document. */
 export function madeWithYjs({ update: start, site }: Pick<HostileBase, 'update' | 'site'>, change: (root: Y.Map<unknown>, doc: Y.Doc) => void, clientId: number = clientIdOf(site, 1)): Uint8Array {
@@ -67,7 +71,43 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
       let inner = root;
       for (let depth = 0; depth < 5000; depth++) inner = inner.set('a', new Y.Map<unknown>());
     })],
+    ['with a format in a document without rich text', made((root) => (root.get('body') as Y.Text).format(0, 3, { bold: true }))],
+    ['with a rich text in a document without them', made((root) => root.set('a', richText('x')))],
     ['that is too large', made((root) => (root.get('body') as Y.Text).insert(0, 'x'.repeat(maxLength)))],
     ['that advances the clock beyond what it holds', bytesOf(1, 1, clientId, 0, 0, 2 ** 40, 0)],
+  ];
+}
+
+function richText(content: string): Y.Text {
+  const text = new Y.Text(content);
+  text.setAttribute(RICH, true);
+  return text;
+}
+
+/** The same for a document of HOSTILE_RICH_START. */
+export function hostileRichEdits(base: HostileBase): readonly (readonly [what: string, update: Uint8Array])[] {
+  const made = (change: (root: Y.Map<unknown>) => void): Uint8Array => madeWithYjs(base, change);
+  const inBody = (change: (body: Y.Text) => void): Uint8Array => made((root) => change(root.get('body') as Y.Text));
+  const format = (formats: object): Uint8Array => inBody((body) => body.format(0, 3, formats));
+  return [
+    ['with an object for a format', format({ bold: { deep: true } })],
+    ['with a list for a format', format({ bold: [1] })],
+    ['with a format named __proto__', format({ ['__proto__']: true })],
+    ['with a format without a name', format({ '': true })],
+    ['with a long name of a format', format({ ['x'.repeat(65)]: true })],
+    ['with a long format', format({ link: 'x'.repeat(2049) })],
+    ['with NUL in a format', format({ link: '\u0000' })],
+    ['with half a character in a format', format({ link: '\ud800' })],
+    ['with an object in a rich text', inBody((body) => body.insertEmbed(0, { image: 'x' }))],
+    ['with a map in a rich text', inBody((body) => body.insertEmbed(0, new Y.Map()))],
+    ['with a format in a text without formats', made((root) => (root.get('title') as Y.Text).format(0, 2, { bold: true }))],
+    ['with a string for a rich text', made((root) => root.set('body', 'x'))],
+    ['with a text without formats for a rich text', made((root) => root.set('body', new Y.Text('x')))],
+    ['with a list for a rich text', made((root) => root.set('body', new Y.Array()))],
+    ['with a rich text where none is declared', made((root) => root.set('title', richText('x')))],
+    ['with more formats of its characters than a document has room for', inBody((body) => {
+      body.insert(0, 'xy'.repeat(500), Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${'name'.repeat(5)}${index}`, true])));
+      for (let at = 0; at < 1000; at += 2) body.format(at, 1, { odd: true });
+    })],
   ];
 }

@@ -7,7 +7,7 @@ import { DATABASE } from '../testing/test-server.ts';
 import type { TestConnection } from '../testing/test-client.ts';
 import { PAGES } from '../testing/test-schema.ts';
 
-const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 const DAY_MS = 24 * 3600 * 1000;
 const SCHEMA = buildSchema([{ ...PAGES, merge: { ...PAGES.merge, deleteRule: 'update-wins' } }]);
 let nowMs = 0;

@@ -8,7 +8,7 @@ import { insert, toBody, update } from '../testing/changeset.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import { DocumentPool, type DocumentPoolOptions } from './document-pool.ts';
 
-const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 const NOW_MS = 1_700_000_000_000;
 
 /** Heavy enough to be worked on elsewhere. Canonical. */

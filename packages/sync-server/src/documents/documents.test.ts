@@ -8,7 +8,7 @@ import { DATABASE } from '../testing/test-server.ts';
 import type { TestConnection } from '../testing/test-client.ts';
 
 const tested = serverUnderTest();
-const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 
 const json = (text: string) => parseJson(text, RULE);
 const content = (text: string): CellValue => encodeDocumentCell({ kind: 'content', json: text });
@@ -227,13 +227,13 @@ describe('a document that has grown far beyond its content', () => {
   });
 
   it('is replaced by one without its history, and takes late edits of the old one all the same', async () => {
-    const [a, b] = await two('{"body":"start","n":0}');
+    const [a, b] = await two('{"body":"start","n":0,"note":[{"insert":"low tide"}]}');
     // Every edit as another site would make it: what is left of each stays in the document for ever.
-    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"start, said ben","n":0}') })]);
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"start, said ben","n":0,"note":[{"insert":"low "},{"attributes":{"bold":true},"insert":"tide"}]}') })]);
     await b.connection.close();
     for (let n = 1; n <= 700; n++) {
       a.generation = n;
-      a.connection.site.write([update('pages', 'p', { content: a.edit(`{"body":"start","n":${n},"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}]}`) })]);
+      a.connection.site.write([update('pages', 'p', { content: a.edit(`{"body":"start","n":${n},"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"note":[{"insert":"Now: low tide"}]}`) })]);
       await a.meet();
     }
     const sizeBytes = tested.server.query('SELECT length(state) FROM rockpool_document')[0]?.[0];
@@ -244,7 +244,7 @@ describe('a document that has grown far beyond its content', () => {
     const late = new Page(again);
     late.takeDelivery(first);
     await late.meet();
-    expect(stored()).toBe('{"body":"start, said ben","list":[{"id":0},{"id":1},{"id":2},{"id":3},{"id":4},{"id":5},{"id":6}],"n":700}');
+    expect(stored()).toBe('{"body":"start, said ben","list":[{"id":0},{"id":1},{"id":2},{"id":3},{"id":4},{"id":5},{"id":6}],"n":700,"note":[{"insert":"Now: low "},{"attributes":{"bold":true},"insert":"tide"}]}');
     a.takeDelivery(await a.connection.delivery());
     expect([documentText(a.state), documentText(late.state)]).toEqual([stored(), stored()]);
   });

@@ -10,7 +10,7 @@ import { openDatabaseFile } from '../store/database-file.ts';
 import { toBody, update, insert } from './changeset.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
-const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 const NOW_MS = 1_700_000_000_000;
 
 export interface DocumentSizes {

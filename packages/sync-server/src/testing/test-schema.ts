@@ -78,7 +78,7 @@ export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'te
 
 /** JSON that is merged inside. */
 export const PAGES: TableSchema = table('pages', [id, column('title', 'text'), column('content', 'text')], {
-  merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] },
+  merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'], richText: ['note'] }] },
 });
 
 export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, CARDS, COMMENTS, ENTRIES, LABELS, LIMITS, NOTES, PAGES, PRODUCTS, SPLITS, TRANSFERS];

@@ -1,5 +1,5 @@
 import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { readChangedJson, toCanonicalText } from '@rockpool/shared/document';
+import { canonicalJson, canonicalRichTexts, PathRule, readChangedJson, toCanonicalText } from '@rockpool/shared/document';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { DocumentTables } from './load-document-support.ts';
@@ -8,8 +8,8 @@ import type { DocumentTables } from './load-document-support.ts';
 export type CanonicalTexts = Map<string, string>;
 
 /**
- * Writes the documents that a transaction has left in another form (blanks, the order of keys) in the canonical one: what is merged ends there, and equal
- * documents have to be equal bytes. Returns whether there were any; then the transaction has changed, and is to be captured anew.
+ * Writes the documents that a transaction has left in another form (blanks, the order of keys, a text with formats cut in another way) in the canonical
+ * one: what is merged ends there, and equal documents have to be equal bytes. Returns whether there were any; then the transaction has changed, and is to be captured anew.
  * Throws `document-invalid` for what is no JSON or not within the column's rule. `known`: of the rounds before, whose texts need not be read again; this
  * one's are added.
  */
@@ -41,11 +41,19 @@ function canonicalText(value: CellValue, old: CellValue, rule: DocumentRule, tab
   const column = columnName(table, columnId);
   if (typeof value !== 'string') throw new RockpoolError('document-invalid', { table: table.name, column, problem: 'type' });
   try {
-    return typeof old === 'string' ? readChangedJson(value, old, rule).text : toCanonicalText(value, rule);
+    return canonicalForm(value, typeof old === 'string' ? old : null, rule);
   } catch (error) {
     if (!(error instanceof RockpoolError)) throw error;
     throw new RockpoolError(error.code, { ...error.fields, table: table.name, column }, { cause: error });
   }
+}
+
+function canonicalForm(text: string, old: string | null, rule: DocumentRule): string {
+  const path = PathRule.root(rule);
+  if (old === null && !path.hasRichText) return toCanonicalText(text, rule);
+  const read = readChangedJson(text, old, rule);
+  const canonical = canonicalRichTexts(read.value, path);
+  return canonical === read.value ? read.text : canonicalJson(canonical);
 }
 
 function update(connection: Connection, table: TableSchema, columnId: number, key: readonly CellValue[], text: string | null): void {

@@ -1,4 +1,4 @@
-import { applyChange, diffJson, parseJson, PathRule, type JsonChange, type JsonValue } from '@rockpool/shared/document';
+import { applyChange, diffJson, parseJson, PathRule, type JsonChange, type JsonValue, type RichText } from '@rockpool/shared/document';
 import type { TableSchema } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
@@ -10,10 +10,11 @@ import { openDocument, ruleOfDocument } from './open-document.ts';
 interface Content {
   readonly body: string;
   readonly n: number;
+  readonly note?: RichText;
 }
 
 const page = sqliteTable('page', { id: text().primaryKey(), content: text() });
-const table = defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] }).tables.find(({ name }) => name === 'page') as TableSchema;
+const table = defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, text: ['body', 'cards.*.body'], richText: ['note'] }] }] }).tables.find(({ name }) => name === 'page') as TableSchema;
 const rule = ruleOfDocument(table, 'content');
 const path = PathRule.root(rule);
 
@@ -38,7 +39,7 @@ async function openPage(initial: Content): Promise<{ document: LiveDocument<Cont
   );
   return {
     document,
-    body: () => (document.doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text,
+    body: () => document.text('body') as Y.Text,
     stored: () => stored,
     writeElsewhere: async (next) => {
       await document.saved();
@@ -90,5 +91,37 @@ describe('undo of an open document', () => {
     expect(document.undoManager.undo()).toBeNull();
     await document.saved();
     expect(stored()).toEqual({ body: 'theirs', n: 2 });
+  });
+
+  it('takes back formats that were given here, and leaves what others typed into them', async () => {
+    const { document, stored, writeElsewhere } = await openPage({ body: '', n: 1, note: [{ insert: 'low tide' }] });
+    document.text('note')?.format(0, 8, { bold: true });
+    await document.saved();
+    expect(stored()).toEqual({ body: '', n: 1, note: [{ insert: 'low tide', attributes: { bold: true } }] });
+    await writeElsewhere({ body: '', n: 1, note: [{ insert: 'low spring tide', attributes: { bold: true } }] });
+    document.undoManager.undo();
+    await document.saved();
+    expect(stored()).toEqual({ body: '', n: 1, note: [{ insert: 'low spring tide' }] });
+  });
+});
+
+describe('the texts of an open document', () => {
+  it('are found by their path, also in elements with a key', async () => {
+    const { document } = await openPage({ body: 'tide', n: 1, note: [{ insert: 'ebb' }] });
+    expect([document.text('body')?.toJSON(), document.text('note')?.toJSON(), document.text('n'), document.text('nothing', 'more')]).toEqual(['tide', 'ebb', null, null]);
+    document.change((value) => ({ ...value, cards: [{ id: 'x', body: 'low' }, { id: 7, body: 'high' }] }));
+    expect([{ id: 'x' }, { id: 7 }, { id: '7' }, 0].map((step) => document.text('cards', step, 'body')?.toJSON() ?? null)).toEqual(['low', 'high', null, null]);
+  });
+
+  it('that hold what no JSON can say keep the document from being written, and say so', async () => {
+    const { document, stored } = await openPage({ body: '', n: 1, note: [{ insert: 'ebb' }] });
+    const note = document.text('note') as Y.Text;
+    note.insertEmbed(0, { image: 'tide.png' });
+    await expect(document.saved()).rejects.toMatchObject({ code: 'document-invalid' });
+    expect(document.error).toMatchObject({ code: 'document-invalid' });
+    note.delete(0, 1);
+    note.insert(0, 'low ');
+    await document.saved();
+    expect(stored()).toEqual({ body: '', n: 1, note: [{ insert: 'low ebb' }] });
   });
 });

@@ -1,0 +1,104 @@
+import { emptyObject } from './json.ts';
+import { attributesOf, joinRuns, plainText, runOf, RunReader, type Attributes, type AttributeValue, type Run } from './rich-text.ts';
+import { diffRichText, type Formats } from './rich-text-diff.ts';
+import { firstCharacters, lastCharacters, placeOf } from './text-place.ts';
+
+/** What differs between two texts with formats, one place a splice, from left to right: as a part of a change of JSON (json-change.ts). */
+export type RichTextSplice = RunSplice | FormatSplice;
+
+/** Runs that go, and what comes. `at` counts in the old text; `context`: a few unchanged characters before. */
+interface RunSplice {
+  readonly at: number;
+  readonly context: string;
+  readonly removed: readonly Run[];
+  readonly inserted: readonly Run[];
+}
+
+/**
+ * Characters that stay, with other formats. Of their two halves it has but the first and the last few, by which both ends find their places again: what others have
+ * written between them meanwhile gets the formats too.
+ */
+interface FormatSplice {
+  readonly at: number;
+  readonly context: string;
+  readonly length: number;
+  readonly first: string;
+  readonly last: string;
+  readonly from: Formats;
+  readonly to: Formats;
+}
+
+export function diffRuns(before: readonly Run[], after: readonly Run[]): RichTextSplice[] {
+  const text = plainText(before);
+  // Of the last characters that went.
+  let end = 0;
+  return diffRichText(before, after).map((step): RichTextSplice => {
+    const context = lastCharacters(text.slice(end, step.at));
+    if ('removed' in step) {
+      end = step.at + plainText(step.removed).length;
+      return { ...step, context };
+    }
+    const middle = step.at + Math.ceil(step.length / 2);
+    return { ...step, context, first: firstCharacters(text.slice(step.at, middle)), last: lastCharacters(text.slice(middle, step.at + step.length)) };
+  });
+}
+
+export function invertRichTextChange(splices: readonly RichTextSplice[]): RichTextSplice[] {
+  let shift = 0;
+  return splices.map((splice): RichTextSplice => {
+    const at = splice.at + shift;
+    if ('length' in splice) return { ...splice, at, from: splice.to, to: splice.from };
+    shift += plainText(splice.inserted).length - plainText(splice.removed).length;
+    return { ...splice, at, removed: splice.inserted, inserted: splice.removed };
+  });
+}
+
+/** Makes a change in a text that may have become another one since: nothing that stands there is taken away, but what the change knew. */
+export function applyRichTextChange(value: readonly Run[], splices: readonly RichTextSplice[]): readonly Run[] {
+  let runs = value;
+  let shift = 0;
+  for (const splice of splices) {
+    const made = 'length' in splice ? reformat(runs, splice, splice.at + shift) : replace(runs, splice, splice.at + shift);
+    runs = made.runs;
+    shift += made.moved;
+  }
+  return joinRuns(runs);
+}
+
+interface Made {
+  readonly runs: readonly Run[];
+  /** How much further right than before what comes after it is now. */
+  readonly moved: number;
+}
+
+function replace(runs: readonly Run[], { context, removed, inserted }: RunSplice, at: number): Made {
+  const text = plainText(runs);
+  const [gone, come] = [plainText(removed), plainText(inserted)];
+  const place = placeOf(text, at, context, gone);
+  const start = place ?? Math.min(at, text.length);
+  const goneLength = place === null ? 0 : gone.length;
+  const reader = new RunReader(runs);
+  const before = reader.take(start);
+  reader.take(goneLength);
+  return { runs: [...before, ...inserted, ...reader.rest()], moved: start - at + come.length - goneLength };
+}
+
+function reformat(runs: readonly Run[], { context, length, first, last, to }: FormatSplice, at: number): Made {
+  const text = plainText(runs);
+  const start = placeOf(text, at, context, first) ?? Math.min(at, text.length);
+  const lastPlace = placeOf(text, start + length - last.length, '', last);
+  const end = lastPlace !== null && lastPlace + last.length > start ? lastPlace + last.length : Math.min(start + length, text.length);
+  const reader = new RunReader(runs);
+  const before = reader.take(start);
+  const inside = reader.take(end - start);
+  return { runs: [...before, ...inside.map((run) => runOf(run.insert, withFormats(attributesOf(run), to))), ...reader.rest()], moved: end - at - length };
+}
+
+function withFormats(attributes: Attributes, formats: Formats): Attributes {
+  const changed = Object.assign(emptyObject() as Record<string, AttributeValue>, attributes);
+  for (const [name, value] of Object.entries(formats)) {
+    if (value === null) delete changed[name];
+    else changed[name] = value;
+  }
+  return changed;
+}

@@ -1,0 +1,65 @@
+import { emptyObject, jsonEquals } from './json.ts';
+import { attributesOf, plainText, RunReader, type AttributeValue, type Run } from './rich-text.ts';
+import { diffText } from './text-diff.ts';
+
+/** Formats by name; null: none of this name. */
+export type Formats = Readonly<Record<string, AttributeValue | null>>;
+
+/** At the unit `at` of the old text, runs give way to others. */
+export interface Replacement {
+  readonly at: number;
+  readonly removed: readonly Run[];
+  readonly inserted: readonly Run[];
+}
+
+/** Characters of the old text stay and get other formats: of each that differs, the old and the new value. */
+export interface Reformat {
+  readonly at: number;
+  readonly length: number;
+  readonly from: Formats;
+  readonly to: Formats;
+}
+
+/** What turns one text with formats into the other, from left to right. A character that stays keeps its place, whatever becomes of its formats. */
+export function diffRichText(before: readonly Run[], after: readonly Run[]): (Replacement | Reformat)[] {
+  const steps: (Replacement | Reformat)[] = [];
+  const [olds, news] = [new RunReader(before), new RunReader(after)];
+  const text = plainText(before);
+  let at = 0;
+  for (const { at: changedAt, removed, inserted } of diffText(text, plainText(after))) {
+    steps.push(...reformats(at, olds.take(changedAt - at), news.take(changedAt - at)));
+    steps.push({ at: changedAt, removed: olds.take(removed.length), inserted: news.take(inserted.length) });
+    at = changedAt + removed.length;
+  }
+  steps.push(...reformats(at, olds.rest(), news.rest()));
+  return steps;
+}
+
+/** Of the same characters. */
+function reformats(start: number, before: readonly Run[], after: readonly Run[]): Reformat[] {
+  const found: Reformat[] = [];
+  const news = new RunReader(after);
+  let at = start;
+  for (const old of before) {
+    for (const run of news.take(old.insert.length)) {
+      const step = { at, length: run.insert.length, ...differingFormats(old, run) };
+      const last = found.at(-1);
+      if (last !== undefined && last.at + last.length === at && jsonEquals(last.from, step.from) && jsonEquals(last.to, step.to)) found[found.length - 1] = { ...last, length: last.length + step.length };
+      else if (Object.keys(step.to).length > 0) found.push(step);
+      at += step.length;
+    }
+  }
+  return found;
+}
+
+function differingFormats(before: Run, after: Run): { readonly from: Formats; readonly to: Formats } {
+  const [olds, news] = [attributesOf(before), attributesOf(after)];
+  const [from, to] = [emptyObject(), emptyObject()] as Record<string, AttributeValue | null>[] as [Record<string, AttributeValue | null>, Record<string, AttributeValue | null>];
+  for (const name of [...new Set([...Object.keys(olds), ...Object.keys(news)])].sort()) {
+    const [old, format] = [olds[name] ?? null, news[name] ?? null];
+    if (jsonEquals(old, format)) continue;
+    from[name] = old;
+    to[name] = format;
+  }
+  return { from, to };
+}

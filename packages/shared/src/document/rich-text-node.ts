@@ -1,0 +1,97 @@
+import * as Y from 'yjs';
+import { MAX_DOCUMENT_LENGTH } from './document-rule.ts';
+import { emptyObject, invalid } from './json.ts';
+import { attributesOf, joinRuns, NO_ATTRIBUTES, runOf, type Attributes, type AttributeValue, type Run } from './rich-text.ts';
+import { diffRichText } from './rich-text-diff.ts';
+
+/**
+ * A text with formats is a Y.Text with this attribute, so that the state of a document says by itself what its JSON is: runs, and not a string. Keys of our
+ * own begin with NUL.
+ */
+export const RICH = '\u0000rich';
+
+export function isRichText(node: unknown): node is Y.Text {
+  return node instanceof Y.Text && node._map.has(RICH);
+}
+
+/** A text that is not yet in any document. */
+export function createRichText(runs: readonly Run[]): Y.Text {
+  const text = new Y.Text();
+  text.setAttribute(RICH, true);
+  text.applyDelta(runs.map(toInsertion));
+  return text;
+}
+
+/**
+ * `isThere`: which of its items are in it. Throws `document-invalid` for what is no text, and for far more than a document may hold: a few bytes of an update
+ * can give every character a thousand formats.
+ */
+export function readRichText(text: Y.Text, isThere: (item: Y.Item) => boolean = ({ deleted }) => !deleted): readonly Run[] {
+  const runs: Run[] = [];
+  const formats = new CurrentFormats();
+  for (let item = text._start; item !== null; item = item.right) {
+    const { content } = item;
+    if (!isThere(item)) continue;
+    if (content instanceof Y.ContentFormat) formats.set(content.key, content.value as unknown as AttributeValue | null);
+    // Deleting one half of a pair of surrogates leaves the other: two people may each delete one.
+    else if (content instanceof Y.ContentString) runs.push(runOf(content.str.toWellFormed(), formats.attributes()));
+    else throw invalid('structure');
+  }
+  return joinRuns(runs);
+}
+
+/** What the characters have that come next. */
+class CurrentFormats {
+  private readonly formats = new Map<string, AttributeValue>();
+  private known: Attributes | null = NO_ATTRIBUTES;
+  /** In UTF-16 units, of the formats as JSON, and of all that were given. */
+  private length = 0;
+  private givenLength = 0;
+
+  set(name: string, value: AttributeValue | null): void {
+    const old = this.formats.get(name);
+    if (old !== undefined) this.length -= lengthOf(name, old);
+    if (value === null) this.formats.delete(name);
+    else {
+      this.formats.set(name, value);
+      this.length += lengthOf(name, value);
+    }
+    this.known = null;
+  }
+
+  attributes(): Attributes {
+    if (this.known !== null) return this.known;
+    this.givenLength += this.length;
+    // Formats that have no effect may cut a text that is no larger than it may be into more runs than it has.
+    if (this.givenLength > 2 * MAX_DOCUMENT_LENGTH) throw invalid('size', { limit: MAX_DOCUMENT_LENGTH });
+    const attributes = emptyObject() as Record<string, AttributeValue>;
+    for (const name of [...this.formats.keys()].sort()) attributes[name] = this.formats.get(name) as AttributeValue;
+    this.known = attributes;
+    return attributes;
+  }
+}
+
+function lengthOf(name: string, value: AttributeValue): number {
+  return name.length + String(value).length;
+}
+
+/** Makes a text hold these runs, with as few operations as it takes. */
+export function writeRichText(text: Y.Text, runs: readonly Run[]): void {
+  const delta: object[] = [];
+  let at = 0;
+  for (const step of diffRichText(readRichText(text), runs)) {
+    if (step.at > at) delta.push({ retain: step.at - at });
+    const length = 'length' in step ? step.length : step.removed.reduce((sum, { insert }) => sum + insert.length, 0);
+    if ('length' in step) delta.push({ retain: length, attributes: { ...step.to } });
+    else if (length > 0) delta.push({ delete: length });
+    if ('inserted' in step) delta.push(...step.inserted.map(toInsertion));
+    at = step.at + length;
+  }
+  if (delta.length > 0) text.applyDelta(delta);
+}
+
+/** Yjs writes into the formats that it is given, and keeps their order: the same text has to be the same operations everywhere. */
+function toInsertion(run: Run): { readonly insert: string; readonly attributes: object } {
+  const names = Object.keys(attributesOf(run)).sort();
+  return { insert: run.insert, attributes: Object.fromEntries(names.map((name) => [name, attributesOf(run)[name]])) };
+}
