@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { testSchema } from '../../packages/client/src/worker/testing/test-database.ts';
-import { buildSchema, DEFAULT_TOKENIZE } from '../../packages/shared/src/index.ts';
 import { postgresUnderTest } from '../../packages/sync-server/src/testing/postgres-under-test.ts';
 import { withServer as onFiles, type Device } from './real-pair.ts';
 
 const COUNT = 1_500;
-
-// The server knows nothing of it.
-const searchedSchema = buildSchema(testSchema.tables.map((table) => (table.name === 'account' ? { ...table, searchIndexes: [{ name: 'account_search', columns: ['name'], tokenize: DEFAULT_TOKENIZE }] } : table)));
 
 async function filled(device: Device): Promise<void> {
   for (let first = 0; first < COUNT; first += 100) {
@@ -57,16 +52,6 @@ describe.each([
       expect(one.rows("SELECT id FROM account WHERE id = 'ghost' OR (id = 'a7' AND amount <> 7)")).toEqual([]);
       expect(server.events.filter(({ event }) => event === 'audit-differs').length).toBeGreaterThan(0);
       expect(JSON.stringify(one.problems.map((problem) => problem.toData()))).not.toContain('a900');
-    }));
-
-  it('makes a search index anew that does not fit its rows, and says so', () =>
-    withServer(async (_server, device) => {
-      const one = device({ schema: searchedSchema });
-      await filled(one);
-      damage(one, "INSERT INTO account_search (account_search) VALUES ('delete-all')");
-      await one.until(() => one.problems.length > 0);
-      expect(one.problems.map((problem) => problem.toData())).toMatchObject([{ code: 'search-index-damaged', fields: { table: 'account', index: 'account_search' } }]);
-      expect(one.rows("SELECT count(*) FROM account_search WHERE account_search MATCH 'name'")).toEqual([[COUNT]]);
     }));
 
   it('compares and repairs what lies under pending writes, and leaves those as they are', () =>

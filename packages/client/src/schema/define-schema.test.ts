@@ -1,6 +1,6 @@
 import { decodeSchema, encodeSchema, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import { sql } from 'drizzle-orm';
-import { blob, check, customType, foreignKey, index, integer, numeric, primaryKey, QueryBuilder, real, sqliteTable, sqliteView, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import { alias, blob, check, customType, foreignKey, index, integer, numeric, primaryKey, QueryBuilder, real, sqliteTable, sqliteView, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { defineSchema } from './define-schema.ts';
 import { matches, searchIndex } from './search-index.ts';
@@ -156,6 +156,9 @@ describe('defineSchema', () => {
     const query = new QueryBuilder().select({ number: entry.number }).from(entry).where(matches(entrySearch, 'tea "pot')).toSQL();
     expect(query.sql).toContain('where "entry".rowid IN (SELECT rowid FROM "entry_search" WHERE "entry_search" MATCH ?)');
     expect(query.params).toEqual(['"tea"* """pot"*']);
+    const other = alias(entry, 'other');
+    expect(new QueryBuilder().select({ number: other.number }).from(other).where(matches(entrySearch, 'tea', other)).toSQL().sql).toContain('where "other".rowid IN');
+    expect(() => matches(entrySearch, 'tea', account)).toThrow(expect.objectContaining({ code: 'query-invalid' }) as Error);
   });
 
   it('derives the affinity of custom types as SQLite does', () => {

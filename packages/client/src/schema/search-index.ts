@@ -1,5 +1,5 @@
-import { DEFAULT_TOKENIZE, type SearchIndexSchema } from '@rockpool/shared';
-import { getTableName, sql, type SQL } from 'drizzle-orm';
+import { DEFAULT_TOKENIZE, RockpoolError, type SearchIndexSchema } from '@rockpool/shared';
+import { getTableColumns, getTableName, sql, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { searchText } from '../search-text.ts';
 import type { DeclarationProblem } from './problems.ts';
@@ -52,10 +52,14 @@ export function searchIndex(table: SQLiteTable, options: SearchIndexOptions): Se
  * ```ts
  * database.select().from(todo).where(matches(todoSearch, 'milk bre'));
  * ```
+ *
+ * Where a query has the table under another name, give that: `matches(todoSearch, typed, alias(todo, 'other'))`. Throws `query-invalid` for another table.
  */
-export function matches(index: SearchIndex, typed: string): SQL<boolean> {
+export function matches(index: SearchIndex, typed: string, table: SQLiteTable = index.table): SQL<boolean> {
+  const names = new Set(Object.values(getTableColumns(table)).map((column) => column.name));
+  if (!index.columns.every((column) => names.has(column.name))) throw new RockpoolError('query-invalid', { problem: 'the search index is of another table', index: index.name, table: getTableName(table) });
   const name = sql.identifier(index.name);
-  return sql<boolean>`${sql.identifier(getTableName(index.table))}.rowid IN (SELECT rowid FROM ${name} WHERE ${name} MATCH ${searchText(typed)})`;
+  return sql<boolean>`${sql.identifier(getTableName(table))}.rowid IN (SELECT rowid FROM ${name} WHERE ${name} MATCH ${searchText(typed)})`;
 }
 
 /** The indexes by table name; what cannot be meant is reported. Whether a column can be searched is for the schema to say. */

@@ -2,7 +2,6 @@ import { decodeSchema, RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { transfer } from 'comlink';
 import type { LeaderStatus } from '../leader/channel-message.ts';
 import { systemClock } from '../leader/clock.ts';
-import type { LeaderWork } from '../leader/leadership.ts';
 import { Membership } from '../leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
 import type { StatementOutcome } from '../rpc/sql-statement.ts';
@@ -16,6 +15,7 @@ import type { OpenDatabase } from './database/open-database.ts';
 import { downloadContent } from './first-sync/download-content.ts';
 import { firstSync } from './first-sync/first-sync.ts';
 import { snapshotSource } from './first-sync/snapshot-source.ts';
+import { startLeaderWork } from './leader-work.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { createTabPresence, type TabPresence } from './presence/tab-presence.ts';
 import { databasesIn } from './storage/databases.ts';
@@ -114,10 +114,10 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         openDatabase: openLocal,
         // Sync starts here and lives as long as this tab leads.
         startWork: (tools) => {
-          if (sync === null) return NO_WORK;
+          if (sync === null) return startLeaderWork(tools, null);
           const token = async (): Promise<string> => tab.token();
           const snapshots = snapshotSource({ name, medium, schema, runtime: tools.database.connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: schema.hash, token }) });
-          return startSync({ target: sync, token, tools, persistence, presence: shown, snapshots, onSnapshotProgress });
+          return startLeaderWork(tools, (given) => startSync({ target: sync, token, tools: given, persistence, presence: shown, snapshots, onSnapshotProgress }));
         },
         onTouched: (touched) => live?.touch(touched),
         onStatus: (leaderStatus, role) => setStatus({ ...leaderStatus, role }),
@@ -189,8 +189,6 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
 function outcomeTransferables({ rows }: StatementOutcome): ArrayBuffer[] {
   return rows === undefined ? [] : rowsTransferables(rows);
 }
-
-const NO_WORK: LeaderWork = { onLocalCommit: () => undefined, tryNow: () => undefined, stop: () => Promise.resolve() };
 
 async function sendToTab(tab: TabApi, event: WorkerEvent): Promise<void> {
   try {

@@ -2,7 +2,6 @@ import { RockpoolError, syncedTables, type AuditAnswer, type TableSchema } from 
 import type { DeliveryLog } from '../apply/apply-delivery.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import type { SearchIndexes } from '../search/search-indexes.ts';
 import { baseRowSlices, type BaseRow } from './base-rows.ts';
 import { repairRows } from './repair-rows.ts';
 
@@ -20,8 +19,6 @@ export interface AuditDatabase {
   baseRows(table: TableSchema): Generator<readonly BaseRow[]>;
   /** Puts the rows of an answer in the place of what is here. `rangeCounts`: what was asked for, by table id. */
   repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): Repair[];
-  /** Looks at the search indexes, which the server knows nothing of, and makes anew what does not fit its rows. */
-  repairSearchIndexes(): ReturnType<SearchIndexes['repair']>;
 }
 
 export interface AuditDatabaseOptions {
@@ -56,11 +53,6 @@ export function toAuditDatabase({ database, pending, log, onApplied }: AuditData
         onApplied(touched);
         return { table: table.name, rowCount };
       });
-    },
-    repairSearchIndexes() {
-      const repaired = searchIndexes.repair();
-      onApplied(new Set(repaired.map(({ table }) => table)));
-      return repaired;
     },
   };
 }

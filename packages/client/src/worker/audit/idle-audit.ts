@@ -4,7 +4,7 @@ import type { AuditDatabase } from './audit-database.ts';
 /*
  * Compares this replica with the server's while nothing else happens:
  *
- *   resting ── quiet for a while, and due ──► reading tables ──► asked ── all the same ──► search indexes looked at ──► resting
+ *   resting ── quiet for a while, and due ──► reading tables ──► asked ── all the same ──► resting
  *                                                 ▲                └── some differ ──► reading those by ranges ──► asked ──► repaired ─┐
  *                                                 └────────────────────────────────────────── once more ◄───────────────────────────────┘
  *
@@ -33,8 +33,6 @@ export interface IdleAuditOptions {
   readonly inTurn: (job: () => void) => void;
   /** Rows were repaired: the error says how many of which table. */
   readonly onDiverged: (error: RockpoolError) => void;
-  /** A search index did not fit its rows and was made anew: the error says which. */
-  readonly onDamagedIndex: (error: RockpoolError) => void;
   /** They differ still, after many repairs. */
   readonly onUnrepaired: (error: RockpoolError) => void;
   /** A failure of our own side. */
@@ -51,7 +49,7 @@ export interface IdleAudit {
   stop(): void;
 }
 
-export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverged, onDamagedIndex, onUnrepaired, onFailed }: IdleAuditOptions): IdleAudit {
+export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverged, onUnrepaired, onFailed }: IdleAuditOptions): IdleAudit {
   let timer: ReturnType<typeof setTimeout> | undefined;
   // Counts what was planned: what waits for its turn may not be wanted any more when that comes.
   let plan = 0;
@@ -110,7 +108,6 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
   function compared({ differing }: AuditAnswer, rowCounts: ReadonlyMap<number, number>): void {
     if (differing.length === 0) {
       repairs = 0;
-      for (const fields of database.repairSearchIndexes()) onDamagedIndex(new RockpoolError('search-index-damaged', fields));
       return restUntil(nowMs() + times.intervalMs);
     }
     asked = null;

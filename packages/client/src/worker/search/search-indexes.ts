@@ -28,6 +28,10 @@ export class SearchIndexes {
     this.startLogging();
   }
 
+  get count(): number {
+    return this.logs.length;
+  }
+
   /** Brings the indexes up to what the transaction has written. Call it before COMMIT. */
   catchUp(): void {
     if (this.logs.length === 0 || this.connection.value(this.isBehindSql) === 0) return;

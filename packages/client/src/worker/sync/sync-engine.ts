@@ -143,7 +143,6 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     send: (message) => connection?.send(message),
     inTurn,
     onDiverged: options.onProblem,
-    onDamagedIndex: options.onProblem,
     onUnrepaired: (error) => dispatch({ type: 'diverged', error: error.toData() }),
     onFailed: (thrown) => dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() }),
   });
