@@ -61,8 +61,13 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
     if (!location.hash.includes(budget.databaseId)) location.reload();
   });
   const signedBy = budget.membership?.principal ?? device;
-  const onArrival = (arrival: Arrival): void => root.render(<Opening arrival={arrival} />);
+  // What comes whole to a budget that is open comes beside the work.
+  let isOpen = false;
+  const onArrival = (arrival: Arrival): void => {
+    if (!isOpen) root.render(<Opening arrival={arrival} />);
+  };
   const client = await openBudget({ budget, device: signedBy, persistence: keepNothing ? 'memory' : 'durable', onArrival });
+  isOpen = true;
   // For the curious: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
   Object.assign(globalThis, { rockpool: client });
   if (import.meta.env.PROD) keepAppFiles().catch(reportError);
