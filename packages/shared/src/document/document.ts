@@ -144,6 +144,14 @@ export function isSameDocument(a: CellValue, b: CellValue): boolean {
   return sameBytes(expectState(a).documentId, expectState(b).documentId);
 }
 
+/** How many operations a state has of an author, in the generation given. */
+export function operationsOf(state: CellValue, { site, generation }: Author, readBase: ReadBase = NO_BASES): number {
+  const cell = expectState(state);
+  const client = clientIdOf(site, generation);
+  const updates = cell.kind === 'state' ? [cell.update] : [readBase(cell.baseId), ...cell.updates];
+  return Math.max(...updates.map((update) => Y.parseUpdateMeta(update).to.get(client) ?? 0));
+}
+
 export function isEditOf(state: CellValue, edit: CellValue): boolean {
   return state !== null && sameBytes(expectState(state).documentId, expectKind(edit, 'edit').documentId);
 }

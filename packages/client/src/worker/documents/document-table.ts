@@ -1,14 +1,14 @@
-import { encodeKey, type CellValue, type DocumentRule } from '@rockpool/shared';
-import { createDocument, isSameDocument, parseJson, toLayers, wholeState, type ReadBase } from '@rockpool/shared/document';
+import { cellValuesEqual, encodeKey, type CellValue, type DocumentRule } from '@rockpool/shared';
+import { baseIdOf, createDocument, isSameDocument, operationsOf, parseJson, toLayers, wholeState, type ReadBase } from '@rockpool/shared/document';
 import { Meta } from '../database/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { toColumnValue } from './column-value.ts';
 import { baseReader, forgetBases, writeBase, type DocumentPlace } from './document-bases.ts';
-import { beginGeneration } from './generation.ts';
+import { beginGeneration, documentAuthor } from './generation.ts';
 
 /**
  * rockpool_document: the states of one table's documents, as the visible rows show them. A document that nobody has edited has no line: its
- * state follows from its JSON. Where a state goes or gives way to one of another document, a new generation of edits begins.
+ * state follows from its JSON. Where a state goes, or gives way to one of another document or to one that lacks edits made here, a new generation of edits begins.
  *
  * The state of a large document that is edited stands on a base of its own (document-bases.ts), so that an edit writes little more than itself.
  */
@@ -67,7 +67,7 @@ export class DocumentTable {
     if (state === null) return this.removeColumn(key, columnId);
     const place = this.placeOf(key, columnId);
     const stored = this.stored(place);
-    if (stored !== undefined && !isSameDocument(stored, state)) beginGeneration(new Meta(this.connection));
+    if (stored !== undefined && this.lacksOwnEdits(stored, state)) beginGeneration(new Meta(this.connection));
     this.put(place, stored === undefined ? (state as Uint8Array) : this.onBase(place, state as Uint8Array));
   }
 
@@ -88,6 +88,15 @@ export class DocumentTable {
 
   private stored({ tableId, keyBytes, columnId }: DocumentPlace): Uint8Array | undefined {
     return this.connection.value('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', tableId, keyBytes, columnId) as Uint8Array | undefined;
+  }
+
+  /** A document that was removed and made again with the same content is the same one, and has none of the edits. */
+  private lacksOwnEdits(before: CellValue, after: CellValue): boolean {
+    if (!isSameDocument(before, after)) return true;
+    // What stands on one base only grows, unless an edit is refused or withheld, which begins a generation by itself.
+    if (baseIdOf(after) !== null && cellValuesEqual(baseIdOf(before), baseIdOf(after))) return false;
+    const author = documentAuthor(new Meta(this.connection));
+    return operationsOf(after, author, this.readBase) < operationsOf(before, author, this.readBase);
   }
 
   private onBase(place: DocumentPlace, state: Uint8Array): Uint8Array {
