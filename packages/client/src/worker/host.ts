@@ -55,10 +55,11 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     async open(options, tab) {
       if (membership !== null) throw new RockpoolError('internal', { called: 'open twice' });
       environment.requireTabSupport();
+      // The browser's own process looks for the medium while SQLite, which takes longest, is loaded here.
+      const choosing = environment.chooseMedium(options.persistence, options.name);
       const schema = decodeSchema(options.schema);
-      // What takes longest to load comes while the medium is looked for.
       const runtime = loadCode(schema, environment.loadSqlite);
-      const { persistence, medium } = await environment.chooseMedium(options.persistence, options.name);
+      const { persistence, medium } = await choosing;
       const send = (event: WorkerEvent): void => void sendToTab(tab, event);
       const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });
       const initialStatus: LeaderStatus = { ...INITIAL_STATUS, state: 'offline', persistence };

@@ -21,15 +21,19 @@ export const opfsDirectory: Pick<FileMedium, 'rename' | 'remove' | 'list' | 'siz
   },
   async remove(fileName) {
     try {
-      await (await freshDirectory()).removeEntry(fileName);
+      await (await directory()).removeEntry(fileName);
     } catch (cause) {
       if (!isNotFound(cause)) throw errorFromMedium(cause, 'remove');
     }
   },
   async list() {
-    const names: string[] = [];
-    for await (const name of (await freshDirectory()).keys()) names.push(name);
-    return names;
+    try {
+      return await namesIn(await directory());
+    } catch (cause) {
+      if (!isNotFound(cause)) throw cause;
+      forgetDirectory();
+      return namesIn(await directory());
+    }
   },
   async sizeBytes(fileName) {
     const file = await opfsFile(fileName, false);
@@ -61,7 +65,7 @@ export async function missingForOpfs(): Promise<readonly string[]> {
   // Asked for here, the folder is there once the writer's lock is.
   void directory();
   try {
-    await navigator.storage.getDirectory();
+    await originRoot();
   } catch (cause) {
     throwIfRefused(cause);
     // Absent on insecure origins and in some web views.
@@ -70,23 +74,33 @@ export async function missingForOpfs(): Promise<readonly string[]> {
   return missing;
 }
 
+let root: Promise<FileSystemDirectoryHandle> | undefined;
 let opened: Promise<FileSystemDirectoryHandle> | undefined;
 
 /** Finding it takes two questions to the browser's own process, and opening a database needs it several times. */
 function directory(): Promise<FileSystemDirectoryHandle> {
   if (opened === undefined) {
-    opened = freshDirectory();
+    opened = originRoot().then((found) => found.getDirectoryHandle(DIRECTORY, { create: true }));
     opened.catch(forgetDirectory);
   }
   return opened;
 }
 
+async function originRoot(): Promise<FileSystemDirectoryHandle> {
+  root ??= navigator.storage.getDirectory();
+  root.catch(forgetDirectory);
+  return root;
+}
+
 function forgetDirectory(): void {
+  root = undefined;
   opened = undefined;
 }
 
-async function freshDirectory(): Promise<FileSystemDirectoryHandle> {
-  return (await navigator.storage.getDirectory()).getDirectoryHandle(DIRECTORY, { create: true });
+async function namesIn(folder: FileSystemDirectoryHandle): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of folder.keys()) names.push(name);
+  return names;
 }
 
 function isNotFound(cause: unknown): boolean {

@@ -29,6 +29,7 @@ export interface InstallOptions {
 export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): SchemaInstallation {
   const { schema, migrations, randomBytes } = options;
   const wantedJson = encodeSchema(schema);
+  if (migrations === null && isInstalled(meta, wantedJson)) return 'same';
   return inTransaction(connection, () => {
     const isFresh = connection.value('SELECT count(*) FROM sqlite_schema') === 0;
     if (isFresh) {
@@ -36,7 +37,7 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
       if (migrations === null) return 'created';
     } else {
       updateFormat(connection, meta);
-      requireOurs(connection, meta);
+      requireOurs(meta);
       if (migrations === null && hasMigrations(meta)) throw new RockpoolError('schema-incompatible', { problem: 'this database is brought on by migrations, and none were given' });
     }
     const storedJson = meta.schemaJson;
@@ -52,6 +53,11 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
     meta.set('schema_hash', schema.hash);
     return isFresh ? 'created' : 'extended';
   });
+}
+
+/** As it mostly is: then there is nothing to be done in a transaction. Only the writer changes any of it. */
+function isInstalled(meta: Meta, wantedJson: string): boolean {
+  return meta.isThere && meta.get('storage_format') === STORAGE_FORMAT && meta.schemaJson === wantedJson && !hasMigrations(meta);
 }
 
 function extend(connection: Connection, stored: Schema, wanted: Schema): void {
@@ -73,9 +79,9 @@ const NOTHING_YET: Schema = buildSchema([]);
  * For a connection that only reads: throws `storage-missing` while the file does not have everything that this schema names, which is so
  * until a writer of the same version has opened it. Tables and columns beyond it do no harm.
  */
-export function requireInstalled(connection: Connection, meta: Meta, schema: Schema): SchemaInstallation {
-  if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'rockpool_meta'") === 0) throw new RockpoolError('storage-missing');
-  requireOurs(connection, meta);
+export function requireInstalled(meta: Meta, schema: Schema): SchemaInstallation {
+  if (!meta.isThere) throw new RockpoolError('storage-missing');
+  requireOurs(meta);
   const storedJson = meta.schemaJson;
   if (storedJson === encodeSchema(schema)) return 'same';
   const stored = new Set(namedColumns(decodeSchema(storedJson)).map((named) => JSON.stringify(named)));
@@ -97,15 +103,15 @@ function create(connection: Connection, meta: Meta, schema: Schema, randomBytes:
 }
 
 function updateFormat(connection: Connection, meta: Meta): void {
-  if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'rockpool_meta'") === 0) return;
+  if (!meta.isThere) return;
   const found = meta.get('storage_format');
   if (typeof found !== 'number' || found >= STORAGE_FORMAT) return;
   for (let format = found; format < STORAGE_FORMAT; format++) for (const sql of FORMAT_STEPS[format] ?? []) connection.exec(sql);
   meta.set('storage_format', STORAGE_FORMAT);
 }
 
-function requireOurs(connection: Connection, meta: Meta): void {
-  if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'rockpool_meta'") === 0) {
+function requireOurs(meta: Meta): void {
+  if (!meta.isThere) {
     throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
   }
   const found = meta.get('storage_format');

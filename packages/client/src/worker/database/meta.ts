@@ -28,6 +28,11 @@ export class Meta {
     this.connection = connection;
   }
 
+  /** False in a file that has nothing of Rockpool, where nothing else of this can be asked. */
+  get isThere(): boolean {
+    return this.connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'rockpool_meta'") === 1;
+  }
+
   get(key: MetaKey): SqlValue | undefined {
     return this.connection.value('SELECT value FROM rockpool_meta WHERE key = ?', key);
   }

@@ -108,7 +108,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   try {
     configure(connection, role);
     const meta = new Meta(connection);
-    const installation = role === 'writer' ? installSchema(connection, meta, { schema, migrations, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(connection, meta, schema);
+    const installation = role === 'writer' ? installSchema(connection, meta, { schema, migrations, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(meta, schema);
     requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
     return assemble(options, connection, meta, { hash: schema.hash, installation });
   } catch (error) {
@@ -141,11 +141,10 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   const outbox = new Outbox(connection, changelog);
   const parked = new Parked(connection, changelog);
   const localTime = createLocalTime(lastStamp(changelog.head(), meta.clockContact), nowMs, options.elapsedMs ?? ((): number => performance.now()));
-  const capture = role === 'writer' ? createCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table))) : null;
   const readDependencies = createDependencyReader(connection, schema);
   const searchIndexes = new SearchIndexes(connection, role === 'writer' ? schema : { tables: [] });
-  const transaction =
-    capture === null ? null : new WriteTransaction({ connection, schema, capture, searchIndexes, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
+  // Made for the first write: the first read does not wait for what only writes need.
+  let transaction: WriteTransaction | null = null;
   let closed = false;
 
   const requireOpen = (): void => {
@@ -153,9 +152,15 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   };
   const requireWriter = (): WriteTransaction => {
     requireOpen();
-    if (transaction === null) throw new RockpoolError('sql-read-only', { role });
+    if (role === 'reader') throw new RockpoolError('sql-read-only', { role });
+    transaction ??= createTransaction();
     return transaction;
   };
+
+  function createTransaction(): WriteTransaction {
+    const capture = createCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table)));
+    return new WriteTransaction({ connection, schema, capture, searchIndexes, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
+  }
 
   /** Whatever another tab writes meanwhile. */
   function atOneMoment<T>(read: () => T): T {
@@ -252,7 +257,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     close(): void {
       if (closed) return;
       closed = true;
-      capture?.close();
+      transaction?.parts.capture.close();
       connection.close();
     },
   };

@@ -25,11 +25,12 @@ const IN_ORDER_OF_PREFERENCE = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
  */
 export async function chooseMedium(choice: PersistenceChoice, name: string, media: Media = BROWSER_MEDIA): Promise<ChosenMedium> {
   if (choice !== 'durable') return { persistence: choice, medium: media.medium(choice) };
-  if (await media.refusesFiles()) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
+  const refusing = media.refusesFiles();
   const missing: string[] = [];
   for (const persistence of IN_ORDER_OF_PREFERENCE) {
     const medium = media.medium(persistence);
-    const missingHere = await medium.missing();
+    const [missingHere, refuses] = await Promise.all([medium.missing(), refusing]);
+    if (refuses) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
     if (missingHere.length > 0) missing.push(`${persistence}: ${missingHere.join(', ')}`);
     else return (await staysInIndexedDb(persistence, medium, name, media)) ?? { persistence, medium };
   }

@@ -53,10 +53,8 @@ function prepareRestored(storage: Storage, runtime: SqliteRuntime): void {
   const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)) });
   try {
     if (connection.value('PRAGMA quick_check(1)') !== 'ok') throw new RockpoolError('storage-corrupt', { problem: 'quick_check' });
-    if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'rockpool_meta'") === 0) {
-      throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
-    }
     const meta = new Meta(connection);
+    if (!meta.isThere) throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
     const format = meta.get('storage_format');
     if (typeof format !== 'number' || format > STORAGE_FORMAT) throw new RockpoolError('schema-incompatible', { problem: 'another storage format', found: String(format), supported: STORAGE_FORMAT });
     meta.set('is_restored', 1);
