@@ -4,7 +4,7 @@ import type { StoreName } from '../documents/store-name.ts';
 import type { Operations } from '../storage/operations.ts';
 import type { Sizes } from '../storage/dataset.ts';
 import type { Dataset } from '../storage/fill.ts';
-import { ON_PAGE } from '../storage/subjects.ts';
+import { ADAPTERS, ON_PAGE } from '../storage/subjects.ts';
 import type { Conditions } from '../storage/workload.ts';
 import { keyOf } from '../storage/dataset.ts';
 import type { Latencies } from '../storage/workloads/latencies.ts';
@@ -41,6 +41,7 @@ let worker: Worker | undefined;
 const bench: BenchPage = {
   async open(request, readsFirstRow) {
     // Code that the page needs anyway is not part of opening a database.
+    if (ON_PAGE.has(request.adapter) && request.adapter !== 'node-sqlite') await ADAPTERS[request.adapter]();
     const prepareWorker = request.adapter === 'absurd-sql' ? (await import('../storage/adapters/absurd-sql-page.ts')).initBackend : () => undefined;
     const startMs = performance.now();
     if (ON_PAGE.has(request.adapter)) {

@@ -168,7 +168,8 @@ export interface Client {
 
   /**
    * A query that stays current. It runs while somebody is subscribed. Asking again for the same statement with the same parameters gives the same
-   * object for as long as somebody holds it, so it may be asked for wherever it is needed.
+   * object for as long as somebody holds it, so it may be asked for wherever it is needed. What the query leaves open, as `ORDER BY day LIMIT 20` does among rows
+   * of one day, may be chosen otherwise than if it ran anew: end the order with the key.
    */
   live<Row extends object = SqlRow>(statement: SqlStatement): LiveQuery<Row>;
   live<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): LiveQuery<Row>;

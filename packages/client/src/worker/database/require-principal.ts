@@ -9,8 +9,9 @@ import type { Meta } from './meta.ts';
  * Throws `other-principal` with the number of changes that wait; nothing is changed then.
  */
 export function requirePrincipal(meta: Meta, outbox: Outbox, principal: string | null, role: 'writer' | 'reader'): void {
+  if (principal === null) return;
   const known = meta.get('principal') ?? null;
-  if (principal === null || known === principal) return;
+  if (known === principal) return;
   const pendingCount = outbox.pendingCount();
   // Who leads says whose it is; a reader has to be the same.
   if (role === 'reader' || (known !== null && pendingCount > 0)) throw new RockpoolError('other-principal', { pendingCount });
