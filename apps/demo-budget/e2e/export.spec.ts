@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from './harness/test.ts';
-import { addAccount } from './steps/accounts.ts';
+import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
 import { addEntry } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
+import { expectUpToDate } from './steps/sync.ts';
 
 test('everything is saved as CSV, as JSON and as the SQLite file itself, without a network', async ({ newPerson }) => {
   const { page, goOffline } = await newPerson();
@@ -26,4 +27,47 @@ test('everything is saved as CSV, as JSON and as the SQLite file itself, without
   const database = new DatabaseSync(await save('The database itself'), { readOnly: true });
   expect(database.prepare('SELECT payee, amountMinor FROM entries').all()).toEqual([{ payee: 'Market', amountMinor: -2050 }]);
   database.close();
+});
+
+test('what was saved, as JSON or as SQLite, opens as a budget of its own; what is no such file changes nothing', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
+  await addEntry(page, { payee: 'Market', amount: '20.50', category: 'Groceries' });
+  await expectUpToDate(page);
+  const own = page.url();
+  const toExport = async (): Promise<void> => {
+    await goTo(page, 'Import');
+    await page.getByRole('link', { name: 'Export' }).click();
+  };
+  for (const title of ['Everything as JSON', 'The database itself']) {
+    await page.goto(own);
+    await toExport();
+    const started = page.waitForEvent('download');
+    await page.getByRole('button', { name: `Save ${title}` }).click();
+    const file = await (await started).path();
+    await page.getByLabel('Saved budget').setInputFiles(file);
+    await page.waitForURL((url) => !own.includes(new URLSearchParams(url.hash.slice(1)).get('budget') ?? own));
+    await openAccount(page, 'Household');
+    await expectBalance(page, '€79.50', '1 entry');
+    await expect(page.getByLabel('Category of Market')).toHaveValue('starter-groceries');
+    // It goes its own way, also on the server.
+    await addEntry(page, { payee: 'Kiosk', amount: '1' });
+    await expectUpToDate(page);
+  }
+  await page.goto(own);
+  await openAccount(page, 'Household');
+  await expectBalance(page, '€79.50', '1 entry');
+  await toExport();
+  const alert = page.getByRole('main').getByRole('alert');
+  for (const [name, contents, words] of [
+    ['bank.csv', 'Date,Payee,Amount', 'not a budget that this app has saved'],
+    ['budget.json', '{"format":"rockpool-budget-1","tables":{"accounts":[{"id":', 'ends in the middle'],
+    ['budget.json', '{"format":"rockpool-budget-1","tables":{"entries":[{"id":"e","accountId":"nobody","date":"2025-01-01","amountMinor":1,"enteredAtMs":1}]}}', 'does not fit together'],
+    ['budget.sqlite', 'SQLite format 3\u0000 and then nothing', 'Nothing|nothing'],
+  ] as const) {
+    await page.getByLabel('Saved budget').setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(contents) });
+    await expect(alert).toContainText(new RegExp(words));
+  }
+  await goTo(page, 'Share');
+  await expect(page.getByText('made here')).toHaveCount(2);
 });

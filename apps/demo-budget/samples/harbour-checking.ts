@@ -27,6 +27,29 @@ export const harbourHabits: readonly Habit[] = [
   { payee: 'Saltmarsh Cycles', texts: ['SERVICE\n"FULL"', 'INNER TUBE'], timesPer100Days: 3, fromMinor: 900, toMinor: 16_500 },
 ];
 
+/** By the first word of a payee. */
+const categoryByWord: Readonly<Record<string, string>> = {
+  Bramblewood: 'starter-home',
+  Gullwing: 'starter-bills',
+  Tidewater: 'starter-bills',
+  Pennywhistle: 'starter-bills',
+  Marmalade: 'starter-income',
+  Orchard: 'starter-children',
+  Fennel: 'starter-groceries',
+  Third: 'starter-eating-out',
+  Lantern: 'starter-transport',
+  The: 'starter-eating-out',
+  Willow: 'starter-health',
+  Papercrane: 'starter-leisure',
+  Moonlight: 'starter-leisure',
+  Little: 'starter-clothes',
+};
+
+/** The starter category that a payee belongs to; null for those that nobody has sorted yet. */
+export function harbourCategory(payee: string): string | null {
+  return categoryByWord[payee.split(' ')[0] ?? ''] ?? null;
+}
+
 /** A checking account with commas, month first, decimal points, and notes that run over several lines inside quotes: 2,000 rows, oldest first. */
 export function harbourChecking(): string {
   const bookings = liveThrough(createRandom(4_410), firstDay, dayCount, harbourHabits, harbourStanding).slice(0, rowCount);

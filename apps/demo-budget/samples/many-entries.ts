@@ -1,4 +1,4 @@
-import { harbourHabits, harbourStanding } from './harbour-checking.ts';
+import { harbourCategory, harbourHabits, harbourStanding } from './harbour-checking.ts';
 import { isoDay, liveThrough } from './household.ts';
 import { createRandom } from './random.ts';
 
@@ -20,24 +20,6 @@ export const manyAccounts = [
 
 const yearsBack = 10;
 
-/** By the first word of a payee; the others have no category. */
-const categoryByWord: Readonly<Record<string, string>> = {
-  Bramblewood: 'starter-home',
-  Gullwing: 'starter-bills',
-  Tidewater: 'starter-bills',
-  Pennywhistle: 'starter-bills',
-  Marmalade: 'starter-income',
-  Orchard: 'starter-children',
-  Fennel: 'starter-groceries',
-  Third: 'starter-eating-out',
-  Lantern: 'starter-transport',
-  The: 'starter-eating-out',
-  Willow: 'starter-health',
-  Papercrane: 'starter-leisure',
-  Moonlight: 'starter-leisure',
-  Little: 'starter-clothes',
-};
-
 /**
  * The household of the sample statement for ten years up to `lastDay` (`YYYY-MM-DD`), as often over as it takes for `count` entries. More than half of them are in
  * the first account, so that one ledger is long too.
@@ -52,7 +34,7 @@ export function manyEntries(lastDay: string, count: number): SampleEntry[] {
     const bookings = liveThrough(createRandom(100_000 + life), firstDay, dayCount, harbourHabits, harbourStanding);
     // From the last day back, so that the present is full whatever the count.
     for (const { day, payee, text, amountMinor } of bookings.reverse().slice(0, count - entries.length)) {
-      entries.push({ accountId: account.id, date: isoDay(firstDay, day), payee, notes: text, categoryId: categoryByWord[payee.split(' ')[0] ?? ''] ?? null, amountMinor });
+      entries.push({ accountId: account.id, date: isoDay(firstDay, day), payee, notes: text, categoryId: harbourCategory(payee), amountMinor });
     }
   }
   return entries;

@@ -35,6 +35,8 @@ export const categories = sqliteTable('categories', {
   kind: text().$type<CategoryKind>().notNull(),
   /** 0 or 1. */
   hidden: integer().notNull().default(0),
+  /** 1: what its envelope has overspent stays in it, month after month; 0: it is made good from unassigned money when the month ends. */
+  keepsOverspent: integer().notNull().default(0),
 });
 
 /** How sure an entry is: `open` until the bank has it, `cleared` when it has, `reconciled` when a statement was checked against it. */
@@ -181,9 +183,9 @@ export const importProfiles = sqliteTable('importProfiles', {
   turnSigns: integer().notNull().default(0),
 });
 
-export type GoalKind = 'monthly' | 'by-month';
+export type GoalKind = 'monthly' | 'up-to' | 'by-month';
 
-/** What an envelope is to get: so much each month, or so much in all by some month. */
+/** What an envelope is to get: so much each month, so much that it holds that when a month begins, or so much in all by some month. */
 export const goals = sqliteTable('goals', {
   /** `CATEGORY/CURRENCY`: an envelope has one goal, also when two people set one at once. */
   id: text().primaryKey().notNull(),

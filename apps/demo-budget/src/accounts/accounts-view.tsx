@@ -1,7 +1,9 @@
+import { useClient } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
+import { SampleButton } from '../sample/sample-button.tsx';
 import { DueOffer } from '../schedules/due-offer.tsx';
 import { Amount } from '../shell/amount.tsx';
 import { locale } from '../shell/locale.ts';
@@ -70,6 +72,7 @@ function Totals({ accounts }: { readonly accounts: readonly AccountRow[] }): Rea
 }
 
 function Welcome({ budget, onAdd }: { readonly budget: Budget; readonly onAdd: () => void }): ReactNode {
+  const client = useClient();
   return (
     <section className="card welcome">
       <h2>A budget that lives on your device</h2>
@@ -84,6 +87,7 @@ function Welcome({ budget, onAdd }: { readonly budget: Budget; readonly onAdd: (
         <a className="button" href={hashOf(budget, { page: 'import' })}>
           Import a bank statement
         </a>
+        {client.status.persistence !== 'memory' && <SampleButton />}
       </div>
     </section>
   );

@@ -11,6 +11,8 @@ const itemName = 'budgets';
 export interface KnownBudget extends Budget {
   /** Made on this device, which therefore registers it with the server; otherwise it was opened by a link. */
   readonly madeHere: boolean;
+  /** Made up, to look around in; see sample/. */
+  readonly isSample?: boolean;
   /** Only for who was invited: the key is one's own, and so is the name that changes are signed by. */
   readonly membership?: Membership;
 }
@@ -70,8 +72,8 @@ function budgetOfHash(hash: string): Budget | undefined {
 
 function isKnownBudget(value: unknown): value is KnownBudget {
   if (typeof value !== 'object' || value === null) return false;
-  const { databaseId, shareKey, madeHere, membership } = value as Partial<Record<keyof KnownBudget, unknown>>;
-  return isDatabaseId(databaseId) && isShareKey(shareKey) && typeof madeHere === 'boolean' && (membership === undefined || isMembership(membership));
+  const { databaseId, shareKey, madeHere, isSample, membership } = value as Partial<Record<keyof KnownBudget, unknown>>;
+  return isDatabaseId(databaseId) && isShareKey(shareKey) && typeof madeHere === 'boolean' && (isSample === undefined || typeof isSample === 'boolean') && (membership === undefined || isMembership(membership));
 }
 
 function isMembership(value: unknown): value is Membership {

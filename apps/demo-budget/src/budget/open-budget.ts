@@ -2,10 +2,16 @@ import { createClient, type Client } from '@rockpool/client';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { personName } from '../people/person-name.ts';
 import { schema } from '../schema.ts';
+import type { Budget } from './budget.ts';
 import { withDeviceItems } from './device-items.ts';
 import type { KnownBudget } from './known-budgets.ts';
 import { learnRole } from './role.ts';
 import { fetchToken } from './token.ts';
+
+/** What the budget's database is called in this browser. */
+export function databaseNameOf({ databaseId }: Budget): string {
+  return `budget-${databaseId}`;
+}
 
 /** How much of a budget that is not on this device yet has come from the server. */
 export interface Arrival {
@@ -24,7 +30,7 @@ export interface OpenBudgetOptions {
 /** Opens the budget's database in this browser, and syncs it with the server that the page came from. */
 export async function openBudget({ budget, device, persistence, onArrival }: OpenBudgetOptions): Promise<Client> {
   const client = await createClient({
-    name: `budget-${budget.databaseId}`,
+    name: databaseNameOf(budget),
     schema,
     persistence,
     sync: {
@@ -41,5 +47,13 @@ export async function openBudget({ budget, device, persistence, onArrival }: Ope
 
 async function addStarterCategoriesOnce(client: Client): Promise<void> {
   const [known] = await client.query<{ present: 0 | 1 }>('SELECT EXISTS (SELECT 1 FROM categories) AS present');
-  if (known?.present !== 1) await addStarterCategories(client);
+  if (known?.present === 1) return;
+  if (client.status.persistence === 'memory') return await addStarterCategories(client);
+  // By a client of its own: what nobody did is in nobody's undo.
+  const beginner = await createClient({ name: client.name, schema });
+  try {
+    await addStarterCategories(beginner);
+  } finally {
+    await beginner.close();
+  }
 }

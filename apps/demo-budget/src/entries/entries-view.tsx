@@ -2,6 +2,7 @@ import { useClient } from '@rockpool/client/react';
 import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { setAccountClosed } from '../accounts/actions.ts';
+import { RenameForm } from '../accounts/rename-form.tsx';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
@@ -69,6 +70,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
   const [reconciling, setReconciling] = useState(false);
+  const [renaming, setRenaming] = useState(false);
   const [helping, setHelping] = useState(false);
   const newEntryButton = useRef<HTMLButtonElement>(null);
   const searchField = useRef<HTMLInputElement>(null);
@@ -166,6 +168,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           />
         </div>
       )}
+      {mayWrite && renaming && <RenameForm account={account} onDone={() => setRenaming(false)} />}
       {mayWrite && reconciling && <ReconcileBar account={account} onDone={() => setReconciling(false)} />}
       {mayWrite && samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
       {account.entryCount > 0 && <FilterBar filter={filter} categories={categories} currency={account.currency} found={found} searchField={searchField} onFilter={narrow} />}
@@ -193,7 +196,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                 account={account}
                 otherAccounts={otherAccounts}
                 categories={categories}
-                onSave={(result) => save(() => saveChanged(client, edited, result), 'Entry changed.', () => leaveRow(edited.entry))}
+                onSave={(result) => save(() => saveChanged(client, account, edited, result), 'Entry changed.', () => leaveRow(edited.entry))}
                 onCancel={() => leaveRow(edited.entry)}
                 onDelete={() => save(() => deleteEntries(client, [edited.entry.id]), `${entryName(edited.entry)} was deleted.`, () => setEdited(null))}
                 onNote={() => openNote(edited.entry)}
@@ -225,6 +228,18 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
         <button type="button" className="quiet" onClick={() => setHelping(true)}>
           Keyboard
         </button>
+        {mayWrite && (
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => {
+              setRenaming(true);
+              scrollTo({ top: 0 });
+            }}
+          >
+            Rename this account
+          </button>
+        )}
         {mayWrite && (
           <button type="button" className="quiet" onClick={() => run(() => setAccountClosed(client, account.id, account.closed === 0), account.closed === 0 ? 'Account closed.' : 'Account opened again.')}>
             {account.closed === 0 ? 'Close this account' : 'Open this account again'}

@@ -63,6 +63,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
   const otherAccount = otherAccountId === null ? undefined : otherAccounts.find((candidate) => candidate.id === otherAccountId);
   const isTransfer = otherAccountId !== null;
   const isSaved = entry !== undefined;
+  const isSavedTransfer = isSaved && entry.transferId !== null;
   const locked = entry?.locked === 1;
   const amountParsed = parseTypedAmount(amount, currency, mark);
   const amountMinor = !amountParsed.ok ? 0 : amountParsed.value === 0 ? 0 : amountParsed.value * sign;
@@ -113,7 +114,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
   const saveTransfer = (): void => {
     if (otherAccount === undefined) return setProblem('Choose the other account.');
     let otherMinor = entry !== undefined && amountMinor === entry.amountMinor && entry.otherMinor !== null ? entry.otherMinor : -amountMinor;
-    if (otherCurrency !== null && (!isSaved || otherAmount !== '')) {
+    if (otherCurrency !== null && (!isSavedTransfer || otherAmount !== '')) {
       const parsed = parseTypedAmount(otherAmount, otherCurrency, mark);
       if (!parsed.ok) return setProblem(`In ${otherCurrency}: ${amountSentence(parsed.problem)}`);
       otherMinor = -sign * Math.abs(parsed.value);
@@ -143,7 +144,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
         {isTransfer ? (
           <label className="wide">
             {sign === -1 ? 'To account' : 'From account'}
-            <select value={otherAccountId} onChange={(event) => setOtherAccountId(event.target.value)} disabled={isSaved} autoFocus={!isSaved}>
+            <select value={otherAccountId} onChange={(event) => setOtherAccountId(event.target.value)} disabled={isSavedTransfer} autoFocus={!isSavedTransfer}>
               {otherAccounts.map((candidate) => (
                 <option key={candidate.id} value={candidate.id}>
                   {candidate.name}
@@ -211,7 +212,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
             Split
           </button>
         )}
-        {!isSaved && drafts.length === 0 && otherAccounts.length > 0 && (
+        {!isSavedTransfer && !locked && drafts.length === 0 && otherAccounts.length > 0 && (
           <button type="button" className="quiet" onClick={() => setOtherAccountId(isTransfer ? null : (otherAccounts[0]?.id ?? null))}>
             {isTransfer ? 'Not a transfer' : 'Transfer'}
           </button>

@@ -38,7 +38,7 @@ export function FilterBar({ filter, categories, currency, found, searchField, on
           type="search"
           className="search"
           aria-label="Search entries"
-          placeholder="Search payees, notes and amounts"
+          placeholder="Payee, notes, amount"
           value={filter.text}
           onChange={(event) => search(event.target.value)}
           onKeyDown={(event) => {

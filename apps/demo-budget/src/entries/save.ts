@@ -1,6 +1,6 @@
 import type { AccountRow } from '../queries/accounts.ts';
 import type { LedgerRow, PartRow } from '../queries/ledger.ts';
-import { addTransfer, changeTransfer } from '../transfers/actions.ts';
+import { addTransfer, changeTransfer, makeTransfer } from '../transfers/actions.ts';
 import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { Writer } from '../writer.ts';
 import { addEntry, changeEntry } from './actions.ts';
@@ -13,7 +13,8 @@ export async function saveNew(writer: Writer, account: AccountRow, result: FormR
 }
 
 /** Writes what differs from the entry as it was when its form was opened. */
-export async function saveChanged(writer: Writer, { entry, parts }: { readonly entry: LedgerRow; readonly parts: readonly PartRow[] }, result: FormResult): Promise<void> {
+export async function saveChanged(writer: Writer, account: AccountRow, { entry, parts }: { readonly entry: LedgerRow; readonly parts: readonly PartRow[] }, result: FormResult): Promise<void> {
   if (result.kind === 'entry') await changeEntry(writer, entry.id, { fields: entry, parts }, result.fields, result.parts);
-  else if (entry.transferId !== null) await changeTransfer(writer, { id: entry.id, transferId: entry.transferId }, { ...entry, otherMinor: entry.otherMinor ?? 0 }, result.fields);
+  else if (entry.transferId === null) await makeTransfer(writer, entry.id, result.otherAccount.id, result.fields, sideWithCategory(account.kind, result.otherAccount.kind));
+  else await changeTransfer(writer, { id: entry.id, transferId: entry.transferId }, { ...entry, otherMinor: entry.otherMinor ?? 0 }, result.fields);
 }

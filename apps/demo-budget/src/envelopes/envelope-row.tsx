@@ -52,7 +52,7 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
           <span className="envelope-name">{envelope.name}</span>
         )}
         {goal !== null && <GoalLine {...goal} currency={currency} />}
-        {envelope.carriedMinor > 0n && (
+        {envelope.carriedMinor !== 0n && (
           <span className="notes">
             <Amount minor={envelope.carriedMinor} currency={currency} /> from before
           </span>

@@ -3,6 +3,7 @@ import { Fragment, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { monthAfter } from '../calendar/months.ts';
+import { setKeepsOverspent } from '../categories/actions.ts';
 import { removeGoal, setGoal } from '../goals/actions.ts';
 import { GoalForm } from '../goals/goal-form.tsx';
 import { goalState, type GoalState } from '../goals/goal-state.ts';
@@ -91,6 +92,13 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       envelopes={shown}
       currency={currency}
       onMove={(toCategoryId, amountMinor) => save(() => move(client, { month, currency, categoryId: from.categoryId, amountMinor }, toCategoryId), 'Moved.', close)}
+      onKeepOverspent={() =>
+        save(
+          () => setKeepsOverspent(client, from.categoryId, !from.keepsOverspent),
+          from.keepsOverspent ? `${from.name}: what it overspends is made good when the month ends.` : `${from.name} keeps what it overspends.`,
+          close,
+        )
+      }
       onCancel={close}
     />
   );

@@ -6,14 +6,15 @@ import type { ActivityRow, AssignedRow } from '../queries/envelopes.ts';
 import { monthBudget } from './envelopes.ts';
 
 const categories: readonly CategoryRow[] = [
-  { id: 'food', name: 'Food', kind: 'spending', hidden: 0 },
-  { id: 'fun', name: 'Fun', kind: 'spending', hidden: 1 },
-  { id: 'pay', name: 'Pay', kind: 'income', hidden: 0 },
+  { id: 'food', name: 'Food', kind: 'spending', hidden: 0, keepsOverspent: 0 },
+  { id: 'fun', name: 'Fun', kind: 'spending', hidden: 1, keepsOverspent: 0 },
+  { id: 'car', name: 'Car', kind: 'spending', hidden: 0, keepsOverspent: 1 },
+  { id: 'pay', name: 'Pay', kind: 'income', hidden: 0, keepsOverspent: 0 },
 ];
 const month = fc.integer({ min: -14, max: 3 }).map((count) => monthAfter('2026-02', count));
 const minor = fc.bigInt({ min: -(2n ** 55n), max: 2n ** 55n });
-const assignedRow: fc.Arbitrary<AssignedRow> = fc.record({ month, categoryId: fc.constantFrom('food', 'fun'), assignedMinor: minor });
-const activityRow: fc.Arbitrary<ActivityRow> = fc.record({ month, categoryId: fc.constantFrom('food', 'fun', 'pay', 'unknown', null), changeMinor: minor });
+const assignedRow: fc.Arbitrary<AssignedRow> = fc.record({ month, categoryId: fc.constantFrom('food', 'fun', 'car'), assignedMinor: minor });
+const activityRow: fc.Arbitrary<ActivityRow> = fc.record({ month, categoryId: fc.constantFrom('food', 'fun', 'car', 'pay', 'unknown', null), changeMinor: minor });
 
 it('unassigned and available money are together what the accounts hold', () => {
   fc.assert(
@@ -21,7 +22,7 @@ it('unassigned and available money are together what the accounts hold', () => {
       const plan = monthBudget({ month: '2026-02', categories, assigned, activity, openingMinor });
       const held = activity.filter((row) => row.month <= '2026-02').reduce((sum, row) => sum + BigInt(row.changeMinor), openingMinor);
       expect(plan.unassignedMinor + plan.availableMinor).toBe(held);
-      for (const envelope of plan.envelopes) expect(envelope.carriedMinor >= 0n).toBe(true);
+      for (const envelope of plan.envelopes) expect(envelope.carriedMinor >= 0n || envelope.keepsOverspent).toBe(true);
     }),
   );
 });

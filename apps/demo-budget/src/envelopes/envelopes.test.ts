@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
-import { addCategory } from '../categories/actions.ts';
+import { addCategory, setKeepsOverspent } from '../categories/actions.ts';
 import { addEntry } from '../entries/actions.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
@@ -57,6 +57,18 @@ describe('a month', () => {
     expect(available('2026-01')).toEqual({ '': 4_000n, Food: 3_000n, Fun: -700n });
     expect(available('2026-03')).toEqual({ '': 3_300n, Food: 3_000n, Fun: 0n });
     expect(plan('2026-03').overspentBeforeMinor).toBe(700n);
+  });
+
+  it('takes over what an envelope lacks, where that keeps what it overspends', async () => {
+    await setKeepsOverspent(writer, fun, true);
+    await put('2026-01', fun, 1_000);
+    await enter('2026-01-15', fun, -1_700);
+    expect(available('2026-03')).toEqual({ '': 9_000n, Food: 0n, Fun: -700n });
+    await put('2026-02', fun, 700);
+    expect(available('2026-03')).toEqual({ '': 8_300n, Food: 0n, Fun: 0n });
+    expect(plan('2026-03').overspentBeforeMinor).toBe(0n);
+    await setKeepsOverspent(writer, fun, false);
+    expect(available('2026-02')).toEqual({ '': 7_600n, Food: 0n, Fun: 700n });
   });
 
   it('leaves out what is in another currency or comes later', async () => {

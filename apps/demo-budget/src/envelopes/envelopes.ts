@@ -6,7 +6,9 @@ export interface Envelope {
   readonly categoryId: string;
   readonly name: string;
   readonly hidden: boolean;
-  /** What was left over from the months before; never less than nothing. */
+  /** What it has overspent stays in it, instead of being made good when the month ends. */
+  readonly keepsOverspent: boolean;
+  /** What was left over from the months before; less than nothing only where it keeps what it has overspent. */
   readonly carriedMinor: bigint;
   readonly assignedMinor: bigint;
   /** What was spent, less what came back. */
@@ -38,7 +40,7 @@ export interface EnvelopeInput {
 
 /**
  * The envelopes of a month, from all months up to it. What is left in an envelope stays in it; what one has overspent is made good from unassigned
- * money when its month ends, and the envelope begins anew with nothing.
+ * money when its month ends, and the envelope begins anew with nothing, unless it is one that keeps that.
  *
  * One sum always holds: unassigned money and all that is available are together what the accounts held at the end of the month.
  */
@@ -52,8 +54,9 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
     let carriedMinor = 0n;
     for (const earlier of months) {
       const left = carriedMinor + assignedIn(earlier, category.id) + changeIn(earlier, category.id);
-      if (left < 0n) overspentBeforeMinor -= left;
-      carriedMinor = left < 0n ? 0n : left;
+      const isMadeGood = left < 0n && category.keepsOverspent === 0;
+      if (isMadeGood) overspentBeforeMinor -= left;
+      carriedMinor = isMadeGood ? 0n : left;
     }
     const assignedMinor = assignedIn(month, category.id);
     const changeMinor = changeIn(month, category.id);
@@ -61,6 +64,7 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
       categoryId: category.id,
       name: category.name,
       hidden: category.hidden === 1,
+      keepsOverspent: category.keepsOverspent === 1,
       carriedMinor,
       assignedMinor,
       spentMinor: -changeMinor,

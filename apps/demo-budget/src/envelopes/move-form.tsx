@@ -11,11 +11,13 @@ export interface MoveFormProps {
   readonly envelopes: readonly Envelope[];
   readonly currency: string;
   readonly onMove: (toCategoryId: string, amountMinor: number) => void;
+  /** Turns round what becomes of what this envelope overspends. */
+  readonly onKeepOverspent: () => void;
   readonly onCancel: () => void;
 }
 
 /** From one envelope into another. Begins with what an envelope that lacks money needs, as far as this one has it. */
-export function MoveForm({ from, envelopes, currency, onMove, onCancel }: MoveFormProps): ReactNode {
+export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, onCancel }: MoveFormProps): ReactNode {
   const others = envelopes.filter((envelope) => envelope.categoryId !== from.categoryId);
   const needy = others.find(({ availableMinor }) => availableMinor < 0n);
   const mark = decimalMarkOf(locale);
@@ -56,7 +58,12 @@ export function MoveForm({ from, envelopes, currency, onMove, onCancel }: MoveFo
           </select>
         </label>
       </div>
-      <FormEnd problem={problem} submit="Move" onCancel={onCancel} />
+      <p className="hint">{from.keepsOverspent ? 'What it overspends stays in it, month after month.' : 'What it overspends is made good from unassigned money when the month ends.'}</p>
+      <FormEnd problem={problem} submit="Move" onCancel={onCancel}>
+        <button type="button" className="quiet" onClick={onKeepOverspent}>
+          {from.keepsOverspent ? 'Make overspending good' : 'Keep overspending in it'}
+        </button>
+      </FormEnd>
     </form>
   );
 }

@@ -2,6 +2,9 @@ import { schema } from '../schema.ts';
 import type { CountRow } from '../queries/export.ts';
 import type { ExportProgress, Reader } from './export-csv.ts';
 
+/** Names what the file is, with the version of its layout. */
+export const exportFormat = 'rockpool-budget-1';
+
 /**
  * Every row of every table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, columns by the names that they have in schema.ts. Integers beyond
  * ±(2^53 − 1), which the app never writes, are texts. Each table is of one moment.
@@ -10,7 +13,7 @@ export async function exportJson(reader: Reader, nowMs: number, onProgress: (pro
   const names = schema.tables.map(({ name }) => name);
   const counts = await Promise.all(names.map((name) => reader.query<CountRow>(`SELECT count(*) AS count FROM "${name}"`)));
   const totalCount = counts.reduce((sum, [row]) => sum + (row?.count ?? 0), 0);
-  const texts = [`{"format":"rockpool-budget-1","exportedAtMs":${nowMs},"tables":{`];
+  const texts = [`{"format":"${exportFormat}","exportedAtMs":${nowMs},"tables":{`];
   let writtenCount = 0;
   for (const [index, name] of names.entries()) {
     texts.push(`${index === 0 ? '' : ','}\n${JSON.stringify(name)}:[`);

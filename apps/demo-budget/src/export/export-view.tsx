@@ -1,5 +1,6 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
+import { RestoreCard } from '../restore/restore-card.tsx';
 import { useTask } from '../shell/failure.tsx';
 import { today } from '../shell/locale.ts';
 import { download } from './download.ts';
@@ -10,8 +11,8 @@ type Format = 'csv' | 'json' | 'sqlite';
 
 const formats: readonly { readonly format: Format; readonly title: string; readonly words: string }[] = [
   { format: 'csv', title: 'Entries as CSV', words: 'Every entry of every account, a line for each part of a split one. For spreadsheets and other budget apps.' },
-  { format: 'json', title: 'Everything as JSON', words: 'Every account, entry, category, assignment, rule and schedule, as it is kept. For programs of your own.' },
-  { format: 'sqlite', title: 'The database itself', words: 'The SQLite file that this device works with, as a whole. For a backup, or to look into it with any SQLite tool.' },
+  { format: 'json', title: 'Everything as JSON', words: 'Every account, entry, category, assignment, rule and schedule, as it is kept. To be opened here again, or for programs of your own.' },
+  { format: 'sqlite', title: 'The database itself', words: 'The SQLite file that this device works with, as a whole. For a backup that can be opened here again, or to look into it with any SQLite tool.' },
 ];
 
 /** Everything that the budget holds, as files. It works without a network: nothing is asked of the server. */
@@ -60,6 +61,7 @@ export function ExportView(): ReactNode {
           </li>
         ))}
       </ul>
+      <RestoreCard />
       <p role="status" className="hint">
         {saved !== null && `${saved} is in your downloads.`}
       </p>

@@ -50,6 +50,7 @@ export function GoalForm({ categoryName, goal, currency, month, onSave, onRemove
           How often
           <select value={kind} onChange={(event) => setKind(event.target.value as GoalKind)}>
             <option value="monthly">So much each month</option>
+            <option value="up-to">Filled up to so much each month</option>
             <option value="by-month">So much by a month</option>
           </select>
         </label>

@@ -34,7 +34,7 @@ async function draftsOf(fileName: string, currency: string): Promise<readonly En
 
 describe('importing a statement', () => {
   it('ends at the balance that the bank states, with every day in the order of the statement', async () => {
-    await expect(importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'))).resolves.toBe(355);
+    await expect(importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'))).resolves.toHaveLength(355);
     expect(writer.rows(accountsWithBalances)).toMatchObject([{ balanceMinor: 509_734, entryCount: 355 }]);
     // The first lines of the file, which begins with the newest.
     const { sql, params } = ledgerWindow(accountId, wholeLedger, 0, 3);
@@ -49,7 +49,7 @@ describe('importing a statement', () => {
     const drafts = await draftsOf('meridian-giro.csv', 'EUR');
     await importEntries(writer, accountId, drafts);
     await expect(draftsOf('meridian-giro.csv', 'EUR')).resolves.toEqual([]);
-    await expect(importEntries(writer, accountId, drafts)).resolves.toBe(0);
+    await expect(importEntries(writer, accountId, drafts)).resolves.toEqual([]);
   });
 
   it('tells how far it is', async () => {

@@ -2,6 +2,7 @@ import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
 import { readRules } from '../rules/rule.ts';
 import type { Writer } from '../writer.ts';
+import { deleteEntries } from '../entries/actions.ts';
 import type { EntryDraft } from './rows/preview.ts';
 
 /**
@@ -16,7 +17,7 @@ export interface ImportProgress {
 }
 
 /**
- * Writes the entries of a plan, in slices. Rules give payee, notes and category; where none has a category, it is the one that the payee had last. Resolves to how many entries are new.
+ * Writes the entries of a plan, in slices. Rules give payee, notes and category; where none has a category, it is the one that the payee had last. Resolves to the ids of the entries that are new.
  * @param drafts in the order of the file, which may be oldest or newest first.
  */
 export async function importEntries(
@@ -24,12 +25,12 @@ export async function importEntries(
   accountId: string,
   drafts: readonly EntryDraft[],
   onProgress: (progress: ImportProgress) => void = () => {},
-): Promise<number> {
+): Promise<string[]> {
   const categoryIds = await lastCategoryOfPayees(writer);
   const rules = readRules(await writer.query<RuleRow>(rulesInOrder));
   const oldestFirst = (isNewestFirst(drafts) ? drafts.toReversed() : drafts).map((draft) => ({ draft, ruled: applyRules(rules, { ...draft, accountId }) }));
   const startedAtMs = Date.now();
-  let addedCount = 0;
+  const addedIds: string[] = [];
   for (let from = 0; from < oldestFirst.length; from += rowsPerTransaction) {
     const slice = oldestFirst.slice(from, from + rowsPerTransaction);
     const results = await writer.batch(
@@ -50,10 +51,20 @@ export async function importEntries(
         ],
       })),
     );
-    addedCount += results.reduce((count, result) => count + result.changes, 0);
+    addedIds.push(...slice.filter((_, offset) => results[offset]?.changes === 1).map(({ draft }) => draft.importKey));
     onProgress({ writtenCount: from + slice.length, totalCount: drafts.length });
   }
-  return addedCount;
+  return addedIds;
+}
+
+/** Entries of one transaction that are deleted. Their ids alone are sent. */
+const entriesPerDelete = 5_000;
+
+/** Deletes what an import has added, all but what was reconciled since. Resolves to how many that were. */
+export async function takeImportBack(writer: Writer, addedIds: readonly string[]): Promise<number> {
+  let count = 0;
+  for (let from = 0; from < addedIds.length; from += entriesPerDelete) count += await deleteEntries(writer, addedIds.slice(from, from + entriesPerDelete));
+  return count;
 }
 
 function isNewestFirst(drafts: readonly EntryDraft[]): boolean {

@@ -3,10 +3,10 @@ import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import type { AccountRow } from '../queries/accounts.ts';
 import { entriesOfDays, importKeysOfAccount, importProfileOfAccount, type ImportKeyRow, type ImportProfileRow, type KnownEntryRow } from '../queries/import.ts';
-import { useAction } from '../shell/failure.tsx';
+import { useAction, useSave } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
-import { importEntries, type ImportProgress } from './actions.ts';
+import { importEntries, takeImportBack, type ImportProgress } from './actions.ts';
 import { divideBy, guessFormats, type ChosenFile, type FormatChoice } from './chosen-file.ts';
 import { fileProblemSentence, type Delimiter } from './file/problem.ts';
 import { FormatForm } from './format-form.tsx';
@@ -30,7 +30,7 @@ export interface ReviewStepProps {
 }
 
 interface Done {
-  readonly addedCount: number;
+  readonly addedIds: readonly string[];
   readonly duplicateCount: number;
   readonly skippedCount: number;
 }
@@ -75,10 +75,10 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     setProgress({ writtenCount: 0, totalCount: entries.length });
     run(async () => {
       try {
-        const addedCount = await importEntries(client, account.id, entries, setProgress);
+        const addedIds = await importEntries(client, account.id, entries, setProgress);
         const profile = profileOf(file.table, formats);
         if (profile !== undefined) await saveProfile(client, account.id, profile);
-        setDone({ addedCount, duplicateCount: duplicateCount + entries.length - addedCount, skippedCount: skippedCount + alikeCount });
+        setDone({ addedIds, duplicateCount: duplicateCount + entries.length - addedIds.length, skippedCount: skippedCount + alikeCount });
       } finally {
         setProgress(null);
       }
@@ -182,9 +182,18 @@ interface ImportDoneProps {
 }
 
 function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactNode {
+  const client = useClient();
+  const save = useSave();
+  const count = done.addedIds.length;
+  const takeBack = (): void =>
+    save(
+      () => takeImportBack(client, done.addedIds),
+      (gone) => (gone === 1 ? 'The entry is gone again.' : `${gone} entries are gone again.`),
+      onAgain,
+    );
   return (
     <section className="card form" role="status">
-      <h2>{done.addedCount === 1 ? '1 entry imported' : `${done.addedCount} entries imported`}</h2>
+      <h2>{count === 1 ? '1 entry imported' : `${count} entries imported`}</h2>
       <p>
         {done.duplicateCount === 0 ? 'None of them was there before.' : `${done.duplicateCount} were there already and were left as they are.`}
         {done.skippedCount > 0 && ` ${done.skippedCount} skipped.`}
@@ -196,6 +205,11 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
         <button type="button" onClick={onAgain}>
           Import another file
         </button>
+        {count > 0 && (
+          <button type="button" className="danger" onClick={takeBack}>
+            Take this import back
+          </button>
+        )}
       </div>
     </section>
   );

@@ -13,10 +13,14 @@ export function entryNoteId(entryId: string): string {
   return `entry/${entryId}`;
 }
 
+/** What a note that says this is stored as. */
+export function noteSaying(body: string): NoteContent {
+  return { body };
+}
+
 /** Begins a note. Two devices that do so at once have begun the same text: what is equal when it is made is one document. */
 export async function beginNote(writer: Writer, noteId: string): Promise<void> {
-  const content: NoteContent = { body: '' };
-  await writer.execute('INSERT INTO notes (id, content) VALUES (?, ?) ON CONFLICT (id) DO NOTHING', [noteId, JSON.stringify(content)]);
+  await writer.execute('INSERT INTO notes (id, content) VALUES (?, ?) ON CONFLICT (id) DO NOTHING', [noteId, JSON.stringify(noteSaying(''))]);
 }
 
 export function openNote(client: Client, noteId: string): Promise<LiveDocument<NoteContent>> {

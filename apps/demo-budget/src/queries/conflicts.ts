@@ -56,7 +56,7 @@ export const latestConflicts = `
            WHEN 'entries' THEN json_object('date', entry.date, 'payee', entry.payee, 'notes', entry.notes, 'categoryId', entry.categoryId, 'amountMinor', entry.amountMinor, 'status', entry.status)
            WHEN 'parts' THEN json_object('categoryId', part.categoryId, 'amountMinor', part.amountMinor, 'notes', part.notes)
            WHEN 'accounts' THEN json_object('name', account.name, 'kind', account.kind, 'closed', account.closed)
-           WHEN 'categories' THEN json_object('name', category.name, 'hidden', category.hidden)
+           WHEN 'categories' THEN json_object('name', category.name, 'hidden', category.hidden, 'keepsOverspent', category.keepsOverspent)
            WHEN 'goals' THEN json_object('kind', goal.kind, 'amountMinor', goal.amountMinor, 'byMonth', goal.byMonth)
            WHEN 'assignments' THEN json_object('amountMinor', assignment.amountMinor)
            WHEN 'rules' THEN json_object('field', rule.field, 'test', rule.test, 'value', rule.value, 'moreConditions', rule.moreConditions, 'needs', rule.needs,

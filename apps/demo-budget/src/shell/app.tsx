@@ -2,7 +2,7 @@ import type { Client } from '@rockpool/client';
 import { RockpoolProvider } from '@rockpool/client/react';
 import { useEffect, type ReactNode } from 'react';
 import { AccountsView } from '../accounts/accounts-view.tsx';
-import type { Budget } from '../budget/budget.ts';
+import type { KnownBudget } from '../budget/known-budgets.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
 import { EntriesView } from '../entries/entries-view.tsx';
@@ -14,6 +14,7 @@ import { UpdateOffer } from '../offline/update-offer.tsx';
 import { WhoIsHere } from '../people/who-is-here.tsx';
 import { isReportPage, reportPages, ReportsView } from '../reports/reports-view.tsx';
 import { RulesView } from '../rules/rules-view.tsx';
+import { SampleNotice } from '../sample/sample-notice.tsx';
 import { SchedulesView } from '../schedules/schedules-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
 import { SyncBadge } from '../sync/badge.tsx';
@@ -25,7 +26,7 @@ import { hashOf, usePlace, type Page } from './navigation.ts';
 
 export interface AppProps {
   readonly client: Client;
-  readonly budget: Budget;
+  readonly budget: KnownBudget;
   /** How this device signs its changes; see budget/device.ts. */
   readonly device: string;
 }
@@ -68,6 +69,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
         <NothingKept />
         {!mayWrite && <p className="looking-only">You may look at this budget, and what you see stays current. To change something, ask an owner.</p>}
         <FailureNotice page={`${page} ${accountId}`}>
+          <SampleNotice budget={budget} />
           {page === 'accounts' && <AccountsView budget={budget} />}
           {page === 'envelopes' && <EnvelopesView budget={budget} />}
           {page === 'entries' && <EntriesView budget={budget} accountId={accountId} />}

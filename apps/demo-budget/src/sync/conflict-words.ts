@@ -27,6 +27,7 @@ const columnWords: Readonly<Record<string, string>> = {
   openingMinor: 'Opening balance',
   closed: 'Closed',
   hidden: 'Hidden',
+  keepsOverspent: 'What it overspends',
   accountId: 'Account',
   otherAccountId: 'To account',
   date: 'Date',
@@ -66,6 +67,7 @@ function groupSentence(tableName: string, values: Values, currency: string | nul
   const word = (column: string): string => valueWord(column, values[column] ?? null, currency, wording);
   switch (tableName) {
     case 'goals':
+      if (values['kind'] === 'up-to') return `filled up to ${word('amountMinor')}`;
       return `${word('amountMinor')} ${values['byMonth'] === null ? 'each month' : `by ${formatMonthInFull(String(values['byMonth']))}`}`;
     case 'rules':
       return conditionWords(values, wording);
@@ -86,6 +88,7 @@ const fixedWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   status: { open: 'not cleared', cleared: 'cleared', reconciled: 'reconciled' },
   closed: { 0: 'open', 1: 'closed' },
   hidden: { 0: 'shown', 1: 'hidden' },
+  keepsOverspent: { 0: 'made good', 1: 'kept' },
 };
 
 function valueWord(columnName: string | null, value: ConflictValue, currency: string | null, { locale, categoryNames, accountNames }: Wording): string {

@@ -1,4 +1,5 @@
 import type { SqlStatement } from '@rockpool/client';
+import { otherSideOfTransfer, type OtherSideRow } from '../queries/transfers.ts';
 import type { Writer } from '../writer.ts';
 
 /** What a person can say about a transfer, seen from one of its accounts. */
@@ -27,6 +28,26 @@ export async function addTransfer(writer: Writer, accountId: string, otherAccoun
     insert(writer.newId(), otherAccountId, otherMinor, categoryOn === 'other' ? categoryId : null),
   ]);
   return id;
+}
+
+/**
+ * Makes an entry one side of a transfer. The other side is an entry of the other account that fits, such as the one that its bank's statement has brought; else a new one. Days stay as
+ * they are on both sides. Resolves to whether there was one that fits.
+ */
+export async function makeTransfer(writer: Writer, entryId: string, otherAccountId: string, transfer: TransferFields, categoryOn: 'this' | 'other' | 'none'): Promise<boolean> {
+  const { date, notes, amountMinor, otherMinor, categoryId } = transfer;
+  const [found] = await writer.query<OtherSideRow>(otherSideOfTransfer, [otherAccountId, otherMinor, date, date, date]);
+  const transferId = writer.newId();
+  const side = { sql: 'UPDATE entries SET date = ?, notes = ?, amountMinor = ?, categoryId = ?, transferId = ? WHERE id = ?', params: [date, notes, amountMinor, categoryOn === 'this' ? categoryId : null, transferId, entryId] };
+  const otherSide =
+    found === undefined
+      ? {
+          sql: 'INSERT INTO entries (id, accountId, date, notes, amountMinor, enteredAtMs, transferId) VALUES (?, ?, ?, ?, ?, ?, ?)',
+          params: [writer.newId(), otherAccountId, date, notes, otherMinor, Date.now(), transferId],
+        }
+      : { sql: `UPDATE entries SET transferId = ?${categoryOn === 'other' ? '' : ', categoryId = NULL'} WHERE id = ?`, params: [transferId, found.id] };
+  await writer.batch([side, otherSide]);
+  return found !== undefined;
 }
 
 /**

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
-import { deleteEntries, setCategory, unlock } from '../entries/actions.ts';
+import { addEntry, deleteEntries, setCategory, unlock } from '../entries/actions.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { activityByMonth } from '../queries/envelopes.ts';
 import { ledgerWindow, wholeLedger, type LedgerRow } from '../queries/ledger.ts';
 import { spendingByMonth } from '../queries/reports.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
-import { addTransfer, changeTransfer, type TransferFields } from './actions.ts';
+import { addTransfer, changeTransfer, makeTransfer, type TransferFields } from './actions.ts';
 import { sideWithCategory } from './side-with-category.ts';
 
 let writer: MemoryWriter;
@@ -52,6 +52,27 @@ describe('a transfer', () => {
     const written = writer.written.length;
     await changeTransfer(writer, { id: side.id, transferId: side.transferId }, before, before);
     expect(writer.written.length).toBe(written);
+  });
+
+  it('is made of two entries that two statements brought, whichever day each bank says', async () => {
+    const fields = { notes: '', categoryId: null };
+    const out = await addEntry(writer, checking, { ...fields, date: '2025-03-01', payee: 'ATM', amountMinor: -5_000, categoryId: saving });
+    await addEntry(writer, cash, { ...fields, date: '2025-02-20', payee: 'too long ago', amountMinor: 5_000 });
+    await addEntry(writer, cash, { ...fields, date: '2025-03-06', payee: 'not so near', amountMinor: 5_000 });
+    const near = await addEntry(writer, cash, { ...fields, date: '2025-03-03', payee: 'DEPOSIT', amountMinor: 5_000 });
+    await expect(makeTransfer(writer, out, cash, { ...withdrawal, categoryId: saving }, 'none')).resolves.toBe(true);
+    expect(rowsOf(checking)).toMatchObject([{ id: out, date: '2025-03-01', categoryId: null, otherAccountName: 'Cash' }]);
+    expect(rowsOf(cash).find(({ id }) => id === near)).toMatchObject({ date: '2025-03-03', otherAccountName: 'Checking' });
+    expect(rowsOf(cash).filter(({ transferId }) => transferId === null)).toHaveLength(2);
+    expect(balances()).toEqual([5_000, 15_000, 0]);
+  });
+
+  it('is made of an entry alone where the other account has none that fits, with its category where the other is off budget', async () => {
+    const paid = await addEntry(writer, checking, { date: '2025-03-01', payee: 'Pension fund', notes: 'March', categoryId: saving, amountMinor: -3_000 });
+    await expect(makeTransfer(writer, paid, pension, { date: '2025-03-01', notes: 'March', amountMinor: -3_000, otherMinor: 3_000, categoryId: saving }, 'this')).resolves.toBe(false);
+    expect(rowsOf(checking)).toMatchObject([{ categoryId: saving, otherAccountName: 'Pension' }]);
+    expect(rowsOf(pension)).toMatchObject([{ amountMinor: 3_000, notes: 'March', categoryId: null, otherAccountName: 'Checking' }]);
+    expect(balances()).toEqual([7_000, 0, 3_000]);
   });
 
   it('goes on both sides, unless one of them was reconciled', async () => {

@@ -3,8 +3,8 @@ import { barShare, spendingReport } from './spending.ts';
 
 describe('the spending report', () => {
   const categories = [
-    { id: 'g', name: 'Groceries', kind: 'spending', hidden: 0 },
-    { id: 'h', name: 'Home', kind: 'spending', hidden: 0 },
+    { id: 'g', name: 'Groceries', kind: 'spending', hidden: 0, keepsOverspent: 0 },
+    { id: 'h', name: 'Home', kind: 'spending', hidden: 0, keepsOverspent: 0 },
   ] as const;
 
   it('has a line for each category with spending, the largest first, and zeros for empty months', () => {

@@ -1,0 +1,81 @@
+import type { Locator, Page } from 'playwright/test';
+import { expect, test } from './harness/test.ts';
+import { addAccount, expectBalance, openAccount } from './steps/accounts.ts';
+import { addEntry, addTransfer, ledgerRow } from './steps/entries.ts';
+import { goTo } from './steps/navigation.ts';
+
+function available(page: Page, category: string): Locator {
+  return page.getByRole('button', { name: `Move money of ${category}` });
+}
+
+async function assign(page: Page, category: string, amount: string): Promise<void> {
+  const field = page.getByRole('textbox', { name: `Assigned to ${category}` });
+  await field.fill(amount);
+  await field.press('Enter');
+}
+
+test('what is bought by card, paid to the card, put into a pension, and overspent, is where a person expects it', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  const toAssign = page.locator('.unassigned-amount');
+  await addAccount(page, { name: 'Pension', currency: 'EUR', kind: 'Off budget' });
+  await addAccount(page, { name: 'Card', currency: 'EUR', kind: 'Credit card' });
+  await addEntry(page, { payee: 'Market', amount: '30', category: 'Groceries' });
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await goTo(page, 'Budget');
+  await assign(page, 'Groceries', '20');
+  await expect(available(page, 'Groceries')).toHaveText('-€10.00');
+  await expect(toAssign).toHaveText('€980.00');
+
+  // To pay the card is no spending.
+  await openAccount(page, 'Household');
+  await addTransfer(page, 'Card', '30');
+  await openAccount(page, 'Card');
+  await expectBalance(page, '€0.00', '2 entries');
+  await goTo(page, 'Budget');
+  await expect(available(page, 'Groceries')).toHaveText('-€10.00');
+  await expect(toAssign).toHaveText('€980.00');
+
+  // What leaves the budget is: it has a category.
+  await openAccount(page, 'Household');
+  await page.getByRole('button', { name: 'New entry' }).click();
+  const form = page.getByRole('form', { name: 'New entry' });
+  await form.getByRole('button', { name: 'Transfer', exact: true }).click();
+  await form.getByLabel('To account').selectOption({ label: 'Pension' });
+  await form.getByLabel('Category').selectOption({ label: 'Bills and insurance' });
+  await form.getByLabel(/^Amount in /).fill('100');
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await openAccount(page, 'Pension');
+  await expect(ledgerRow(page, 'From Household')).toContainText('+€100.00');
+  await goTo(page, 'Budget');
+  await assign(page, 'Bills and insurance', '150');
+  await expect(available(page, 'Bills and insurance')).toHaveText('€50.00');
+  await expect(toAssign).toHaveText('€830.00');
+
+  // What was overspent is made good when the month ends, unless its envelope keeps it; what is left is taken over.
+  const next = page.getByRole('button', { name: 'Month after' });
+  await next.click();
+  await expect(available(page, 'Groceries')).toHaveText('€0.00');
+  await expect(available(page, 'Bills and insurance')).toHaveText('€50.00');
+  await expect(toAssign).toHaveText('€820.00');
+  await available(page, 'Groceries').click();
+  await page.getByRole('form', { name: 'Move money of Groceries' }).getByRole('button', { name: 'Keep overspending in it' }).click();
+  await expect(available(page, 'Groceries')).toHaveText('-€10.00');
+  await expect(toAssign).toHaveText('€830.00');
+});
+
+test('amounts have the decimals of their currency, and two currencies are never added', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Yen', currency: 'JPY', kind: 'Cash' });
+  await addEntry(page, { payee: 'Noodles', amount: '1200', category: 'Eating out' });
+  await addAccount(page, { name: 'Dinar', currency: 'KWD', opening: '1.234' });
+  await addEntry(page, { payee: 'Tea', amount: '0.005', category: 'Eating out' });
+  await expect(ledgerRow(page, 'Tea')).toContainText('-KWD 0.005');
+  await goTo(page, 'Accounts');
+  await expect(page.getByRole('main')).toContainText('-¥1,200');
+  await expect(page.getByRole('main')).toContainText('KWD 1.229');
+  await goTo(page, 'Budget');
+  const spent = page.getByRole('row', { name: /Eating out/ });
+  await expect(spent).toContainText('¥1,200');
+  await page.getByLabel('Currency').selectOption('KWD');
+  await expect(spent).toContainText('KWD 0.005');
+});

@@ -1,0 +1,57 @@
+import { useState, type ReactNode } from 'react';
+import { useTask } from '../shell/failure.tsx';
+import { hashOf } from '../shell/navigation.ts';
+import type { RestoreProgress } from './actions.ts';
+import { openSaved } from './open-saved.ts';
+import { savedProblemSentence } from './saved-budget.ts';
+
+/** Takes a file of an export, and opens it as a budget of its own. */
+export function RestoreCard(): ReactNode {
+  const run = useTask();
+  const [opening, setOpening] = useState(false);
+  const [progress, setProgress] = useState<RestoreProgress | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const open = (file: Blob): void => {
+    setOpening(true);
+    setProgress(null);
+    setProblem(null);
+    run(async () => {
+      try {
+        const opened = await openSaved(file, setProgress);
+        if (opened.ok) location.hash = hashOf(opened.value);
+        else setProblem(savedProblemSentence(opened.problem));
+      } finally {
+        setOpening(false);
+      }
+    });
+  };
+  return (
+    <section className="card form">
+      <h2>Open what was saved</h2>
+      <p>A .json or .sqlite file of an export becomes a budget of its own, on this device. The budget that is open now stays as it is.</p>
+      {opening ? (
+        <label className="progress">
+          {progress === null ? 'Reading …' : `${progress.writtenCount} of ${progress.totalCount} rows`}
+          <progress {...(progress === null ? {} : { value: progress.writtenCount, max: progress.totalCount })} />
+        </label>
+      ) : (
+        <input
+          type="file"
+          accept=".json,.sqlite,application/json,application/vnd.sqlite3"
+          aria-label="Saved budget"
+          onChange={(event) => {
+            const file = event.target.files?.[0];
+            if (file !== undefined) open(file);
+            // So that choosing the same file again is a change too.
+            event.target.value = '';
+          }}
+        />
+      )}
+      {problem !== null && (
+        <p className="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import type { SqlParam } from '@rockpool/client';
+import { exportFormat } from '../export/export-json.ts';
+import { fail, succeed, type Result } from '../result.ts';
+import { schema } from '../schema.ts';
+
+/** A row by column, as it is stored. */
+export type SavedRow = Readonly<Record<string, SqlParam>>;
+
+/** All that a saved file holds, by table. */
+export type SavedBudget = ReadonlyMap<string, readonly SavedRow[]>;
+
+/** Why a file is not opened. Nothing of the file's contents is in it. */
+export type SavedProblem = 'not-a-budget' | 'newer-version' | 'cut-off' | 'damaged';
+
+const sentences: Readonly<Record<SavedProblem, string>> = {
+  'not-a-budget': 'This is not a budget that this app has saved. Choose the .json or .sqlite file of an export; statements of banks are imported instead.',
+  'newer-version': 'A newer version of this app has saved this file. Reload the page, then try again.',
+  'cut-off': 'This file ends in the middle, so nothing of it was opened. Use another copy of it.',
+  damaged: 'What this file holds does not fit together, so nothing of it was opened. Use another copy of it.',
+};
+
+export function savedProblemSentence(problem: SavedProblem): string {
+  return sentences[problem];
+}
+
+/** Reads what "Everything as JSON" has saved. Tables and columns that it lacks are as empty as they were when it was saved. */
+export function readSavedJson(text: string): Result<SavedBudget, SavedProblem> {
+  if (!text.trimStart().startsWith('{')) return fail('not-a-budget');
+  const saved = parsed(text);
+  if (saved === undefined) return fail(text.includes(exportFormat) ? 'cut-off' : 'not-a-budget');
+  if (!isObject(saved) || saved['format'] !== exportFormat || !isObject(saved['tables'])) return fail('not-a-budget');
+  const tables = new Map<string, readonly SavedRow[]>();
+  for (const [name, rows] of Object.entries(saved['tables'])) {
+    const table = schema.tables.find((known) => known.name === name);
+    if (table === undefined) return fail('newer-version');
+    if (!Array.isArray(rows) || !rows.every(isRow)) return fail('damaged');
+    const known = new Set(table.columns.map((column) => column.name));
+    if (rows.some((row) => Object.keys(row).some((column) => !known.has(column)))) return fail('newer-version');
+    tables.set(name, rows);
+  }
+  return succeed(tables);
+}
+
+function isRow(row: unknown): row is SavedRow {
+  return isObject(row) && typeof row['id'] === 'string' && Object.values(row).every((value) => value === null || typeof value === 'string' || typeof value === 'number');
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,16 @@
+import { addStarterCategories } from '../categories/starter-categories.ts';
+import { suggestedCurrency } from '../money/currency.ts';
+import { locale, today } from '../shell/locale.ts';
+import type { Writer } from '../writer.ts';
+import { sampleRows } from './sample-rows.ts';
+
+/** Statements of one transaction: as an import has them, so that nothing waits for long. */
+const statementsPerTransaction = 500;
+
+/** Fills an empty budget with the sample. */
+export async function fillSample(writer: Writer): Promise<void> {
+  await addStarterCategories(writer);
+  const currency = suggestedCurrency(locale);
+  const rows = sampleRows({ today: today(), currency, otherCurrency: currency === 'GBP' ? 'EUR' : 'GBP' });
+  for (let from = 0; from < rows.length; from += statementsPerTransaction) await writer.batch(rows.slice(from, from + statementsPerTransaction));
+}

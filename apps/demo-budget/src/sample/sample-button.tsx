@@ -1,0 +1,25 @@
+import { useState, type ReactNode } from 'react';
+import { useTask } from '../shell/failure.tsx';
+import { hashOf } from '../shell/navigation.ts';
+import { openSample } from './open-sample.ts';
+
+/** Opens a made-up budget, for those who want to see what they would get. */
+export function SampleButton(): ReactNode {
+  const run = useTask();
+  const [opening, setOpening] = useState(false);
+  const open = (): void => {
+    setOpening(true);
+    run(async () => {
+      try {
+        location.hash = hashOf(await openSample());
+      } finally {
+        setOpening(false);
+      }
+    });
+  };
+  return (
+    <button type="button" disabled={opening} onClick={open}>
+      {opening ? 'Making it …' : 'Look at a sample budget'}
+    </button>
+  );
+}
