@@ -6,6 +6,7 @@ import { createDocument, documentText, mergeForeignEdit } from './document.ts';
 import { decodeDocumentCell, encodeDocumentCell } from './document-cell.ts';
 import { clientIdOf } from './document-id.ts';
 import { DEFAULT_DOCUMENT_RULE, type DocumentRule } from './document-rule.ts';
+import { canonicalJson } from './json.ts';
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
 const SITE = '5'.repeat(32);
@@ -29,6 +30,18 @@ function send(update: Uint8Array, start = START, rule: DocumentRule = RULE): str
     if (!(error instanceof RockpoolError)) throw error;
     return error.code;
   }
+}
+
+/** What one author sends who types so many characters. */
+function editsOfOne(count: number): Uint8Array[] {
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, START_UPDATE);
+  doc.clientID = CLIENT;
+  const updates: Uint8Array[] = [];
+  doc.on('update', (bytes: Uint8Array) => updates.push(bytes));
+  const text = (doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text;
+  for (let n = 0; n < count; n++) text.insert(0, 'a');
+  return updates;
 }
 
 describe('an edit by hand', () => {
@@ -56,18 +69,14 @@ describe('an edit by hand', () => {
     expect(Date.now() - startMs).toBeLessThan(2500);
   });
 
+  it('of thousands, whose first is withheld, is refused like the first: nothing is kept until that comes', () => {
+    const updates = editsOfOne(2_000).slice(1);
+    expect(new Set(updates.map((update) => send(update)))).toEqual(new Set(['document-gap']));
+    expect(documentText(START)).toBe(canonicalJson(HOSTILE_START));
+  });
+
   it('that builds on what the document does not have is told apart', () => {
-    const [, second] = (() => {
-      const doc = new Y.Doc();
-      Y.applyUpdate(doc, (decodeDocumentCell(START) as { update: Uint8Array }).update);
-      doc.clientID = CLIENT;
-      const updates: Uint8Array[] = [];
-      doc.on('update', (bytes: Uint8Array) => updates.push(bytes));
-      const text = (doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text;
-      text.insert(0, 'a');
-      text.insert(0, 'b');
-      return updates;
-    })();
+    const [, second] = editsOfOne(2);
     expect(send(second as Uint8Array)).toBe('document-gap');
     expect(send(bytesOf(0, 1, 77, 1, 0, 5))).toBe('document-gap');
   });

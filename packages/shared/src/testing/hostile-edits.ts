@@ -59,6 +59,8 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
     ['under the client id of the initial content', made((root) => root.set('a', 1), 1)],
     ['with __proto__ as a member', made((root) => root.set('__proto__', 1))],
     ['with constructor as a member', made((root) => root.set('constructor', 1))],
+    ['with prototype as a member, deep inside', made((root) => root.set('a', new Y.Map([['prototype', 1]])))],
+    ['with __proto__ as the name of an element', made((root) => (root.get('items') as Y.Map<unknown>).set('__proto__', new Y.Map()))],
     ['with an object that is no type of its own', made((root) => root.set('a', { ['__proto__']: 1 }))],
     ['with bytes', made((root) => root.set('a', new Uint8Array(3)))],
     ['with XML', made((root) => root.set('a', new Y.XmlFragment()))],
@@ -74,6 +76,9 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
     ['with a format in a document without rich text', made((root) => (root.get('body') as Y.Text).format(0, 3, { bold: true }))],
     ['with a rich text in a document without them', made((root) => root.set('a', richText('x')))],
     ['that is too large', made((root) => (root.get('body') as Y.Text).insert(0, 'x'.repeat(maxLength)))],
+    ['that claims thirty million deletions', bytesOf(0, 30_000_000)],
+    ['that claims thirty million ranges of one', bytesOf(0, 1, clientId, 30_000_000)],
+    ['that leaves something out', bytesOf(1, 1, clientId, 0, 10, 5, 0)],
     ['that advances the clock beyond what it holds', bytesOf(1, 1, clientId, 0, 0, 2 ** 40, 0)],
   ];
 }

@@ -1,4 +1,4 @@
-import { buildSchema, type RockpoolError, type SearchIndexSchema } from '@rockpool/shared';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type RockpoolError, type SearchIndexSchema } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import { mayAffect } from '../../rpc/query-dependencies.ts';
@@ -47,6 +47,16 @@ describe('a search index', () => {
     write(database, TWO_NOTES);
     const sql = "SELECT id, highlight(note_search, 0, '[', ']') AS title FROM note_search JOIN note ON note.rowid = note_search.rowid WHERE note_search MATCH ? ORDER BY rank";
     expect(decodeRows(database.query(sql, ['heron']))).toEqual([{ id: 'a', title: 'The Drowsy [Heron]' }]);
+  });
+
+  it('finds what stands in documents, as they are edited', () => {
+    const documents = [{ ...DEFAULT_DOCUMENT_RULE, column: 'body', text: ['text'] }];
+    const database = openInMemory({ schema: buildSchema([testTable('note', columns, { searchIndexes: [words], merge: { ...DEFAULT_MERGE_RULES, documents } })]) });
+    write(database, `INSERT INTO note (id, body) VALUES ('a', '{"text":"low tide","tags":["harbour"]}'), ('b', '{"text":"high tide"}')`);
+    expect([found(database, 'tide'), found(database, 'harbour')]).toEqual([['a', 'b'], ['a']]);
+    write(database, `UPDATE note SET body = json_set(body, '$.text', 'ebb', '$.tags', json('[]')) WHERE id = 'a'`);
+    expect([found(database, 'tide'), found(database, 'ebb'), found(database, 'harbour')]).toEqual([['b'], ['a'], []]);
+    database.close();
   });
 
   it('is no part of the identity of the schema, and nothing of it is sent', () => {
