@@ -35,7 +35,7 @@ function send(update: Uint8Array, start = START, rule: DocumentRule = RULE): str
 /** What one author sends who types so many characters. */
 function editsOfOne(count: number): Uint8Array[] {
   const doc = new Y.Doc();
-  Y.applyUpdate(doc, START_UPDATE);
+  Y.applyUpdate(doc, BASE.update);
   doc.clientID = CLIENT;
   const updates: Uint8Array[] = [];
   doc.on('update', (bytes: Uint8Array) => updates.push(bytes));
