@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { decodeSchema, encodeSchema, type RockpoolError, type Schema } from '../../packages/shared/src/index.ts';
+import { decodeSchema, encodeSchema, type RockpoolError, type Schema, type SnapshotPosition } from '../../packages/shared/src/index.ts';
 import { memoryMedium, openStorage, type Medium, type Storage } from '../../packages/vfs-opfs/src/index.ts';
 import type { TouchedTables } from '../../packages/client/src/rpc/query-dependencies.ts';
 import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
@@ -24,6 +24,8 @@ export interface DeviceOptions {
   readonly medium?: Medium;
   /** Default: the platform's. */
   readonly fetch?: typeof fetch;
+  /** What is said of each file that came. Default: where it is. */
+  readonly held?: () => SnapshotPosition;
   /** Default: files are taken where they are offered. */
   readonly takesFiles?: boolean;
 }
@@ -52,7 +54,7 @@ export class Device {
     return new Device(options, medium, await openStorage({ name: 'budget', medium, role: 'writer' }));
   }
 
-  private constructor({ server, fetch: get, takesFiles = true }: DeviceOptions, medium: Medium, storage: Storage) {
+  private constructor({ server, fetch: get, held, takesFiles = true }: DeviceOptions, medium: Medium, storage: Storage) {
     this.medium = medium;
     this.storage = storage;
     storage.register(testRuntime.module);
@@ -80,7 +82,7 @@ export class Device {
             events.onMessage(message);
           },
         }),
-      ...(takesFiles ? { snapshots: this.snapshots } : {}),
+      ...(takesFiles ? { snapshots: held === undefined ? this.snapshots : { ...this.snapshots, take: async (...given) => ({ path: '', ...(await this.snapshots.take(...given)), position: held() }) } } : {}),
       onSnapshotProgress: (progress) => void this.progress.push(progress),
       onReport: (report) => {
         this.report = report;

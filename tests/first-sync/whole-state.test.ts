@@ -88,6 +88,20 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     expect(tested.server.query('SELECT content FROM pages')).toEqual([['{"body":"two and more"}']]);
   });
 
+  it('goes on from a file after which unique keys have swapped places', async () => {
+    const writer = await fillServer();
+    await writer.commit([insert('accounts', 'b', { name: 'Bank' })]);
+    const early = await device();
+    early.start();
+    await early.inSync();
+    await writer.commit([update('accounts', 'a', { name: 'Bank' }), update('accounts', 'b', { name: 'Cash' })]);
+    const late = await device();
+    late.start();
+    await late.inSync();
+    expect(late.wholeFrom).toEqual([4]);
+    expect(late.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
+  });
+
   it('counts once what the server had admitted when its answer was lost, and keeps what is pending on top', async () => {
     const writer = await fillServer();
     const mine = await device();
@@ -209,6 +223,18 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     for (let call = 1; call <= calls; call += Math.ceil(calls / 12)) await dyingAt(call);
     await tidy.close();
   });
+});
+
+it('is not fetched again and again from a server that takes none of its files', { timeout: 60_000 }, async () => {
+  const writer = await fillServer();
+  let asked = 0;
+  const other = { epoch: randomBytes(16), watermark: 1, link: randomBytes(16) };
+  const mine = await device({ held: () => (++asked, other) });
+  mine.start();
+  await mine.inSync();
+  expect(asked).toBe(4);
+  expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
+  await writer.close();
 });
 
 describe('the whole state comes as deliveries', { timeout: 60_000 }, () => {

@@ -247,6 +247,26 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([{ id: 'first' }, { id: 'theirs' }, { id: 'fine' }]);
     });
 
+    it('takes what the server has as a file, under what was written before, and tells live queries', async () => {
+      const databaseId = freshName();
+      const syncing = await syncWith(options, databaseId);
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      await elsewhere.batch(upTo(300).map(insertion)).synced;
+      const token = Promise.withResolvers<string>();
+      const progress: { readonly receivedBytes: number; readonly totalBytes: number }[] = [];
+      const { mine, others } = await open({ sync: { ...syncing, token: () => token.promise, firstSync: { answerWithinMs: 1, onProgress: (now) => void progress.push(now) } } });
+      const seen = follow(mine);
+      await insert(mine, 1_000);
+      token.resolve(await syncing.token());
+      const all = [...upTo(300), 1_000];
+      for (const client of [mine, ...others]) await until(async () => client.status.state === 'up-to-date' && (await numbersIn(client)).length === all.length);
+      for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(all);
+      await until(() => seen.numbers().length === all.length);
+      await until(async () => (await numbersIn(elsewhere)).length === all.length);
+      // It was a file: deliveries tell no bytes.
+      expect(progress.at(-1)).toEqual({ receivedBytes: progress.at(-1)?.totalBytes, totalBytes: expect.any(Number) as number });
+    });
+
     it('has no second promise to give where there is no server', async () => {
       const { mine } = await open();
       await expect(insert(mine, 1).synced).rejects.toMatchObject({ code: 'config-invalid' });

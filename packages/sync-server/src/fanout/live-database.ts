@@ -113,7 +113,7 @@ export class LiveDatabase {
     }
     if (!isForeign) this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
     const hasFile = needsWhole && fileWatermark > 0;
-    const takeSnapshot = needsWhole && !hasFile && !isForeign && hello.snapshot !== 'refused' && access.view === null && this.offersSnapshot();
+    const takeSnapshot = needsWhole && !hasFile && !isForeign && hello.snapshot !== 'refused' && access.view === null && this.file.log.watermark > 0 && this.offersSnapshot();
     const welcome: Welcome = {
       type: 'welcome',
       protocolVersion: PROTOCOL_VERSION,

@@ -1,7 +1,8 @@
 import { quoteName, type ChangeGroup, type RockpoolError, type TableSchema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
+import { applyRows } from './apply-rows.ts';
 import { BaseTable } from './base-table.ts';
-import { rowId, type PendingIndex, type RowRef } from './pending-index.ts';
+import { PendingIndex, rowId, type RowRef } from './pending-index.ts';
 import { putBack } from './put-back.ts';
 import { hiddenValues, type RowState } from './row-state.ts';
 import { RowWriters } from './row-writers.ts';
@@ -33,7 +34,8 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
   try {
     connection.exec('DELETE FROM rockpool_base; DELETE FROM rockpool_document_base');
     const differing = hasFile ? takeRows(connection, tablesById.values()) : emptied(connection, tablesById.values());
-    const written = writeGroups(writers, groups);
+    // What came after a file may have swapped unique keys.
+    const written = hasFile ? applyRows({ connection, tablesById, pending: new PendingIndex(), decisions: new Map(), groups }).touched : writeGroups(writers, groups);
 
     const refs = new Map<string, RowRef>();
     for (const sequence of pending.sequences) for (const ref of pending.rowsOf(sequence)) refs.set(rowId(ref), ref);

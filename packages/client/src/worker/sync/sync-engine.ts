@@ -108,6 +108,9 @@ const WINDOW_BYTES = 4 * PUSH_BYTES;
 /** A confirmation may wait for more of its kind: it only lets the server forget. */
 const CONFIRM_DELAY_MS = 1_000;
 
+/** A log can be put back while a file comes, and once more; a server that never takes its own files has to send deliveries. */
+const MOST_FILES_IN_A_ROW = 3;
+
 // setTimeout holds 31 bits; a later wake simply looks again.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
@@ -133,6 +136,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   // Not after an attempt that got nowhere, until there was a connection: then rows come as deliveries.
   let takesSnapshots = options.snapshots !== undefined;
   let taking: AbortController | null = null;
+  // Files since the last delivery.
+  let filesInARow = 0;
   // How often another connection took the place of this one while it was live.
   let timesReplaced = 0;
 
@@ -260,6 +265,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     const stop = new AbortController();
     taking = stop;
     let hasMoved = false;
+    filesInARow++;
     const onProgress = (progress: SnapshotProgress): void => {
       if (mine !== attempt) return;
       hasMoved = true;
@@ -270,8 +276,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       snapshot = null;
       const taken = await source.take(onProgress, stop.signal);
       if (mine !== attempt) return;
-      snapshot = taken;
-      takesSnapshots = taken !== null;
+      const isTooMany = filesInARow > MOST_FILES_IN_A_ROW;
+      snapshot = isTooMany ? null : taken;
+      takesSnapshots = snapshot !== null;
       dispatch({ type: 'snapshot-taken' });
     } catch (thrown) {
       const error = toRockpoolError(thrown);
@@ -283,6 +290,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
 
   function discardSnapshot(): void {
     takesSnapshots = options.snapshots !== undefined;
+    filesInARow = 0;
     if (snapshot === null) return;
     snapshot = null;
     void options.snapshots?.discard();
