@@ -37,6 +37,11 @@ for (const viewport of [{ width: 1280, height: 900 }, { width: 360, height: 740 
     await importPreviewed(page, 355);
     await openAccount(page, 'Giro');
     await look('ledger');
+    await page.getByRole('button', { name: /^Begin a note on / }).first().focus();
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('textbox', { name: /^Note on / })).toBeFocused();
+    await look('note of an entry');
+    await page.keyboard.press('Escape');
     for (const name of ['Accounts', 'Budget', 'Share'] as const) {
       await goTo(page, name);
       await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
@@ -64,6 +69,13 @@ for (const viewport of [{ width: 1280, height: 900 }, { width: 360, height: 740 
       await expect(page.getByRole('heading', { level: 1, name: new RegExp(name, 'i') })).toBeVisible();
       await look(name);
     }
+    await page.getByRole('button', { name: 'New rule' }).click();
+    const rule = page.getByRole('form', { name: 'New rule' });
+    await rule.getByLabel('What of condition 1').fill('a');
+    await rule.getByRole('button', { name: 'Add a condition' }).click();
+    await rule.getByLabel('What of condition 2').fill('b');
+    await expect(rule.getByRole('region', { name: 'What it matches' })).toBeVisible();
+    await look('rule');
     await openSyncPage(page);
     await look('sync');
     expect(found).toEqual([]);

@@ -46,6 +46,12 @@ test('what is bought by card, paid to the card, put into a pension, and overspen
   await form.getByRole('button', { name: 'Add entry' }).click();
   await openAccount(page, 'Pension');
   await expect(ledgerRow(page, 'From Household')).toContainText('+€100.00');
+  // Off budget an entry is neither sorted nor split.
+  await page.getByRole('button', { name: 'New entry' }).click();
+  await expect(form.getByLabel('Payee')).toBeVisible();
+  await expect(form.getByLabel('Category')).toHaveCount(0);
+  await expect(form.getByRole('button', { name: 'Split', exact: true })).toHaveCount(0);
+  await form.getByRole('button', { name: 'Cancel' }).click();
   await goTo(page, 'Budget');
   await assign(page, 'Bills and insurance', '150');
   await expect(available(page, 'Bills and insurance')).toHaveText('€50.00');

@@ -20,6 +20,8 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await chooseFile(page, samples.meridian);
   await expect(page.getByRole('table', { name: 'Preview' })).toBeVisible();
   await look('preview');
+  // What the bank calls its columns can be read, each in the width of the form.
+  for (const select of await page.getByRole('region', { name: 'Columns and formats' }).getByRole('combobox').all()) expect((await select.boundingBox())?.width).toBeGreaterThan(250);
   await importPreviewed(page, 355);
   await openAccount(page, 'Meridian Giro');
   await expect(ledgerRow(page, 'Werkstatt für Tüftelei GmbH').first()).toContainText('+€2,917.33');
@@ -53,6 +55,31 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await look('large amounts');
   await openSyncPage(page);
   await look('sync');
+});
+
+test('on tablets, and beside the list of pages, a ledger has room for payees, and an envelope’s sums stand below its amounts', async ({ newPerson }) => {
+  const { page } = await newPerson({ viewport: { width: 768, height: 900 } });
+  await page.getByRole('button', { name: 'Look at a sample budget' }).click();
+  await openAccount(page, 'Household');
+  await expect(page.locator('.entry-payee').first()).toBeVisible();
+  for (const width of [768, 970, 1150, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    expect((await page.locator('.entry-payee').first().boundingBox())?.width, `payees at ${width} px`).toBeGreaterThan(140);
+    await expectNoSidewaysScroll(page, `ledger at ${width} px`);
+    await expectNothingCutOff(page.getByRole('table', { name: /^Entries of / }));
+  }
+  await goTo(page, 'Budget');
+  const rightOf = async (selector: string): Promise<number> => {
+    const edge = await page.locator(selector).first().evaluate((element) => {
+      const style = getComputedStyle(element);
+      return element.getBoundingClientRect().right - Number.parseFloat(style.paddingRight) - Number.parseFloat(style.borderRightWidth);
+    });
+    return Math.round(edge);
+  };
+  await expect(page.locator('.envelopes tfoot .amount').first()).toBeVisible();
+  expect(await rightOf('.envelopes tfoot td:nth-child(2) .amount')).toBe(await rightOf('.envelopes tbody .amount-input'));
+  expect(await rightOf('.envelopes tfoot td:nth-child(3) .amount')).toBe(await rightOf('.envelopes tbody td:nth-child(3) .amount'));
+  expect(await rightOf('.envelopes tfoot td:nth-child(4) .amount')).toBe(await rightOf('.envelopes tbody button.available'));
 });
 
 /** A table may scroll in a region of its own; the page itself never does. */

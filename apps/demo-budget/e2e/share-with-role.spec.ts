@@ -42,6 +42,11 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await addEntry(anna, { payee: 'Kiosk', amount: '3' });
   await expect(ledgerRow(ben, 'Kiosk')).toContainText('-€3.00');
   await expectNothingToChange(ben);
+  await ben.keyboard.press('?');
+  const keys = ben.getByRole('dialog', { name: 'By keyboard' });
+  await expect(keys).toContainText('Read the note on an entry');
+  await expect(keys).not.toContainText('New entry');
+  await keys.getByRole('button', { name: 'Close' }).click();
   await entryButton(ben, 'Market').click();
   await expect(ben.getByRole('region', { name: 'Market' })).toContainText('Groceries');
   await ben.getByRole('button', { name: 'Close' }).click();

@@ -60,8 +60,9 @@ test('each kind of action is taken back by one key, and done again by another', 
   await undo();
   await expect(page.getByRole('button', { name: 'Cleared: From Household', exact: true })).toBeVisible();
 
-  // Envelopes and goals.
+  // Envelopes and goals. What was done elsewhere is not told here.
   await goTo(page, 'Budget');
+  await expect(toast(page)).toBeEmpty();
   const assigned = page.getByRole('textbox', { name: 'Assigned to Groceries' });
   await assigned.fill('40');
   await assigned.press('Enter');

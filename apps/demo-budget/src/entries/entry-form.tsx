@@ -69,7 +69,8 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
   const amountMinor = !amountParsed.ok ? 0 : amountParsed.value === 0 ? 0 : amountParsed.value * sign;
   const parts = partsOf(drafts, sign, currency, mark);
   const restMinor = parts === undefined ? undefined : remainder(amountMinor, parts) * BigInt(sign);
-  const categorySide = otherAccount === undefined ? 'this' : sideWithCategory(account.kind, otherAccount.kind);
+  const offBudget = account.kind === 'off-budget';
+  const categorySide = otherAccount !== undefined ? sideWithCategory(account.kind, otherAccount.kind) : offBudget ? 'none' : 'this';
   const takesCategory = drafts.length === 0 && (categorySide === 'this' || (categorySide === 'other' && !isSaved));
   const otherCurrency = otherAccount !== undefined && otherAccount.currency !== currency ? otherAccount.currency : null;
 
@@ -108,7 +109,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
     if (isTransfer) return saveTransfer();
     if (parts === undefined) return setProblem('The amount of a part cannot be read.');
     if (parts.length > 0 && restMinor !== 0n) return setProblem('The parts do not add up to the amount yet.');
-    onSave({ kind: 'entry', fields: { date, payee: payee.trim(), notes: notes.trim(), categoryId: parts.length > 0 ? null : categoryId, amountMinor }, parts });
+    onSave({ kind: 'entry', fields: { date, payee: payee.trim(), notes: notes.trim(), categoryId: takesCategory ? categoryId : null, amountMinor }, parts });
   };
 
   const saveTransfer = (): void => {
@@ -207,7 +208,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
       </div>
       {drafts.length > 0 && <PartsFields parts={drafts} categories={categories} currency={currency} restMinor={restMinor} onChange={setDrafts} onAdd={addPart} />}
       <FormEnd problem={problem} submit={isSaved ? 'Save' : 'Add entry'} onCancel={onCancel}>
-        {!isTransfer && drafts.length === 0 && (
+        {!isTransfer && !offBudget && drafts.length === 0 && (
           <button type="button" className="quiet" onClick={addPart}>
             Split
           </button>

@@ -1,3 +1,4 @@
+import { kindOfAccount, type AccountKindRow } from '../queries/accounts.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
 import { readRules } from '../rules/rule.ts';
@@ -17,7 +18,7 @@ export interface ImportProgress {
 }
 
 /**
- * Writes the entries of a plan, in slices. Rules give payee, notes and category; where none has a category, it is the one that the payee had last. Resolves to the ids of the entries that are new.
+ * Writes the entries of a plan, in slices. Rules give payee, notes and category; where none has a category, it is the one that the payee had last. Off budget there are no categories. Resolves to the ids of the entries that are new.
  * @param drafts in the order of the file, which may be oldest or newest first.
  */
 export async function importEntries(
@@ -26,6 +27,8 @@ export async function importEntries(
   drafts: readonly EntryDraft[],
   onProgress: (progress: ImportProgress) => void = () => {},
 ): Promise<string[]> {
+  const [account] = await writer.query<AccountKindRow>(kindOfAccount, [accountId]);
+  const hasCategories = account?.kind !== 'off-budget';
   const categoryIds = await lastCategoryOfPayees(writer);
   const rules = readRules(await writer.query<RuleRow>(rulesInOrder));
   const oldestFirst = (isNewestFirst(drafts) ? drafts.toReversed() : drafts).map((draft) => ({ draft, ruled: applyRules(rules, { ...draft, accountId }) }));
@@ -44,7 +47,7 @@ export async function importEntries(
           draft.date,
           ruled.payee,
           ruled.notes,
-          ruled.categoryId ?? categoryIds.get(ruled.payee) ?? null,
+          hasCategories ? (ruled.categoryId ?? categoryIds.get(ruled.payee) ?? null) : null,
           draft.amountMinor,
           startedAtMs + from + offset,
           draft.importKey,

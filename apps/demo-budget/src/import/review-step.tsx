@@ -40,7 +40,7 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
   const client = useClient();
   const run = useAction();
   const { formats, fromProfile, setFormats, loading } = useFormats(account.id, file);
-  const ruledWords = useRuledWords(account.id);
+  const ruledWords = useRuledWords(account);
   const [corrections, setCorrections] = useState<Corrections>(new Map());
   const [skipped, setSkipped] = useState<ReadonlySet<number>>(new Set());
   const [kept, setKept] = useState<ReadonlySet<number>>(new Set());

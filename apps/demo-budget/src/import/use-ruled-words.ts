@@ -1,4 +1,5 @@
 import { useCallback, useMemo } from 'react';
+import type { AccountRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
@@ -7,16 +8,16 @@ import { useQuery } from '../shell/use-query.ts';
 import type { EntryDraft } from './rows/preview.ts';
 
 /** Says what the rules will make of a row that is imported into an account; nothing where they leave it as it is. */
-export function useRuledWords(accountId: string): (draft: EntryDraft) => string {
+export function useRuledWords({ id: accountId, kind }: Pick<AccountRow, 'id' | 'kind'>): (draft: EntryDraft) => string {
   const { rows } = useQuery<RuleRow>(rulesInOrder);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const rules = useMemo(() => readRules(rows), [rows]);
   return useCallback(
     (draft) => {
       const { payee, notes, categoryId } = applyRules(rules, { ...draft, accountId });
-      const category = categories.find(({ id }) => id === categoryId)?.name;
+      const category = kind === 'off-budget' ? undefined : categories.find(({ id }) => id === categoryId)?.name;
       return [...(payee === draft.payee ? [] : [payee]), ...(notes === draft.notes ? [] : [notes]), ...(category === undefined ? [] : [category])].join(' · ');
     },
-    [accountId, categories, rules],
+    [accountId, categories, kind, rules],
   );
 }

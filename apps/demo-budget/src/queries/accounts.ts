@@ -41,3 +41,11 @@ export interface CurrencyRow {
 export const currenciesOfAccounts = `
   SELECT currency, coalesce(sum(openingMinor) FILTER (WHERE kind <> 'off-budget'), 0) AS openingMinor
   FROM accounts GROUP BY currency ORDER BY min(closed), min(createdAtMs), currency`;
+
+export interface AccountKindRow {
+  readonly kind: AccountKind;
+}
+
+/** What kind of account it is. Parameter: account id. */
+export const kindOfAccount = `
+  SELECT kind FROM accounts WHERE id = ?`;

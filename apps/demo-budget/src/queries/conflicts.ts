@@ -49,6 +49,7 @@ export const latestConflicts = `
            WHEN 'importProfiles' THEN 'Statements of ' || account.name
            WHEN 'schedules' THEN CASE WHEN schedule.otherAccountId IS NULL THEN 'Scheduled: ' || schedule.payee ELSE 'Scheduled transfer' END
            WHEN 'rules' THEN CASE WHEN rule.field IN ('payee', 'notes') THEN 'Rule “' || rule.value || '”' ELSE 'Rule' END
+           WHEN 'notes' THEN CASE WHEN note.id = 'budget' THEN 'Notes of the budget' WHEN note.id IS NOT NULL THEN 'Note on ' || coalesce(nullif(entry.payee, ''), 'an entry') END
            ELSE coalesce('Transfer with ' || other.name, entry.payee, category.name, account.name)
          END AS rowName,
          entry.date AS rowDate, coalesce(goal.currency, assignment.currency, account.currency) AS currency, entry.transferId, twin.amountMinor AS otherMinor,
@@ -63,11 +64,13 @@ export const latestConflicts = `
                                           'categoryId', rule.categoryId, 'payee', rule.payee, 'notes', rule.notes)
            WHEN 'schedules' THEN json_object('accountId', schedule.accountId, 'otherAccountId', schedule.otherAccountId, 'payee', schedule.payee, 'notes', schedule.notes, 'categoryId', schedule.categoryId, 'amountMinor', schedule.amountMinor,
                                              'firstDate', schedule.firstDate, 'every', schedule.every, 'unit', schedule.unit, 'lastDate', schedule.lastDate)
+           WHEN 'notes' THEN json_object('content', note.content)
            WHEN 'importProfiles' THEN json_object('columns', profile.columns, 'delimiter', profile.delimiter, 'dateOrder', profile.dateOrder, 'decimalMark', profile.decimalMark, 'turnSigns', profile.turnSigns)
          END AS currentRow
   FROM conflict
     LEFT JOIN parts AS part ON conflict.table_name = 'parts' AND part.id = conflict.rowId
-    LEFT JOIN entries AS entry ON entry.id = CASE conflict.table_name WHEN 'entries' THEN conflict.rowId WHEN 'parts' THEN part.entryId END
+    LEFT JOIN notes AS note ON conflict.table_name = 'notes' AND note.id = conflict.rowId
+    LEFT JOIN entries AS entry ON entry.id = CASE conflict.table_name WHEN 'entries' THEN conflict.rowId WHEN 'parts' THEN part.entryId WHEN 'notes' THEN substr(conflict.rowId, length('entry/') + 1) END
     LEFT JOIN entries AS twin ON twin.transferId = entry.transferId AND twin.id <> entry.id
     LEFT JOIN accounts AS other ON other.id = twin.accountId
     LEFT JOIN goals AS goal ON conflict.table_name = 'goals' AND goal.id = conflict.rowId

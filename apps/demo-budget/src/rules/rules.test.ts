@@ -73,6 +73,13 @@ describe('rules in the budget', () => {
     expect(writer.rows('SELECT id, payee, notes, categoryId FROM entries')).toEqual([{ id: 'imported-1', payee: 'Market', notes: 'by card', categoryId: food }]);
   });
 
+  it('give no category to what is imported off budget', async () => {
+    const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
+    await addRule(writer, rule({ value: 'market', categoryId: food, payee: 'Market' }));
+    await importEntries(writer, pension, [{ importKey: 'imported-1', date: '2025-01-01', amountMinor: -100, payee: 'MARKET', notes: '' }]);
+    expect(writer.rows('SELECT payee, categoryId FROM entries')).toEqual([{ payee: 'Market', categoryId: null }]);
+  });
+
   it('go when they are deleted', async () => {
     const id = await addRule(writer, rule({ field: 'notes', test: 'is', value: 'x', categoryId: food }));
     expect(writer.rows<RuleRow>(rulesInOrder)).toHaveLength(1);

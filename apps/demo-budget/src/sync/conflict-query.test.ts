@@ -4,6 +4,7 @@ import { addCategory } from '../categories/actions.ts';
 import { addEntry } from '../entries/actions.ts';
 import { setGoal } from '../goals/actions.ts';
 import { latestConflicts, type ConflictRow } from '../queries/conflicts.ts';
+import { beginNote, budgetNoteId, entryNoteId } from '../notes/actions.ts';
 import { addRule } from '../rules/actions.ts';
 import { addSchedule } from '../schedules/actions.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
@@ -59,6 +60,19 @@ describe('the latest conflicts', () => {
       ['1', 'Purse', null, 'EUR'],
     ]);
     expect(conflictsOf(conflicts()).map((conflict) => isRestorable(conflict))).toEqual([false, true, true, true, true, true, true]);
+  });
+
+  it('of a note are called as what it is about; what is not known any more is not offered', async () => {
+    const dentist = await addEntry(writer, purse, { date: '2025-01-31', payee: 'Dentist', notes: '', categoryId: null, amountMinor: -421 });
+    await beginNote(writer, budgetNoteId);
+    await beginNote(writer, entryNoteId(dentist));
+    await addLoss('1', 'notes', budgetNoteId, 'content', 'rent', 'bills');
+    await addLoss('2', 'notes', entryNoteId(dentist), 'content', null, null);
+    expect(conflicts().map(({ rowName, rowDate }) => [rowName, rowDate])).toEqual([
+      ['Note on Dentist', '2025-01-31'],
+      ['Notes of the budget', null],
+    ]);
+    expect(conflictsOf(conflicts()).map((conflict) => isRestorable(conflict))).toEqual([false, true]);
   });
 
   it('of a transfer are one, which is put back on both sides; of a part are called as its entry', async () => {

@@ -41,6 +41,8 @@ export function isRestorable(conflict: Conflict): boolean {
   if (first.rowName === null) return false;
   if (first.columnName === null) return true;
   const current = currentRowOf(first);
+  // An edit of a note that came too late to be merged: what it said is not known any more.
+  if (first.tableName === 'notes' && first.lostValue === null) return false;
   // What the other side of a transfer was in another currency is in an entry of its own.
   if (isOfBothSides(first) && first.columnName === 'amountMinor' && current['amountMinor'] !== -(first.otherMinor ?? 0)) return false;
   return losses.some(({ columnName, lostValue }) => columnName !== null && Object.hasOwn(current, columnName) && lostValue !== current[columnName]);
