@@ -225,3 +225,38 @@ describe('two inserts of one key', () => {
     ]);
   });
 });
+
+describe('a changed primary key', () => {
+  const entries = (): unknown => tested.server.query('SELECT id, note FROM entries ORDER BY id');
+
+  it('takes the row to its new key as it was there; what another wrote meanwhile under the old one is in the ledger', async () => {
+    const { a, b } = await two();
+    a.site.write([remove('entries', 'e'), insert('entries', 'f', { amount: 1n, note: 'start' })]);
+    b.site.write([update('entries', 'e', { note: 'ben' })]);
+    b.push();
+    await b.decided(1);
+    a.push();
+    await a.decided(2);
+    expect(entries()).toEqual([['f', 'start']]);
+    expect(ledger()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
+  });
+
+  it('by two to different keys makes two rows; to the same key one of them', async () => {
+    const { a, b } = await two();
+    a.site.write([remove('entries', 'e'), insert('entries', 'f', { amount: 1n, note: 'start' })]);
+    b.site.write([remove('entries', 'e'), insert('entries', 'g', { amount: 1n, note: 'start' })]);
+    for (const one of [a, b]) {
+      one.push();
+      await one.decided(one.site.changelog.length);
+    }
+    expect(entries()).toEqual([['f', 'start'], ['g', 'start']]);
+    a.site.write([remove('entries', 'f'), insert('entries', 'h', { amount: 1n, note: 'start' })]);
+    b.site.write([remove('entries', 'f'), insert('entries', 'h', { amount: 1n, note: 'start' })]);
+    for (const one of [a, b]) {
+      one.push();
+      await one.decided(one.site.changelog.length);
+    }
+    expect(entries()).toEqual([['g', 'start'], ['h', 'start']]);
+    expect(ledger()).toEqual([]);
+  });
+});

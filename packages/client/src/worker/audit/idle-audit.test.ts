@@ -1,0 +1,93 @@
+import { buildSchema, type Audit, type AuditAnswer, type RockpoolError } from '@rockpool/shared';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { PendingIndex } from '../apply/pending-index.ts';
+import { deliveryLog } from '../apply/delivery-log.ts';
+import { testTable } from '../testing/table-schema.ts';
+import { openInMemory } from '../testing/test-database.ts';
+import { toAuditDatabase } from './audit-database.ts';
+import { createIdleAudit, type IdleAudit } from './idle-audit.ts';
+
+const page = testTable('page', { id: 'text not null', title: 'text' });
+const TIMES = { quietMs: 20_000, intervalMs: 3_600_000 };
+
+let sent: Audit[];
+let reported: RockpoolError[];
+let unrepaired: RockpoolError[];
+let audit: IdleAudit;
+let close: () => void;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  [sent, reported, unrepaired] = [[], [], []];
+  const database = openInMemory({ schema: buildSchema([page]) });
+  close = () => database.close();
+  audit = createIdleAudit({
+    database: toAuditDatabase({ database, pending: new PendingIndex(), log: deliveryLog(database, () => 0), onApplied: () => undefined }),
+    nowMs: () => Date.now(),
+    times: TIMES,
+    send: (message) => void sent.push(message),
+    inTurn: (job) => job(),
+    onDiverged: (error) => void reported.push(error),
+    onUnrepaired: (error) => void unrepaired.push(error),
+    onFailed: (thrown) => {
+      throw thrown;
+    },
+  });
+});
+
+afterEach(() => {
+  audit.stop();
+  close();
+  vi.useRealTimers();
+});
+
+const answer = (parts: Partial<AuditAnswer> = {}): AuditAnswer => ({ type: 'audit-answer', cursor: 0, compared: true, differing: [], groups: [], ...parts });
+
+it('an audit begins when nothing has happened for a while, and its time begins anew when something does', () => {
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs - 1);
+  audit.disturb();
+  vi.advanceTimersByTime(TIMES.quietMs - 1);
+  expect(sent).toEqual([]);
+  vi.advanceTimersByTime(100);
+  expect(sent).toMatchObject([{ type: 'audit', cursor: 0, tables: [{ tableId: page.id }] }]);
+});
+
+it('replicas that are the same are compared again after the interval, and not before', () => {
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs + 100);
+  audit.answered(answer());
+  vi.advanceTimersByTime(TIMES.intervalMs - 1_000);
+  expect(sent).toHaveLength(1);
+  vi.advanceTimersByTime(2_000);
+  expect(sent).toHaveLength(2);
+  expect(reported).toEqual([]);
+});
+
+it('where the log had moved on nothing is said to differ, and it is asked again at the next quiet moment', () => {
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs + 100);
+  audit.answered(answer({ compared: false }));
+  vi.advanceTimersByTime(TIMES.quietMs + 100);
+  expect(sent).toHaveLength(2);
+  expect(reported).toEqual([]);
+});
+
+it('an answer about another watermark is out of place', () => {
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs + 100);
+  expect(() => audit.answered(answer({ cursor: 3 }))).toThrow(expect.objectContaining({ code: 'frame-unexpected' }));
+});
+
+it('what differs is asked for by ranges, repaired and reported; and what differs still after many repairs is given up, and that is said', () => {
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs + 100);
+  for (let round = 0; round < 20 && unrepaired.length === 0; round++) {
+    const whole = (sent.at(-1)?.tables[0]?.sums.length ?? 0) === 2 && sent.length % 2 === 1;
+    audit.answered(answer({ differing: [{ tableId: page.id, ranges: whole ? [] : [0] }] }));
+    vi.advanceTimersByTime(100);
+  }
+  expect(reported.length).toBeGreaterThan(1);
+  expect(reported[0]?.toData()).toMatchObject({ code: 'replica-diverged', fields: { table: 'page' } });
+  expect(unrepaired.map(({ code }) => code)).toEqual(['replica-diverged']);
+});
