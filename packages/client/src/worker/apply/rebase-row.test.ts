@@ -11,10 +11,11 @@ const columns: ColumnRules = { counters: new Set(), documents: new Map([[PAGE, R
 
 beforeAll(() => loadDocumentSupport());
 
-/** A document, and the news of one edit of it by somebody else. */
+/** A document that began as {"title":"Idea"} and was edited by somebody else, and the news of their next edit of it. */
 function edited(): { readonly state: CellValue; readonly news: CellValue } {
-  const state = createDocument(parseJson('{"title":"Plan"}', RULE), RULE);
-  const { edit } = editDocument(state, parseJson('{"title":"Trip"}', RULE), RULE, { site: 'other', generation: 1 });
+  const author = { site: 'other', generation: 1 };
+  const { state } = editDocument(createDocument(parseJson('{"title":"Idea"}', RULE), RULE), parseJson('{"title":"Plan"}', RULE), RULE, author);
+  const { edit } = editDocument(state, parseJson('{"title":"Trip"}', RULE), RULE, author);
   const { documentId, update } = decodeDocumentCell(edit) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
   return { state, news: encodeDocumentCell({ kind: 'news', documentId, updates: [update] }) };
 }
@@ -22,7 +23,8 @@ function edited(): { readonly state: CellValue; readonly news: CellValue } {
 it.each<[string, CellValue]>([
   ['NULL', null],
   ['another document', encodeDocumentCell({ kind: 'content', json: '{"title":"Mine"}' })],
-])('where my own write of %s lost, news are of the document that stood there before', (_what, written) => {
+  ['what it began with', encodeDocumentCell({ kind: 'content', json: '{"title":"Idea"}' })],
+])('where my own write of %s lost, news go into the document that stood there before', (_what, written) => {
   const { state, news } = edited();
   const own: PendingRowChange = { sequence: 1, base: 1, kind: 'update', values: new Map([[PAGE, written]]), before: new Map() };
   const visible = { exists: true, values: new Map<number, CellValue>([[PAGE, null]]) };

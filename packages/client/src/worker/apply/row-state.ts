@@ -44,14 +44,13 @@ export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
 
 /**
  * Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of a row that is not there does nothing.
- * `atCursor`: the server's row before the delivery. Where my own write put another document in the place of one, or NULL, and lost, the news are of that one.
+ * `atCursor`: the server's row before the delivery. News go into its document and no other, not even one of the same id: where my own write put a document
+ * with the content of the first one in its place, and lost, that one lacks the edits before.
  */
 export function withDelivered(row: RowState, change: DeliveredRow, { documents, readBase }: ColumnRules, atCursor: RowState): RowState {
-  return withEdit(row, change, (columnId, before, value) => {
+  return withEdit(row, change, (columnId, _before, value) => {
     if (!documents.has(columnId)) return value;
-    const { isNewsOf, mergeNews } = documentSupport();
-    const replaced = atCursor.values.get(columnId) ?? null;
-    return mergeNews(isNewsOf(replaced, value) && !isNewsOf(before, value) ? replaced : before, value, readBase);
+    return documentSupport().mergeNews(atCursor.values.get(columnId) ?? null, value, readBase);
   });
 }
 
@@ -110,8 +109,8 @@ export function fold(base: RowState, pending: readonly RowEdit[], rules: ColumnR
 
 /**
  * The server's row under the visible one: hidden values where there are any, else what stood there before the first
- * pending change that touched it, else what is visible. Of a document that a pending update touches there is always a hidden value: the
- * old values of updates say what was changed in it, not what it was.
+ * pending change that touched it, else what is visible. Of a document that a pending change touches there is always a hidden value: the
+ * old values of updates say what was changed in it, not what it was, and a row that was deleted may be there again, with a document of mine.
  */
 export function baseRow(visible: RowState, pending: readonly PendingRowChange[], hidden: HiddenValues, { documents }: ColumnRules): RowState {
   const first = pending[0];
@@ -135,10 +134,11 @@ export function hiddenValues(base: RowState, visible: RowState, pending: readonl
   const hidden = new Map<number, CellValue>();
   if (pending.length === 0) return hidden;
   const derived = baseRow(visible, pending, new Map(), rules);
+  const hasDelete = pending.some(({ kind }) => kind === 'delete');
   if (derived.exists !== base.exists) hidden.set(EXISTENCE_COLUMN_ID, base.exists ? 1n : 0n);
   if (!base.exists) return hidden;
   for (const [columnId, value] of base.values) {
-    const known = derived.exists ? derived.values.get(columnId) : undefined;
+    const known = derived.exists && !(hasDelete && rules.documents.has(columnId)) ? derived.values.get(columnId) : undefined;
     if (known === undefined || !cellValuesEqual(known, value)) hidden.set(columnId, value);
   }
   return hidden;

@@ -16,7 +16,8 @@ interface Captured {
  * - Any other update says the edit. Its old value is the change of the JSON, which weighs what the edit weighs.
  * - A delete keeps states as old values, so that the row can come back as it was.
  *
- * The first pending update of a document leaves the server's state in rockpool_base: what is merged cannot be taken apart again.
+ * The first pending update or delete of a document leaves the server's state in rockpool_base: what is merged cannot be taken apart again, and what is
+ * inserted in its place must not be taken for the server's when it is edited.
  */
 export function captureDocuments(connection: Connection, table: TableSchema, author: Author, { group, before }: Captured): Captured {
   const documents = documentColumns(table);
@@ -24,7 +25,11 @@ export function captureDocuments(connection: Connection, table: TableSchema, aut
   const keyOf = (row: number): CellValue[] => group.keys.map((part) => part[row] as CellValue);
   if (group.kind === 'insert') return { group: { ...group, values: mapDocuments(group, documents, (value) => toContent(value)) }, before };
   if (group.kind === 'delete') {
-    const values = mapDocuments(before, documents, (text, columnId, row) => states.readWhole(keyOf(row), columnId, () => text));
+    const values = mapDocuments(before, documents, (text, columnId, row) => {
+      const key = keyOf(row);
+      keepBase(connection, table, key, columnId, states.read(key, columnId, () => text));
+      return states.readWhole(key, columnId, () => text);
+    });
     for (let row = 0; row < group.rowCount; row++) states.remove(keyOf(row));
     states.finish();
     return { group, before: { ...before, values } };

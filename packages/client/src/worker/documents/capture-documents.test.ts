@@ -1,0 +1,43 @@
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES } from '@rockpool/shared';
+import { createDocument, decodeDocumentCell, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
+import { expect, it } from 'vitest';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { testTable } from '../testing/table-schema.ts';
+import { openInMemory } from '../testing/test-database.ts';
+
+const page = testTable('page', { id: 'text not null', content: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } });
+const schema = buildSchema([page]);
+
+let requests = 0;
+
+function write(database: OpenDatabase, sql: string): void {
+  database.write({ id: String(requests++), statements: [{ sql, params: [] }] });
+}
+
+/** Of somebody else's edit of a document that began as {"title":"Idea"}. */
+function newsOfEdit(title: string): Uint8Array {
+  const { edit } = editDocument(createDocument({ title: 'Idea' }, DEFAULT_DOCUMENT_RULE), { title }, DEFAULT_DOCUMENT_RULE, { site: 'other', generation: 1 });
+  const { documentId, update } = decodeDocumentCell(edit) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
+  return encodeDocumentCell({ kind: 'news', documentId, updates: [update] });
+}
+
+it('a document that was deleted here, made anew and edited is not taken for the server’s when that one is edited by somebody else', () => {
+  const database = openInMemory({ schema });
+  const sync = testSync(database);
+  const content = (): unknown => database.connection.value('SELECT content FROM page');
+  write(database, `INSERT INTO page (id, content) VALUES ('p', '{"title":"Idea"}')`);
+  sync.greet(testWelcome());
+  sync.applyDelivery(testDelivery({ to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+  write(database, 'DELETE FROM page');
+  // The news of somebody who wrote nothing in between: what is hidden is written anew.
+  sync.applyDelivery(testDelivery({ from: 1, to: 2, decidedUpTo: 1, groups: [testGroup('update', page, [{ id: 'p', content: newsOfEdit('Idea') }])] }));
+  write(database, `INSERT INTO page (id, content) VALUES ('p', '{"title":"Mine"}')`);
+  write(database, `UPDATE page SET content = '{"title":"Mine too"}'`);
+  sync.applyDelivery(testDelivery({ from: 2, to: 3, decidedUpTo: 1, groups: [testGroup('update', page, [{ id: 'p', content: newsOfEdit('Trip') }])] }));
+  expect(content()).toBe('{"title":"Mine too"}');
+  const outcomes = [2, 3, 4].map((sequence) => ({ kind: 'rejected', sequence, code: 'constraint-check', fields: {} }) as const);
+  sync.applyDelivery(testDelivery({ from: 3, to: 4, decidedUpTo: 4, outcomes }));
+  expect(content()).toBe('{"title":"Trip"}');
+  database.close();
+});
