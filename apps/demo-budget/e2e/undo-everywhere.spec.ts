@@ -46,6 +46,16 @@ test('each kind of action is taken back by one key, and done again by another', 
   await openAccount(page, 'Purse');
   await expect(ledgerRow(page, 'From Household')).toContainText('+€20.00');
 
+  // Entries that were in the wrong account.
+  await addEntry(page, { payee: 'Kiosk', amount: '3' });
+  await page.getByRole('checkbox', { name: 'Select Kiosk' }).check();
+  await page.getByLabel('Account for the selected').selectOption({ label: 'Household' });
+  await expectBalance(page, '€20.00', '1 entry');
+  await undo();
+  await expectBalance(page, '€17.00', '2 entries');
+  await undo();
+  await expectBalance(page, '€20.00', '1 entry');
+
   // What was cleared, and what was reconciled.
   await page.getByRole('button', { name: 'Not cleared: From Household' }).click();
   await expect(page.getByRole('button', { name: 'Cleared: From Household', exact: true })).toBeVisible();

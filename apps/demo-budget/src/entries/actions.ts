@@ -67,6 +67,20 @@ export async function setPayee(writer: Writer, ids: readonly string[], payee: st
   return changes;
 }
 
+/**
+ * Puts entries into another account of the same currency, as after a statement that was imported into the wrong one. Transfers stay, whose other side names the account; so does what was
+ * reconciled, as its statement is that account's. Off budget there are no categories. Resolves to how many it moved.
+ */
+export async function setAccount(writer: Writer, ids: readonly string[], accountId: string): Promise<number> {
+  const { changes } = await writer.execute(
+    `UPDATE entries SET accountId = ?, categoryId = CASE WHEN (SELECT kind FROM accounts WHERE id = ?) = 'off-budget' THEN NULL ELSE categoryId END
+     WHERE ${among} AND accountId <> ? AND transferId IS NULL AND status <> 'reconciled'
+       AND (SELECT currency FROM accounts WHERE id = entries.accountId) = (SELECT currency FROM accounts WHERE id = ?)`,
+    [accountId, accountId, JSON.stringify(ids), accountId, accountId],
+  );
+  return changes;
+}
+
 /** Between open and cleared; entries that were reconciled stay so. Resolves to how many it changed. */
 export async function setCleared(writer: Writer, ids: readonly string[], cleared: boolean): Promise<number> {
   const status: EntryStatus = cleared ? 'cleared' : 'open';

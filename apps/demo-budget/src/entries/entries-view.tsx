@@ -220,6 +220,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           foundCount={found?.entryCount ?? 0}
           categories={categories}
           offBudget={offBudget}
+          otherAccounts={otherAccounts.filter(({ currency, closed }) => currency === account.currency && closed === 0)}
           onSelectAll={selectAll}
           onClear={() => setSelected(new Set())}
         />

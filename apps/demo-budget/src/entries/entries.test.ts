@@ -5,7 +5,8 @@ import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
 import { ledgerIds, ledgerTotals, ledgerWindow, wholeLedger, type LedgerFilter, type LedgerRow } from '../queries/ledger.ts';
 import { uncategorisedOfPayee } from '../queries/payees.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
-import { addEntry, categorisePayee, changeEntry, deleteEntries, setCategory, setCleared, setPayee, type EntryFields } from './actions.ts';
+import { addTransfer } from '../transfers/actions.ts';
+import { addEntry, categorisePayee, changeEntry, deleteEntries, setAccount, setCategory, setCleared, setPayee, type EntryFields } from './actions.ts';
 
 let writer: MemoryWriter;
 let accountId: string;
@@ -140,4 +141,22 @@ describe('an account', () => {
     await setAccountClosed(writer, accountId, true);
     expect(writer.rows<AccountRow>(accountsWithBalances)).toMatchObject([{ closed: 1, entryCount: 1 }]);
   });
+});
+
+it('entries go into another account of the same currency; transfers and what was reconciled stay', async () => {
+  const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
+  const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
+  const dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });
+  const plain = await addEntry(writer, accountId, { ...coffee, categoryId: 'starter-home' });
+  const checked = await addEntry(writer, accountId, coffee);
+  await writer.execute("UPDATE entries SET status = 'reconciled' WHERE id = ?", [checked]);
+  const transfer = await addTransfer(writer, accountId, savings, { date: '2025-01-31', notes: '', amountMinor: -500, otherMinor: 500, categoryId: null });
+  const ids = [plain, checked, transfer];
+  await expect(setAccount(writer, ids, dollars)).resolves.toBe(0);
+  await expect(setAccount(writer, ids, savings)).resolves.toBe(1);
+  const whereIs = (): object[] => writer.rows('SELECT accountId, categoryId FROM entries WHERE id = ?', [plain]);
+  expect(whereIs()).toEqual([{ accountId: savings, categoryId: 'starter-home' }]);
+  await setAccount(writer, ids, pension);
+  expect(whereIs()).toEqual([{ accountId: pension, categoryId: null }]);
+  expect(writer.rows('SELECT count(*) AS count FROM entries WHERE accountId = ?', [accountId])).toEqual([{ count: 2 }]);
 });

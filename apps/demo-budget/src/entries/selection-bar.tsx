@@ -1,9 +1,10 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
+import type { AccountRow } from '../queries/accounts.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
-import { deleteEntries, setCategory, setCleared, setPayee } from './actions.ts';
+import { deleteEntries, setAccount, setCategory, setCleared, setPayee } from './actions.ts';
 import { PayeeList } from './payee-list.tsx';
 
 export interface SelectionBarProps {
@@ -11,12 +12,14 @@ export interface SelectionBarProps {
   readonly foundCount: number;
   readonly categories: readonly CategoryRow[];
   readonly offBudget: boolean;
+  /** That the selected may be put into. */
+  readonly otherAccounts: readonly AccountRow[];
   readonly onSelectAll: () => void;
   readonly onClear: () => void;
 }
 
 /** What can be done with several entries at once. Each is one transaction, so one undo takes it back. */
-export function SelectionBar({ ids, foundCount, categories, offBudget, onSelectAll, onClear }: SelectionBarProps): ReactNode {
+export function SelectionBar({ ids, foundCount, categories, offBudget, otherAccounts, onSelectAll, onClear }: SelectionBarProps): ReactNode {
   const client = useClient();
   const run = useAction();
   const save = useSave();
@@ -64,6 +67,26 @@ export function SelectionBar({ ids, foundCount, categories, offBudget, onSelectA
         <option value="cleared">Cleared</option>
         <option value="open">Not cleared</option>
       </select>
+      {otherAccounts.length > 0 && (
+        <select
+          aria-label="Account for the selected"
+          value=""
+          onChange={(event) =>
+            save(
+              () => setAccount(client, ids, event.target.value),
+              (count) => (count === 0 ? 'Transfers and what was reconciled stay where they are; nothing was moved.' : `${entriesWord(count)} moved.`),
+              onClear,
+            )
+          }
+        >
+          <option value="">Move to…</option>
+          {otherAccounts.map((account) => (
+            <option key={account.id} value={account.id}>
+              {account.name}
+            </option>
+          ))}
+        </select>
+      )}
       <button
         type="button"
         className="danger"
