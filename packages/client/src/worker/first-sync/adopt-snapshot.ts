@@ -27,6 +27,6 @@ export function adoptSnapshot(connection: Connection, schema: Schema, randomByte
   connection.exec('COMMIT');
 }
 
-function withoutSearchIndexes({ searchIndexes: _, ...table }: TableSchema): TableSchema {
+function withoutSearchIndexes({ searchIndexes: _searchIndexes, ...table }: TableSchema): TableSchema {
   return table;
 }

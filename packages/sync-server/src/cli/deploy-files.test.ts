@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeSchema } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { DEPLOY_FOLDER, readDockerfile } from '../testing/dockerfile.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { TEST_SECRET, temporaryFolder } from '../testing/test-server.ts';
+import { readServeConfig, SERVE_SETTINGS } from './config.ts';
+import { environmentName } from './settings.ts';
+
+const fileNames = readdirSync(DEPLOY_FOLDER);
+const read = (name: string): string => readFileSync(join(DEPLOY_FOLDER, name), 'utf8');
+const { environment } = readDockerfile();
+
+describe('what the server is deployed with', () => {
+  it.each(fileNames)('%s names settings that there are', (name) => {
+    const known = Object.keys(SERVE_SETTINGS).map(environmentName);
+    for (const [found] of read(name).matchAll(/ROCKPOOL_[A-Z_]+/g)) expect(known).toContain(found);
+  });
+
+  it('is all that serving needs, in the image', () => {
+    const folder = temporaryFolder();
+    const at = { ROCKPOOL_SCHEMA: join(folder.path, 'schema.json'), ROCKPOOL_SECRET_FILE: join(folder.path, 'secret') };
+    writeFileSync(at.ROCKPOOL_SCHEMA, encodeSchema(TEST_SCHEMA));
+    writeFileSync(at.ROCKPOOL_SECRET_FILE, TEST_SECRET);
+    expect(readServeConfig({ flags: [], environment: { ...environment, ...at } })).toMatchObject({ dataDir: '/data', host: '0.0.0.0', port: 4400 });
+    folder.remove();
+  });
+
+  it.each(fileNames.filter((name) => name.startsWith('compose')))('%s puts volume, schema and secret where the image looks for them, and gives it room to sort', (name) => {
+    const compose = read(name);
+    expect(compose).toContain(`:${environment['ROCKPOOL_DATA']}`);
+    expect(compose).toContain(`./schema.json:${environment['ROCKPOOL_SCHEMA']}:ro`);
+    expect(environment['ROCKPOOL_SECRET_FILE']).toBe('/run/secrets/rockpool');
+    expect(compose).toMatch(/secrets: \[rockpool\][\s\S]*\nsecrets:\n {2}rockpool:\n/);
+    expect(compose).toMatch(new RegExp(`ports: \\["127\\.0\\.0\\.1:\\d+:${environment['ROCKPOOL_PORT']}"\\]`));
+    // Without it SQLite finds no folder for the files of a large sort.
+    expect(compose.match(/read_only: true/g)?.length).toBe(compose.match(/tmpfs: \[\/tmp\]/g)?.length);
+  });
+
+  it('compose.postgres.yaml runs two instances with a volume each', () => {
+    const compose = read('compose.postgres.yaml');
+    const names = [...compose.matchAll(/^ {2}(rockpool-\d):/gm)].map(([, name]) => name);
+    expect(names).toEqual(['rockpool-1', 'rockpool-2']);
+    expect(new Set(compose.match(/working-copies-\d:\/data/g)).size).toBe(2);
+    expect(compose).toContain('env_file: postgres.env');
+  });
+
+  const systemd = spawnSync('systemd-analyze', ['--version']);
+  it.skipIf(systemd.error !== undefined)('rockpool-server.service is one that systemd takes', () => {
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(DEPLOY_FOLDER, 'rockpool-server.service')], { encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { checkOrderOfInstances } from '../../testing/slow-commits.ts';
+
+const postgres = postgresUnderTest();
+
+it('nothing becomes visible behind the cursor of a reader at any of three instances, however long each commit takes', { timeout: 240_000 }, async () => {
+  await expect(checkOrderOfInstances(postgres.server, { writers: 6, readers: 3, rows: 6_000, rowsPerChangeset: 10 })).resolves.toBeUndefined();
+});

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+export const DEPLOY_FOLDER: string = fileURLToPath(new URL('../../deploy/', import.meta.url));
+
+/** What the Dockerfile's last stage starts with, and what its first stage runs for that. */
+export interface ImageSteps {
+  /** Shell commands of the first stage, in order. */
+  readonly builds: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly command: readonly string[];
+}
+
+/** Reads as much of a Dockerfile as ours uses. */
+export function readDockerfile(): ImageSteps {
+  const lines = readFileSync(`${DEPLOY_FOLDER}Dockerfile`, 'utf8').replaceAll('\\\n', ' ').split('\n');
+  const stages: string[][] = [];
+  for (const line of lines) {
+    if (line.startsWith('FROM ')) stages.push([]);
+    stages.at(-1)?.push(line);
+  }
+  const [build = [], image = []] = stages;
+  const of = (stage: readonly string[], instruction: string): string[] => stage.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1));
+  const environment = of(image, 'ENV').flatMap((line) => line.split(' ')).map((pair) => pair.split('=', 2) as [string, string]);
+  return { builds: of(build, 'RUN'), environment: Object.fromEntries(environment), command: JSON.parse(of(image, 'CMD')[0] ?? '[]') as string[] };
+}

@@ -1,0 +1,21 @@
+// After `pnpm deploy`, which leaves `publishConfig` alone: the packages of this repository in that folder say where their built files are, as published ones do.
+// Usage: node scripts/finish-deploy.mjs FOLDER
+
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { isMain } from './setup.mjs';
+
+/** @param {string} folder of one package */
+function useBuilt(folder) {
+  const path = join(folder, 'package.json');
+  const { publishConfig, ...manifest } = JSON.parse(readFileSync(path, 'utf8'));
+  // A new file in its place: the one that is there may be the very file of the workspace.
+  writeFileSync(`${path}.new`, `${JSON.stringify({ ...manifest, ...publishConfig }, null, 2)}\n`);
+  renameSync(`${path}.new`, path);
+}
+
+if (isMain(import.meta.url)) {
+  const deployed = resolve(process.argv[2] ?? '.');
+  const scope = join(deployed, 'node_modules/@rockpool');
+  for (const folder of [deployed, ...readdirSync(scope).map((name) => join(scope, name))]) useBuilt(folder);
+}
