@@ -313,7 +313,14 @@ export class SimulatedConnection {
   }
 
   private toClient(run: () => void): void {
-    if (this.client.isAlive && this.clientEnd.readyState !== CLOSED) this.network.options.time.as(this.client, run);
+    const { client } = this;
+    if (!client.isAlive || this.clientEnd.readyState === CLOSED) return;
+    try {
+      this.network.options.time.as(client, run);
+    } catch (thrown) {
+      // What a worker throws that dies on the way, nobody hears.
+      if (client.isAlive) throw thrown;
+    }
   }
 
   private toServer(run: () => void): void {
