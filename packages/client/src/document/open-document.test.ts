@@ -1,8 +1,8 @@
 import { applyChange, diffJson, parseJson, PathRule, type JsonChange, type JsonValue, type RichText } from '@rockpool/shared/document';
 import type { TableSchema } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { describe, expect, it } from 'vitest';
-import type * as Y from 'yjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import * as Y from 'yjs';
 import { defineSchema } from '../schema/define-schema.ts';
 import type { LiveDocument } from './live-document.ts';
 import { openDocument, ruleOfDocument } from './open-document.ts';
@@ -11,6 +11,7 @@ interface Content {
   readonly body: string;
   readonly n: number;
   readonly note?: RichText;
+  readonly cards?: readonly { readonly body: string; readonly id: string | number }[];
 }
 
 const page = sqliteTable('page', { id: text().primaryKey(), content: text() });
@@ -49,6 +50,22 @@ async function openPage(initial: Content): Promise<{ document: LiveDocument<Cont
     },
   };
 }
+
+afterEach(() => vi.restoreAllMocks());
+
+it('a change by SQL is made in the Y.Doc where it is: of a large document nothing else is looked at', async () => {
+  const start = { body: 'The tide comes in. '.repeat(500), cards: Array.from({ length: 50 }, (_, index) => ({ body: `card ${index}`, id: `c${index}` })), n: 1 };
+  const { document, body, writeElsewhere } = await openPage(start);
+  const card = document.text('cards', { id: 'c7' }, 'body') as Y.Text;
+  const read = vi.spyOn(Y.Text.prototype, 'toJSON');
+  const changed = { ...start, cards: start.cards.with(7, { body: 'another card', id: 'c7' }) };
+  await writeElsewhere(changed);
+  expect(new Set(read.mock.contexts)).toEqual(new Set([card]));
+  read.mockClear();
+  await writeElsewhere({ ...changed, body: `${start.body}!`, n: 2 });
+  expect(new Set(read.mock.contexts)).toEqual(new Set([body()]));
+  expect(document.value).toEqual({ ...changed, body: `${start.body}!`, n: 2 });
+});
 
 describe('undo of an open document', () => {
   it('takes back what was typed here and leaves what others typed into it', async () => {

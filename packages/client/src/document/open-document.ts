@@ -1,5 +1,5 @@
 import { documentColumns, RockpoolError, toRockpoolError, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { applyChange, diffJson, parseJson, PathRule, readNode, rootValue, rootOf, writeJson, type JsonChange, type JsonValue } from '@rockpool/shared/document';
+import { applyChange, diffJson, PathRule, readChangedJson, readNode, rootValue, rootOf, writeJson, type JsonChange, type JsonValue } from '@rockpool/shared/document';
 import { Doc, UndoManager } from 'yjs';
 import type { Awareness } from 'y-protocols/awareness';
 import type { Presence } from '../client.ts';
@@ -49,7 +49,6 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   const path = PathRule.root(rule);
   const doc = new Doc();
   const listeners = new Set<() => void>();
-  let stored: JsonValue = null;
   let hasNews = false;
   let state: LiveDocument['state'] = 'open';
   let error: RockpoolError | null = null;
@@ -62,10 +61,15 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     for (const listener of [...listeners]) listener();
   };
 
-  /** Makes in the page what became of `stored` elsewhere. */
-  function take(next: JsonValue, seen: JsonValue): void {
-    const change = diffJson(seen, next, path);
-    if (change !== null) doc.transact(() => writeJson(doc, applyChange(read(), change, path).value, path), FROM_DATABASE);
+  /** Makes in the page what became of `stored` elsewhere. Where nothing was changed here since `seen`, what differs is all that is looked at. */
+  function take(text: string, seen: JsonValue): void {
+    if (text === stored.text && seen === stored.value) return;
+    const next = readChangedJson(text, stored.text, rule);
+    const change = diffJson(seen, next.value, path);
+    if (change !== null) {
+      const [value, known] = isDirty ? [applyChange(read(), change, path).value, undefined] : [next.value, seen];
+      doc.transact(() => writeJson(doc, value, path, known), FROM_DATABASE);
+    }
     stored = next;
   }
 
@@ -73,16 +77,16 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     if (isDirty) {
       isDirty = false;
       const mine = read();
-      const change: JsonChange | null = diffJson(stored, mine, path);
+      const change: JsonChange | null = diffJson(stored.value, mine, path);
       if (change !== null) {
-        take(parseJson(await source.change(JSON.stringify(change)), rule), mine);
+        take(await source.change(JSON.stringify(change)), mine);
         return;
       }
     }
     if (!hasNews) return;
     hasNews = false;
     const text = await source.read();
-    if (typeof text === 'string') take(parseJson(text, rule), stored);
+    if (typeof text === 'string') take(text, stored.value);
     else state = 'gone';
   }
 
@@ -106,9 +110,8 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
 
   const text = await source.read();
   if (typeof text !== 'string') throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
-  stored = parseJson(text, rule);
-  const initial = stored;
-  doc.transact(() => writeJson(doc, initial, path), FROM_DATABASE);
+  let stored = readChangedJson(text, null, rule);
+  doc.transact(() => writeJson(doc, stored.value, path), FROM_DATABASE);
   const unfollow = source.follow(() => {
     hasNews = true;
     wake();
