@@ -47,6 +47,12 @@ for (const viewport of [{ width: 1280, height: 900 }, { width: 360, height: 740 
       await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
       await look(name);
     }
+    await goTo(page, 'Notes');
+    await page.getByRole('button', { name: 'Begin the notes' }).click();
+    await page.getByRole('textbox', { name: 'Notes of this budget' }).click();
+    await page.keyboard.type('Summer');
+    for (const name of ['Heading', 'Strike through']) await page.getByRole('button', { name, exact: true }).click();
+    await look('notes');
     await goTo(page, 'Import');
     await page.getByRole('link', { name: 'Export' }).click();
     await expect(page.getByRole('heading', { level: 1, name: 'Export' })).toBeVisible();

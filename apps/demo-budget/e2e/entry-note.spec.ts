@@ -37,7 +37,7 @@ test('two people write the note of one entry at the same time, from the keyboard
   await anna.keyboard.type('nine');
   await expect(noteOf(ben, 'Dentist')).toContainText('nine', patience);
   await ben.keyboard.press('Control+Home');
-  await expect(anna.locator('.cm-ySelectionInfo')).toHaveCount(1, patience);
+  await expect(anna.locator('.note-cursor')).toHaveCount(1, patience);
   await Promise.all([anna.keyboard.type(' crowns ', { delay: 30 }), ben.keyboard.type('insured ', { delay: 30 })]);
   for (const page of [anna, ben]) {
     await expect(noteOf(page, 'Dentist')).toContainText('nine crowns', patience);

@@ -8,13 +8,9 @@ function notes(page: Page): Locator {
   return page.getByRole('textbox', { name: 'Notes of this budget' });
 }
 
-/** What is written, without the names of others at their cursors. */
+/** What is written, line by line. */
 function written(page: Page): Promise<string> {
-  return notes(page).evaluate((element) => {
-    const copy = element.cloneNode(true) as HTMLElement;
-    for (const cursor of copy.querySelectorAll('.cm-ySelectionCaret')) cursor.remove();
-    return [...copy.querySelectorAll('.cm-line')].map(({ textContent }) => textContent).join('\n');
-  });
+  return notes(page).locator(':scope > :not(ol), li').evaluateAll((lines) => lines.map(({ textContent }) => textContent).join('\n'));
 }
 
 const patience = { timeout: 30_000 };
@@ -24,7 +20,7 @@ const UNDO_STEP_MS = 1_000;
 
 /** The names beside the cursors of others. */
 function cursors(page: Page): Locator {
-  return page.locator('.cm-ySelectionInfo');
+  return page.locator('.note-cursor');
 }
 
 async function callOneself(page: Page, name: string): Promise<void> {
@@ -34,7 +30,7 @@ async function callOneself(page: Page, name: string): Promise<void> {
   await expect(page.getByText('Kept on this device.')).toBeVisible();
 }
 
-test('two people write one note at the same time, see each other, and one goes offline for a while', async ({ newPerson, server }) => {
+test('two people write and format one note at the same time, see each other, and one goes offline for a while', async ({ newPerson, server }) => {
   const anna = await newPerson();
   await goTo(anna.page, 'Notes');
   await anna.page.getByRole('button', { name: 'Begin the notes' }).click();
@@ -82,11 +78,48 @@ test('two people write one note at the same time, see each other, and one goes o
   await anna.page.keyboard.press('Control+z');
   for (const { page } of [ben, anna]) await expect.poll(() => written(page), patience).toBe('Our dear Summer at the lake!');
   await expectUpToDate(anna.page);
-  expect(serverDatabase(server.dataFolder, link).rows("SELECT content ->> '$.body' AS body FROM notes")).toEqual([{ body: 'Our dear Summer at the lake!' }]);
+
+  // One gives formats from the keyboard, the other by a button, and both see them.
+  await anna.page.keyboard.press('Control+Home');
+  for (let character = 0; character < 3; character++) await anna.page.keyboard.press('Shift+ArrowRight');
+  await anna.page.keyboard.press('Control+b');
+  await ben.page.getByRole('toolbar', { name: 'Formats of Notes of this budget' }).getByRole('button', { name: 'Heading', exact: true }).click();
+  for (const { page } of [anna, ben]) {
+    await expect(notes(page).getByRole('heading', { level: 2 })).toHaveText('Our dear Summer at the lake!', patience);
+    await expect(notes(page).locator('strong')).toHaveText('Our', patience);
+    await expect(page.getByRole('button', { name: 'Heading', exact: true })).toHaveAttribute('aria-pressed', 'true');
+  }
+  for (const { page } of [anna, ben]) await expectUpToDate(page);
+  const [{ body } = {}] = serverDatabase(server.dataFolder, link).rows("SELECT content ->> '$.body' AS body FROM notes");
+  expect(JSON.parse(String(body))).toEqual([{ attributes: { bold: true }, insert: 'Our' }, { insert: ' dear Summer at the lake!' }, { attributes: { header: 2 }, insert: '\n' }]);
 
   // Ben leaves.
   await ben.page.goto('about:blank');
   await expect(anna.page.getByRole('link', { name: 'Also here: Ben Berg' })).toBeHidden({ timeout: 60_000 });
+});
+
+test('what is pasted into a note keeps its formats and loses all else, and the Tab key leads out of it', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await goTo(page, 'Notes');
+  await page.getByRole('button', { name: 'Begin the notes' }).click();
+  await notes(page).click();
+  await notes(page).evaluate((element) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/html', '<h2>Summer</h2><p>the <b>lake</b> <a href="https://evil.test">and</a> <u>more</u><img src="/x.png" onerror="document.title=1"></p><ul><li>tent</li></ul>');
+    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  });
+  await expect(notes(page).getByRole('heading', { level: 2 })).toHaveText('Summer');
+  await expect(notes(page).locator('li')).toHaveText('tent');
+  await expect(notes(page).locator('strong')).toHaveText('lake');
+  await expect(notes(page).locator('a, u, img')).toHaveCount(0);
+  expect(await written(page)).toContain('the lake and more');
+  await page.keyboard.press('Tab');
+  await expect(notes(page)).not.toBeFocused();
+  await page.keyboard.press('Shift+Tab');
+  await expect(notes(page)).toBeFocused();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('ArrowRight');
+  await expect(page.getByRole('button', { name: 'Italic' })).toBeFocused();
 });
 
 async function type({ page }: Person, text: string): Promise<void> {

@@ -17,11 +17,11 @@ const typesByExtension: Readonly<Record<string, string>> = {
 
 /**
  * What a page of this app may do: load itself, talk to its own server, compile SQLite's WebAssembly. `unsafe-eval` is not among it,
- * nor any other origin, so a script that slipped into an imported file's text could neither run nor send anything anywhere. Elements may have styles of their own: the editor of notes colours the cursors of others so.
+ * nor any other origin, so a script that slipped into an imported file's text could neither run nor send anything anywhere.
  */
 const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy':
-    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src-attr 'unsafe-inline'",
+    "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };

@@ -228,7 +228,7 @@ export const notes = sqliteTable('notes', {
    * refer to its entry: an entry that was deleted, and comes back by undo, has its note again.
    */
   id: text().primaryKey().notNull(),
-  /** `{"body": "…"}`: a document, in which what two people type at the same time stands beside each other. */
+  /** `{"body": [{"insert": "…"}]}`: a document, in which what two people type and format at the same time stands beside each other. */
   content: text().notNull(),
 });
 
@@ -246,7 +246,7 @@ export const schema = defineSchema(
     merge: [
       { table: goals, groups: [columnGroups.goals] },
       { table: importProfiles, groups: [columnGroups.importProfiles] },
-      { table: notes, documents: [{ column: notes.content, text: ['body'] }] },
+      { table: notes, documents: [{ column: notes.content, richText: ['body'] }] },
       { table: rules, groups: [columnGroups.rules] },
       { table: schedules, groups: [columnGroups.schedules] },
     ],

@@ -1,8 +1,8 @@
-import type { Client, LiveDocument } from '@rockpool/client';
+import type { Client, LiveDocument, RichText } from '@rockpool/client';
 import type { Writer } from '../writer.ts';
 
 export interface NoteContent {
-  readonly body: string;
+  readonly body: RichText;
 }
 
 /** The note that belongs to the budget as a whole. */
@@ -13,9 +13,9 @@ export function entryNoteId(entryId: string): string {
   return `entry/${entryId}`;
 }
 
-/** What a note that says this is stored as. */
-export function noteSaying(body: string): NoteContent {
-  return { body };
+/** What a note that says this, without formats, is stored as. An editor shows a last line in every text: with its end in the text, all editors count alike. */
+export function noteSaying(text: string): NoteContent {
+  return { body: [{ insert: `${text}\n` }] };
 }
 
 /** Begins a note. Two devices that do so at once have begun the same text: what is equal when it is made is one document. */

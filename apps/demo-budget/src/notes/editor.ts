@@ -1,26 +1,29 @@
 import type { LiveDocument } from '@rockpool/client';
-import { defaultKeymap } from '@codemirror/commands';
-import { EditorState } from '@codemirror/state';
-import { drawSelection, EditorView, keymap, placeholder } from '@codemirror/view';
-import { yCollab, yUndoManagerKeymap } from 'y-codemirror.next';
-import type { Map as YMap, Text } from 'yjs';
+import Quill from 'quill/core.js';
+import Bold from 'quill/formats/bold.js';
+import Header from 'quill/formats/header.js';
+import Italic from 'quill/formats/italic.js';
+import List from 'quill/formats/list.js';
+import Strike from 'quill/formats/strike.js';
+import { QuillBinding } from 'y-quill';
 import type { NoteContent } from './actions.ts';
+import './editor.css';
+import { OthersCursors } from './others-cursors.ts';
+import { toolBindings, Toolbar } from './toolbar.ts';
+import { SharedHistory } from './shared-history.ts';
 
-// Loaded when notes are opened, and not before: see notes-view.tsx.
+// Loaded when notes are opened, and not before: see note-editor.tsx.
 
-/** The app's colours and type; the names beside the cursors of others are always to be read. */
-const theme = EditorView.theme({
-  '&': { color: 'var(--text)', background: 'transparent', fontSize: '1rem' },
-  '&.cm-focused': { outline: 'none' },
-  '.cm-scroller': { fontFamily: 'inherit', lineHeight: '1.6' },
-  '.cm-content': { minHeight: 'var(--note-height, 16rem)', padding: '0.6rem 0', caretColor: 'var(--accent)' },
-  '.cm-line': { padding: '0 0.9rem' },
-  '.cm-cursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { background: 'var(--accent-soft)' },
-  '.cm-placeholder': { color: 'var(--text-soft)' },
-  '.cm-ySelectionInfo': { opacity: '1', top: '-1.15em', padding: '0 0.3em', borderRadius: '3px', fontFamily: 'inherit', fontSize: '0.68rem', lineHeight: '1.25', pointerEvents: 'none' },
-  '.cm-ySelectionCaretDot': { display: 'none' },
-});
+Quill.register(
+  { 'formats/bold': Bold, 'formats/italic': Italic, 'formats/strike': Strike, 'formats/header': Header, 'formats/list': List, 'modules/cursors': OthersCursors, 'modules/history': SharedHistory },
+  true,
+);
+
+/** What a note may have. What is pasted keeps these and loses all else. */
+const FORMATS = ['bold', 'italic', 'strike', 'header', 'list'];
+
+/** The Tab key leaves the editor: whoever has no mouse would never get out. */
+const NO_TABS = { indent: null, outdent: null, tab: null, 'remove tab': null, underline: null };
 
 export interface EditorOptions {
   /** For screen readers. */
@@ -34,28 +37,37 @@ export interface EditorOptions {
 }
 
 /** Binds an editor to the notes: what is typed goes into the document, what others type appears, with their cursors. Returns what ends it. */
-export function mountEditor(host: HTMLElement, document: LiveDocument<NoteContent>, { label, mayWrite, focused, hint }: EditorOptions): () => void {
-  const body = (document.doc.getMap('json').get('value') as YMap<unknown>).get('body') as Text;
-  // In a shadow root the editor's own styles are not inline ones, which the page's policy forbids.
-  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-  const view = new EditorView({
-    root,
-    parent: root,
-    state: EditorState.create({
-      doc: body.toJSON(),
-      extensions: [
-        keymap.of([...yUndoManagerKeymap, ...defaultKeymap]),
-        EditorState.readOnly.of(!mayWrite),
-        EditorView.editable.of(mayWrite),
-        drawSelection(),
-        EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': label, 'aria-multiline': 'true', spellcheck: 'true' }),
-        placeholder(hint),
-        yCollab(body, document.awareness, { undoManager: document.undoManager }),
-        theme,
-      ],
-    }),
+export function mountEditor(host: HTMLElement, note: LiveDocument<NoteContent>, { label, mayWrite, focused, hint }: EditorOptions): () => void {
+  const body = note.text('body');
+  if (body === null) throw new Error('A note without a body was opened.');
+  const container = document.createElement('div');
+  host.append(container);
+  const quill = new Quill(container, {
+    formats: FORMATS,
+    placeholder: hint,
+    readOnly: !mayWrite,
+    modules: { cursors: true, history: { undoManager: note.undoManager }, keyboard: { bindings: { ...NO_TABS, ...toolBindings() } } },
   });
-  if (focused) view.focus();
-  return () => view.destroy();
+  describe(quill.root, label, mayWrite);
+  const binding = new QuillBinding(body, quill, note.awareness);
+  note.undoManager.addTrackedOrigin(binding);
+  const toolbar = mayWrite ? new Toolbar(quill, `Formats of ${label}`) : null;
+  if (toolbar !== null) host.prepend(toolbar.element);
+  if (focused) quill.focus();
+  return () => {
+    note.undoManager.removeTrackedOrigin(binding);
+    binding.destroy();
+    (quill.getModule('cursors') as OthersCursors).end();
+    host.replaceChildren();
+  };
+}
+
+function describe(root: HTMLElement, label: string, mayWrite: boolean): void {
+  root.setAttribute('role', 'textbox');
+  root.setAttribute('aria-multiline', 'true');
+  root.setAttribute('aria-label', label);
+  root.setAttribute('aria-readonly', String(!mayWrite));
+  root.setAttribute('spellcheck', 'true');
+  // To be read from the keyboard as well.
+  if (!mayWrite) root.tabIndex = 0;
 }
