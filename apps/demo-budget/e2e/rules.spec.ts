@@ -47,6 +47,15 @@ test('a rule with several conditions shows what it matches, is given to what is 
   await toast(page).getByRole('button', { name: 'Redo' }).click();
   await expect(ledgerRow(page, 'Market')).toContainText('by card');
 
+  // Typed, and saved by Enter from the amount: no field was left that would have asked.
+  await page.getByRole('button', { name: 'New entry' }).click();
+  const entry = page.getByRole('form', { name: 'New entry' });
+  await entry.getByLabel('Payee').fill('Market hall');
+  await entry.getByLabel(/^Amount in /).fill('7');
+  await entry.getByLabel(/^Amount in /).press('Enter');
+  await expect(entry).toBeHidden();
+  await expect(page.getByRole('row').filter({ hasText: '-€7.00' }).getByRole('combobox')).toHaveValue('starter-groceries');
+
   // What a statement says, before it is imported and after.
   await chooseFile(page, { name: 'bank.csv', contents: 'Date,Payee,Amount\n2025-02-01,MARKET 9999 BERLIN,-20.00\n2025-02-02,MARKET 9999 BERLIN,-200.00\n' });
   const rows = page.getByRole('table', { name: 'Preview' }).getByRole('row');

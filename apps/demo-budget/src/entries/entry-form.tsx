@@ -19,7 +19,13 @@ import { PayeeList } from './payee-list.tsx';
 
 /** What a person made of the form. */
 export type FormResult =
-  | { readonly kind: 'entry'; readonly fields: EntryFields; readonly parts: readonly PartFields[] }
+  | {
+      readonly kind: 'entry';
+      readonly fields: EntryFields;
+      readonly parts: readonly PartFields[];
+      /** Nobody has chosen the category, or that there is none: rules, and the payee's last entry, may. */
+      readonly categoryIsOpen: boolean;
+    }
   | { readonly kind: 'transfer'; readonly otherAccount: AccountRow; readonly fields: TransferFields };
 
 export interface EntryFormProps {
@@ -109,7 +115,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
     if (isTransfer) return saveTransfer();
     if (parts === undefined) return setProblem('The amount of a part cannot be read.');
     if (parts.length > 0 && restMinor !== 0n) return setProblem('The parts do not add up to the amount yet.');
-    onSave({ kind: 'entry', fields: { date, payee: payee.trim(), notes: notes.trim(), categoryId: takesCategory ? categoryId : null, amountMinor }, parts });
+    onSave({ kind: 'entry', fields: { date, payee: payee.trim(), notes: notes.trim(), categoryId: takesCategory ? categoryId : null, amountMinor }, parts, categoryIsOpen: takesCategory && !categoryChosen });
   };
 
   const saveTransfer = (): void => {
@@ -203,7 +209,7 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
         </fieldset>
         <label className="wide">
           Notes
-          <textarea value={notes} onChange={(event) => setNotes(event.target.value)} rows={notes.includes('\n') ? 3 : 1} />
+          <textarea value={notes} onChange={(event) => setNotes(event.target.value)} onBlur={askForSuggestion} rows={notes.includes('\n') ? 3 : 1} />
         </label>
       </div>
       {drafts.length > 0 && <PartsFields parts={drafts} categories={categories} currency={currency} restMinor={restMinor} onChange={setDrafts} onAdd={addPart} />}

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
 import { addEntry } from '../entries/actions.ts';
+import { saveNew } from '../entries/save.ts';
 import { importEntries } from '../import/actions.ts';
 import { payeesInUse, type PayeeUseRow } from '../queries/payees.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
@@ -71,6 +72,20 @@ describe('rules in the budget', () => {
     await importEntries(writer, accountId, [draft]);
     await expect(importEntries(writer, accountId, [draft])).resolves.toEqual([]);
     expect(writer.rows('SELECT id, payee, notes, categoryId FROM entries')).toEqual([{ id: 'imported-1', payee: 'Market', notes: 'by card', categoryId: food }]);
+  });
+
+  it('are tried on all of a new entry when it is saved, unless a person chose its category', async () => {
+    await addRule(writer, rule({ conditions: [{ field: 'payee', test: 'is', value: 'kiosk' }, { field: 'amount', test: 'at-most', value: '500' }], categoryId: food, notes: 'small' }));
+    const result = { kind: 'entry', fields: { date: '2025-01-01', payee: 'Kiosk', notes: '', categoryId: null, amountMinor: -200 }, parts: [] } as const;
+    const account = { id: accountId, kind: 'checking' } as const;
+    await saveNew(writer, account, { ...result, categoryIsOpen: true });
+    await saveNew(writer, account, { ...result, categoryIsOpen: false });
+    await saveNew(writer, account, { ...result, fields: { ...result.fields, payee: 'Somebody', amountMinor: -900 }, categoryIsOpen: true });
+    expect(writer.rows('SELECT payee, notes, categoryId FROM entries ORDER BY rowid')).toEqual([
+      { payee: 'Kiosk', notes: 'small', categoryId: food },
+      { payee: 'Kiosk', notes: '', categoryId: null },
+      { payee: 'Somebody', notes: '', categoryId: null },
+    ]);
   });
 
   it('give no category to what is imported off budget', async () => {
