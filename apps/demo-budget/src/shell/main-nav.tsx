@@ -37,7 +37,7 @@ export function MainNav({ budget, place, current }: MainNavProps): ReactNode {
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [place.page, place.accountId]);
   const linkTo = ([page, word]: Link): ReactNode => (
-    <a key={page} href={hashOf(budget, { page, accountId: page === 'import' ? place.accountId : '' })} aria-current={current === page ? 'page' : undefined}>
+    <a key={page} href={hashOf(budget, { page, accountId: page === 'import' ? place.accountId : '' })} aria-current={current === page ? 'page' : undefined} onClick={() => setOpen(false)}>
       {word}
     </a>
   );
