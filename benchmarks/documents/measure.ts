@@ -15,7 +15,7 @@ const WARM_UP_EDITS = 20;
 
 /**
  * The eight tests of the article on JSON in a store that shares what is equal (dump, import, copy with a small change, extract, filter, order, index, disk
- * space), and a ninth: a small edit of one document. Throws when an answer is wrong.
+ * space), and a ninth: a small edit of one document, with the bytes of it that are to be sent (of plain JSON: all of it). Throws when an answer is wrong.
  */
 export async function measureDocuments(name: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]> {
   const store = await openStore(name, file);
@@ -39,6 +39,7 @@ export async function measureDocuments(name: StoreName, file: string, sizeKiB: n
       timed('index', () => store.connection.exec(`CREATE INDEX page_by_group ON page (content ->> 'group')`)),
       timed('filter by the index', () => expectEqual('filter', Number(store.connection.value(filter)), inGroup)),
       edits(store, timed),
+      { test: 'bytes of a small edit', unit: 'bytes', value: Number(store.connection.value(name === 'rockpool' ? 'SELECT length(body) FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1' : `SELECT length(${store.read}) FROM page WHERE id = '${idOf(0)}'`)) },
       { test: 'disk space', unit: 'bytes', value: Number(store.connection.value('PRAGMA page_count')) * Number(store.connection.value('PRAGMA page_size')) },
     ];
   } finally {
