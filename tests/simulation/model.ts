@@ -63,6 +63,8 @@ export class Model {
         }
       }
       if (mark === null) continue;
+      // Its copy had it before it was noted here: the device died as it stored it.
+      if (this.commits.get(mark)?.some((other) => other.device !== device && other.sequence === sequence && isSameSite(other.site, database.siteId)) === true) this.shared.add(mark);
       const commit = { mark, device, site: database.siteId, sequence, cells, withheld };
       this.inOrder.push(commit);
       this.commits.set(mark, [...(this.commits.get(mark) ?? []), commit]);
@@ -89,6 +91,10 @@ export class Model {
     const set = sets.get(name) ?? new Set<T>();
     sets.set(name, set.add(item));
   }
+}
+
+function isSameSite(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
 }
 
 /** The marks of one changeset of a changelog. */

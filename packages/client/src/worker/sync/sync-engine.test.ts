@@ -1,9 +1,10 @@
-import { changesetHash, decodeClientMessage, encodeMessage, FIRST_PREVIOUS_HASH, type ClientMessage, type Push, type ServerMessage } from '@rockpool/shared';
+import { changesetHash, decodeClientMessage, encodeMessage, FIRST_PREVIOUS_HASH, RockpoolError, type ClientMessage, type Push, type ServerMessage } from '@rockpool/shared';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory } from '../testing/test-database.ts';
 import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
 import { createSyncEngine, type SyncDatabase, type SyncEngine } from './sync-engine.ts';
+import type { SyncReport } from './sync-status.ts';
 import type { ServerConnectionEvents } from './web-socket.ts';
 
 let requests = 0;
@@ -28,8 +29,9 @@ afterEach(() => {
   }
 });
 
-async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(database)): Promise<{ lines: Line[]; next: (count: number) => Promise<Line>; engine: SyncEngine }> {
+async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(database)): Promise<{ lines: Line[]; next: (count: number) => Promise<Line>; engine: SyncEngine; reports: SyncReport[] }> {
   const lines: Line[] = [];
+  const reports: SyncReport[] = [];
   const engine = createSyncEngine({
     url: '',
     databaseId: 'budget',
@@ -41,7 +43,7 @@ async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(d
       queueMicrotask(() => events.onOpen());
       return { send: (message) => void line.sent.push(decodeClientMessage(encodeMessage(message))), bufferedBytes: 0, close: () => void (line.closed = true) };
     },
-    onReport: () => undefined,
+    onReport: (report) => void reports.push(report),
     onProblem: () => undefined,
     onStuck: () => undefined,
     nowMs: () => 1_700_000_000_000,
@@ -55,7 +57,7 @@ async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(d
     if (line === undefined) throw new Error(`there is no connection ${count}`);
     return line;
   };
-  return { lines, next, engine };
+  return { lines, next, engine, reports };
 }
 
 const pushes = (line: Line): Push[] => line.sent.filter((message): message is Push => message.type === 'push');
@@ -79,6 +81,23 @@ it('what a delivery has made anew is sent, although the delivery decides nothing
   line.say(testWelcome());
   line.say(testDelivery({ to: 1 }));
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
+});
+
+it('tells what has failed also where the database cannot be read any more', async () => {
+  const database = openInMemory();
+  const sync = testSync(database);
+  write(database, "INSERT INTO account (id) VALUES ('a')");
+  let isClosed = false;
+  const readable = <T>(read: () => T): T => {
+    if (isClosed) throw new RockpoolError('storage-lost', { operation: 'read' });
+    return read();
+  };
+  const { next, reports } = await connected(database, { ...sync, counts: () => readable(() => sync.counts()), applyDelivery: (delivery) => readable(() => sync.applyDelivery(delivery)) });
+  const line = await next(1);
+  line.say(testWelcome());
+  isClosed = true;
+  line.say(testDelivery({ to: 1 }));
+  expect(reports.at(-1)).toMatchObject({ reason: { code: 'storage-lost' }, pendingCount: 1 });
 });
 
 describe('the engine of a copied file', () => {

@@ -140,6 +140,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   let filesInARow = 0;
   // How often another connection took the place of this one while it was live.
   let timesReplaced = 0;
+  // As they were last read.
+  let counts: OutboxCounts = { pendingCount: 0, parkedCount: 0 };
 
   const audit = createIdleAudit({
     database: database.audit,
@@ -164,7 +166,17 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   }
 
   function report(): void {
-    options.onReport(syncReport(state, database.counts(), nowMs() - steadyMs()));
+    counts = countsNow();
+    options.onReport(syncReport(state, counts, nowMs() - steadyMs()));
+  }
+
+  /** A database that cannot be read any more, since the browser closed its storage, must not keep from the user what has failed. */
+  function countsNow(): OutboxCounts {
+    try {
+      return database.counts();
+    } catch {
+      return counts;
+    }
   }
 
   function run(effect: Effect): void {
