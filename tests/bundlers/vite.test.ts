@@ -13,7 +13,7 @@ import { findChromium } from '../../scripts/find-chromium.mjs';
 const root = new URL('../../examples/quick-start/', import.meta.url).pathname;
 const outDir = mkdtempSync(join(tmpdir(), 'rockpool-bundle-'));
 const cacheDir = mkdtempSync(join(tmpdir(), 'rockpool-vite-'));
-const config: InlineConfig = { root, cacheDir, configFile: false, logLevel: 'error', build: { outDir, emptyOutDir: true, target: 'es2023' }, worker: { format: 'es' }, optimizeDeps: { exclude: ['wa-sqlite'] } };
+const config: InlineConfig = { root, cacheDir, configFile: false, logLevel: 'error', build: { outDir, emptyOutDir: true, target: 'es2023' }, worker: { format: 'es' } };
 
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
 

@@ -22,7 +22,6 @@ export interface CaptureTable {
   readonly valuePositions: readonly number[];
   /** In the order of `valuePositions`. */
   readonly valueColumnIds: readonly number[];
-  readonly hasGenerated: boolean;
 }
 
 // `hidden` in PRAGMA table_xinfo: 0 for an ordinary column, 2 and 3 for virtual and stored generated ones.
@@ -47,7 +46,6 @@ export function readCaptureTable(connection: Connection, schema: TableSchema): C
     keyPositions: keyColumns(schema).map(positionOf),
     valuePositions: values.map(positionOf),
     valueColumnIds: values.map(({ id }) => id),
-    hasGenerated: rows.length > columns.length,
   };
 }
 

@@ -7,17 +7,6 @@ export interface CapturedChanges {
   readonly before: readonly BeforeGroup[];
 }
 
-/** One way to learn what a transaction changes. */
-export interface Capture {
-  /** Call inside the transaction, before the first statement of the app. */
-  begin(): void;
-  /** Call just before COMMIT. Throws `value-invalid` for a value that can never be sent. */
-  take(): CapturedChanges;
-  /** Stop recording: call after every `begin`, whatever happened in between, while the transaction may still be open. */
-  end(): void;
-  close(): void;
-}
-
 export const NO_CHANGES: CapturedChanges = { groups: [], before: [] };
 
 interface OpenGroup {

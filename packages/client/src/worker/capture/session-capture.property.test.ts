@@ -45,14 +45,3 @@ it('reads every value that SQLite stores exactly as it was bound, new and old', 
   );
   connection.close();
 });
-
-it('cannot be used on generated columns in this build, which is why triggers capture those', () => {
-  const connection = new Connection(runtime, { path: ':memory:' });
-  connection.exec('CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a BLOB, b BLOB, c BLOB GENERATED ALWAYS AS (a) VIRTUAL)');
-  const capture = new SessionCapture(connection, [readCaptureTable(connection, schema)]);
-  capture.begin();
-  connection.exec("INSERT INTO t (id) VALUES ('x')");
-  expect(() => capture.take()).toThrow();
-  capture.end();
-  connection.close();
-});

@@ -3,11 +3,11 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { Pointer } from '../sqlite/emscripten-module.ts';
 import { Session } from '../sqlite/session.ts';
 import type { CaptureTable } from './capture-table.ts';
-import { ChangeCollector, NO_CHANGES, type Capture, type CapturedChanges } from './captured-changes.ts';
+import { ChangeCollector, NO_CHANGES, type CapturedChanges } from './captured-changes.ts';
 import { collectRows } from './collect-rows.ts';
 
-/** Captures with SQLite's session extension: about 1 µs a row. Not for tables with generated columns, on which this build's sessions fail. */
-export class SessionCapture implements Capture {
+/** Learns what a transaction changes in the synced tables, from SQLite's session extension: about 1 µs a row. */
+export class SessionCapture {
   private readonly connection: Connection;
   private readonly tablesByName: ReadonlyMap<string, CaptureTable>;
   private readonly tableNames: readonly Pointer[];
@@ -19,10 +19,12 @@ export class SessionCapture implements Capture {
     this.tableNames = tables.map((table) => connection.runtime.memory.allocateCString(table.schema.name));
   }
 
+  /** Call inside the transaction, before the first statement of the app. */
   begin(): void {
     if (this.tableNames.length > 0) this.session = new Session(this.connection, this.tableNames);
   }
 
+  /** Call just before COMMIT. Throws `value-invalid` for a value that can never be sent. */
   take(): CapturedChanges {
     const { session } = this;
     if (session === null) return NO_CHANGES;
@@ -34,6 +36,7 @@ export class SessionCapture implements Capture {
     });
   }
 
+  /** Stop recording: call after every `begin`, whatever happened in between, while the transaction may still be open. */
   end(): void {
     this.session?.delete();
     this.session = null;

@@ -9,7 +9,7 @@ import type { RowWhereabouts } from '../../rpc/row-whereabouts.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 import type { WriteFate } from '../../rpc/write-fate.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
-import { createCapture } from '../capture/change-capture.ts';
+import { SessionCapture } from '../capture/session-capture.ts';
 import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
 import { listParked } from '../changelog/list-parked.ts';
 import { Outbox } from '../changelog/outbox.ts';
@@ -158,7 +158,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   };
 
   function createTransaction(): WriteTransaction {
-    const capture = createCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table)));
+    const capture = new SessionCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table)));
     return new WriteTransaction({ connection, schema, capture, searchIndexes, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
   }
 

@@ -1,5 +1,5 @@
 import { keyColumns, quoteName, type SearchIndexSchema, type TableSchema } from '@rockpool/shared';
-import { evictionConditions, evictionColumns } from '../capture/evicted-rows.ts';
+import { evictionConditions, evictionColumns } from './evicted-rows.ts';
 
 /** Temporary tables and triggers of search indexes have this prefix; policies allow only these triggers to write these tables. */
 export const SEARCH_PREFIX = 'rockpool_search_';

@@ -1,8 +1,7 @@
-import createModule from 'wa-sqlite/dist/fts5/wa-sqlite.mjs';
-import type { SqliteModule } from './emscripten-module.ts';
+import createModule from '../../../sqlite/wa-sqlite.mjs';
 import { SqliteRuntime } from './sqlite-runtime.ts';
 
 /** Loads SQLite in a browser or its worker; the .wasm file is fetched from beside the build's own script. */
 export async function loadSqlite(): Promise<SqliteRuntime> {
-  return new SqliteRuntime((await createModule()) as SqliteModule);
+  return new SqliteRuntime(await createModule());
 }

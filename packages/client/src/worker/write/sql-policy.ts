@@ -1,5 +1,4 @@
 import { RESERVED_TABLE_PREFIX, RockpoolError, type Schema } from '@rockpool/shared';
-import { CAPTURE_PREFIX } from '../capture/trigger-capture.ts';
 import { SEARCH_PREFIX } from '../search/search-index-sql.ts';
 import {
   ACTION_ALTER_TABLE,
@@ -153,14 +152,14 @@ function refuseAlways({ code, first }: SqlAction): RockpoolError | null {
 
 /** Whether it is the name of a temporary table or trigger that writes down what the app's statements do to rows. */
 export function isLog(name: string): boolean {
-  return name.startsWith(CAPTURE_PREFIX) || name.startsWith(SEARCH_PREFIX);
+  return name.startsWith(SEARCH_PREFIX);
 }
 
 function isReserved(name: string): boolean {
   return name.startsWith(RESERVED_TABLE_PREFIX);
 }
 
-/** The triggers of capture, and those of search indexes, log into tables of their own. */
+/** The triggers of search indexes log into tables of their own. */
 function isOwnTrigger({ first, trigger }: SqlAction): boolean {
   return isLog(first) && isLog(trigger);
 }

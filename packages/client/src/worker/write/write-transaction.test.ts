@@ -268,7 +268,6 @@ describe('what apps may not run', () => {
   forbidden("UPDATE rockpool_meta SET value = 1 WHERE key = 'cursor'", { problem: 'internal-table', table: 'rockpool_meta' });
   forbidden('DELETE FROM ROCKPOOL_CHANGELOG', { problem: 'internal-table', table: 'rockpool_changelog' });
   forbidden("INSERT INTO rockpool_conflict (id) VALUES ('x')", { problem: 'internal-table', table: 'rockpool_conflict' });
-  forbidden('DELETE FROM temp.rockpool_capture_switch', { problem: 'internal-table', table: 'rockpool_capture_switch' });
   forbidden('CREATE TABLE rockpool_mine (a)', { problem: 'reserved-name', name: 'rockpool_mine' });
   forbidden('DROP TABLE rockpool_parked', { problem: 'reserved-name', name: 'rockpool_parked' });
   forbidden('CREATE TEMP TABLE account (id)', { problem: 'name-taken', name: 'account' });

@@ -2,7 +2,8 @@ import { RockpoolError, syncedTables, type LocalTime, type Schema } from '@rockp
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
-import type { CapturedChanges, Capture } from '../capture/captured-changes.ts';
+import type { CapturedChanges } from '../capture/captured-changes.ts';
+import type { SessionCapture } from '../capture/session-capture.ts';
 import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
@@ -24,7 +25,7 @@ import { createWritePolicy, isLog } from './sql-policy.ts';
 export interface WriteParts {
   readonly connection: Connection;
   readonly schema: Schema;
-  readonly capture: Capture;
+  readonly capture: SessionCapture;
   readonly searchIndexes: SearchIndexes;
   readonly changelog: Changelog;
   readonly requests: RequestLog;

@@ -1,0 +1,101 @@
+// Makes wa-sqlite.mjs and wa-sqlite.wasm beside it (README.md). Usage: node build.mjs [--sqlite DIRECTORY] [--wa-sqlite DIRECTORY]
+// It needs the emcc named below on the PATH (Debian 12: apt-get install emscripten; its optimiser of scripts wants npm's acorn, by NODE_PATH). Sources that are not given are fetched.
+
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const EMCC = '3.1.6';
+
+/** The amalgamation of SQLite, in the npm package that carries it unchanged and is checked by npm. */
+const SQLITE = { version: '3.54.1', package: 'better-sqlite3@13.2.0', folder: 'package/deps/sqlite3', sha256: '8f7e5c02531623c0950f6f2d28967e4080c9a66299246a2074b89e57523d5ff6' };
+const WA_SQLITE = { url: 'https://github.com/rhashimoto/wa-sqlite.git', commit: '2bf1c59d89eb6497535a4217bc62fec68a0bb994', sha256: '37a0ce9d94aeb48dd66098d422f2ff0af7165c1c18e763997e489a7e087db348' };
+
+/** Those of wa-sqlite's C files that this build has; user-defined functions, hooks and the progress handler are left out. */
+const WA_SQLITE_C = ['main.c', 'libauthorizer.c', 'libvfs.c'];
+const WA_SQLITE_SOURCES = [...WA_SQLITE_C, 'libadapters.h', 'libvfs.js'];
+
+const DEFINES = [
+  // As wa-sqlite has them.
+  'SQLITE_DEFAULT_MEMSTATUS=0', 'SQLITE_DEFAULT_WAL_SYNCHRONOUS=1', 'SQLITE_DQS=0', 'SQLITE_LIKE_DOESNT_MATCH_BLOBS', 'SQLITE_MAX_EXPR_DEPTH=0', 'SQLITE_OMIT_AUTOINIT', 'SQLITE_OMIT_DECLTYPE',
+  'SQLITE_OMIT_DEPRECATED', 'SQLITE_OMIT_LOAD_EXTENSION', 'SQLITE_OMIT_SHARED_CACHE', 'SQLITE_THREADSAFE=0', 'SQLITE_USE_ALLOCA', 'SQLITE_ENABLE_BATCH_ATOMIC_WRITE',
+  // Search, and the capture of changes.
+  'SQLITE_ENABLE_FTS5', 'SQLITE_ENABLE_PREUPDATE_HOOK', 'SQLITE_ENABLE_SESSION',
+  // no-files.c
+  'SQLITE_OS_OTHER=1', 'SQLITE_TEMP_STORE=2', 'SQLITE_MAX_MMAP_SIZE=0',
+];
+
+/** -Oz is twice as slow with JSON, and hardly smaller; -O2 is hardly faster, and 155 KB larger (docs/decisions/0001). */
+const OPTIMISED = ['-Os', '-flto'];
+
+const LINKED = [
+  'ALLOW_MEMORY_GROWTH=1', 'FILESYSTEM=0', 'ENVIRONMENT=web,worker', 'TOTAL_STACK=512KB', 'TEXTDECODER=2',
+  'MIN_CHROME_VERSION=90', 'MIN_FIREFOX_VERSION=90', 'MIN_SAFARI_VERSION=150000',
+  'EXPORTED_RUNTIME_METHODS=ccall,getTempRet0,getValue,lengthBytesUTF8,stringToUTF8,UTF8ToString',
+];
+
+/** Of each a hash is kept, so that a source that was changed without building again is noticed. */
+const MADE_FROM = ['build.mjs', 'exported-functions.txt', 'no-files.c', 'relay.js'];
+const MADE = ['wa-sqlite.mjs', 'wa-sqlite.wasm'];
+
+const here = import.meta.dirname;
+const { values: given } = parseArgs({ options: { sqlite: { type: 'string' }, 'wa-sqlite': { type: 'string' } } });
+const work = mkdtempSync(join(tmpdir(), 'rockpool-sqlite-'));
+try {
+  const emcc = run('emcc', ['--version']).split('\n')[0] ?? '';
+  if (!emcc.includes(` ${EMCC} `)) throw new Error(`this build is made by emcc ${EMCC}, and here is: ${emcc}`);
+  const sqlite = given.sqlite ?? fetchSqlite();
+  const waSqlite = given['wa-sqlite'] ?? fetchWaSqlite();
+  check(sqlite, ['sqlite3.c', 'sqlite3.h'], SQLITE.sha256);
+  check(waSqlite, WA_SQLITE_SOURCES, WA_SQLITE.sha256);
+  const objects = [join(sqlite, 'sqlite3.c'), join(here, 'no-files.c'), ...WA_SQLITE_C.map((file) => join(waSqlite, file))].map((source, index) => {
+    const object = join(work, `${index}.o`);
+    run('emcc', [...OPTIMISED, ...DEFINES.map((name) => `-D${name}`), `-I${sqlite}`, `-I${waSqlite}`, '-Wno-non-literal-null-conversion', '-c', source, '-o', object]);
+    return object;
+  });
+  const functions = readFileSync(join(here, 'exported-functions.txt'), 'utf8').trim().split('\n');
+  const settings = [...LINKED, `EXPORTED_FUNCTIONS=${functions.join(',')}`].flatMap((setting) => ['-s', setting]);
+  run('emcc', [...OPTIMISED, ...settings, '--js-library', join(here, 'relay.js'), '--post-js', join(waSqlite, 'libvfs.js'), ...objects, '-o', join(work, 'wa-sqlite.mjs')]);
+  for (const file of MADE) copyFileSync(join(work, file), join(here, file));
+  const sums = [...MADE_FROM, ...MADE].map((file) => `${createHash('sha256').update(readFileSync(join(here, file))).digest('hex')}  ${file}\n`);
+  writeFileSync(join(here, 'SHA256SUMS'), sums.join(''));
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** @param {string} command @param {string[]} args @param {string} [cwd] @returns {string} what it printed */
+function run(command, args, cwd = work) {
+  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** @returns {string} the folder of the amalgamation */
+function fetchSqlite() {
+  run('npm', ['pack', '--silent', SQLITE.package]);
+  const archive = readdirSync(work).find((file) => file.endsWith('.tgz')) ?? '';
+  run('tar', ['xzf', archive]);
+  return join(work, SQLITE.folder);
+}
+
+/** @returns {string} the folder of wa-sqlite's sources */
+function fetchWaSqlite() {
+  const folder = join(work, 'wa-sqlite');
+  run('git', ['init', '--quiet', folder]);
+  run('git', ['fetch', '--quiet', '--depth', '1', WA_SQLITE.url, WA_SQLITE.commit], folder);
+  run('git', ['checkout', '--quiet', 'FETCH_HEAD'], folder);
+  return join(folder, 'src');
+}
+
+/** @param {string} folder @param {string[]} files @param {string} expected SHA-256 of the files, one after the other */
+function check(folder, files, expected) {
+  const hash = createHash('sha256');
+  for (const file of files) {
+    const path = join(folder, file);
+    if (!statSync(path).isFile()) throw new Error(`${path} is missing`);
+    hash.update(readFileSync(path));
+  }
+  const found = hash.digest('hex');
+  if (found !== expected) throw new Error(`${folder} has other sources: ${found} instead of ${expected}`);
+}

@@ -1,0 +1,8 @@
+// The same build for Node, whose fetch reads no files.
+import { readFile } from 'node:fs/promises';
+import createModule from './wa-sqlite.mjs';
+
+/** @returns {ReturnType<typeof createModule>} */
+export default async function createModuleInNode() {
+  return createModule({ wasmBinary: await readFile(new URL('wa-sqlite.wasm', import.meta.url)) });
+}
