@@ -8,7 +8,7 @@ export interface Place {
   readonly accountId: string;
 }
 
-const pages = ['accounts', 'envelopes', 'entries', 'import', 'export', 'reports', 'cash-flow', 'net-worth', 'schedules', 'notes', 'categories', 'rules', 'sync', 'share'] as const;
+export const pages = ['accounts', 'envelopes', 'entries', 'import', 'export', 'reports', 'cash-flow', 'net-worth', 'schedules', 'notes', 'categories', 'rules', 'sync', 'share'] as const;
 
 export type Page = (typeof pages)[number];
 
