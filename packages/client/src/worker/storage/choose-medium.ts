@@ -29,8 +29,10 @@ export async function chooseMedium(choice: PersistenceChoice, name: string, medi
   const missing: string[] = [];
   for (const persistence of IN_ORDER_OF_PREFERENCE) {
     const medium = media.medium(persistence);
-    const [missingHere, refuses] = await Promise.all([medium.missing(), refusing]);
-    if (refuses) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
+    const looking = medium.missing();
+    looking.catch(() => undefined); // A window that refuses files fails here too; that it refuses is what is told.
+    if (await refusing) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
+    const missingHere = await looking;
     if (missingHere.length > 0) missing.push(`${persistence}: ${missingHere.join(', ')}`);
     else return (await staysInIndexedDb(persistence, medium, name, media)) ?? { persistence, medium };
   }
