@@ -37,6 +37,9 @@ test('on a phone of 360 px every page fits its width and does its work', async (
     await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
     await look(name);
   }
+  // The page that one is on already closes the list as well.
+  await goTo(page, 'Share');
+  await expect(page.getByRole('button', { name: 'More' })).toHaveAttribute('aria-expanded', 'false');
   const tops = await page.getByRole('navigation', { name: 'Pages' }).locator('> :is(a, button)').evaluateAll((shown) => shown.map((element) => Math.round(element.getBoundingClientRect().top)));
   expect(new Set(tops).size, 'rows of the list of pages').toBe(1);
   await page.getByRole('button', { name: 'More' }).click();

@@ -39,7 +39,7 @@ test('somebody whose network is back need not wait for the next attempt', async 
   await addEntry(page, { payee: 'Offline', amount: '3' });
   await expect(syncBadge(page)).toHaveText('Offline · 1 to send', { timeout: 60_000 });
   await openSyncPage(page);
-  const nextAttemptInMs = (): Promise<number> => page.evaluate(() => Number(rockpool.sync.status.reason?.fields['nextAttemptMs'] ?? 0) - Date.now());
+  const nextAttemptInMs = (): Promise<number> => page.evaluate(() => Number(rockpool.status.reason?.fields['nextAttemptMs'] ?? 0) - Date.now());
   await expect.poll(nextAttemptInMs, { timeout: 60_000 }).toBeGreaterThan(FAR_AWAY_MS);
   await expect(page.getByRole('button', { name: 'Try now' })).toBeEnabled();
   gateway.restore();

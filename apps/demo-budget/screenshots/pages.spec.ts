@@ -44,6 +44,7 @@ async function sortIntoCategories(page: Page): Promise<void> {
 async function takePictures(page: Page, name: string): Promise<void> {
   const take = async (subject: string): Promise<void> => void (await page.screenshot({ path: `${folder}${subject}-${name}.png` }));
   await openAccount(page, 'Meridian Giro');
+  await expect(page.locator('tr[data-entry]').first()).toBeVisible();
   await take('ledger');
   await goTo(page, 'Budget');
   for (const [category, amount] of [['Groceries', '450'], ['Home', '1200'], ['Leisure', '80'], ['Transport', '120']] as const) {
@@ -60,6 +61,7 @@ async function takePictures(page: Page, name: string): Promise<void> {
   for (const subject of ['Accounts', 'Share'] as const) {
     await goTo(page, subject);
     await expect(page.getByRole('heading', { level: 1, name: subject })).toBeVisible();
+    await expect(page.getByRole('main').getByRole('listitem').first()).toBeVisible();
     await take(subject.toLowerCase());
   }
   await openSyncPage(page);

@@ -79,6 +79,8 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const otherAccounts = useMemo(() => accounts.filter((candidate) => candidate.id !== account.id && (candidate.closed === 0 || candidate.id === edited?.entry.otherAccountId)), [account.id, accounts, edited]);
   const found = totals.rows[0];
+  // Until it is known what is found, that is the whole account: its rows are asked for at the same time.
+  const entryCount = found?.entryCount ?? account.entryCount;
   const offBudget = account.kind === 'off-budget';
 
   const edit = useCallback(
@@ -172,11 +174,11 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
       {mayWrite && reconciling && <ReconcileBar account={account} onDone={() => setReconciling(false)} />}
       {mayWrite && samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
       {account.entryCount > 0 && <FilterBar filter={filter} categories={categories} currency={account.currency} found={found} searchField={searchField} onFilter={narrow} />}
-      {found !== undefined && found.entryCount > 0 && (
+      {entryCount > 0 && (
         <LedgerTable
           account={account}
           filter={filter}
-          entryCount={found.entryCount}
+          entryCount={entryCount}
           categories={categories}
           selected={selected}
           onEdit={edit}
