@@ -1,0 +1,49 @@
+import { RockpoolError } from '@rockpool/shared';
+import { expect, it } from 'vitest';
+import type { EncodedRows } from '../rpc/rows-transfer.ts';
+import { streamRows, type StreamSource } from './stream-rows.ts';
+
+const ROW: EncodedRows = { names: [], columns: [], rowCount: 1 };
+
+class FakeSource implements StreamSource {
+  asked = 0;
+  closed = 0;
+  private readonly chunkCount: number;
+
+  constructor(chunkCount: number) {
+    this.chunkCount = chunkCount;
+  }
+
+  openStream = async (): Promise<void> => undefined;
+  nextChunk = async (): Promise<EncodedRows | null> => (this.asked++ < this.chunkCount ? ROW : null);
+  closeStream = async (): Promise<void> => void this.closed++;
+}
+
+const STATEMENT = { sql: 'SELECT 1', params: [] };
+
+it('asks for rows only when the loop wants them', async () => {
+  const source = new FakeSource(3);
+  let seen = 0;
+  for await (const rows of streamRows(source, STATEMENT)) {
+    expect(rows).toHaveLength(1);
+    seen++;
+    // Whatever the loop waits for, nothing more is read meanwhile.
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(source.asked).toBe(seen);
+  }
+  expect(seen).toBe(3);
+  expect(source.closed).toBe(1);
+});
+
+it('lets go of the rest when the loop ends before its rows, or throws', async () => {
+  const left = new FakeSource(3);
+  for await (const _ of streamRows(left, STATEMENT)) break;
+  expect([left.asked, left.closed]).toEqual([1, 1]);
+
+  const failed = new FakeSource(3);
+  const loop = async (): Promise<void> => {
+    for await (const _ of streamRows(failed, STATEMENT)) throw new RockpoolError('internal');
+  };
+  await expect(loop()).rejects.toMatchObject({ code: 'internal' });
+  expect([failed.asked, failed.closed]).toEqual([1, 1]);
+});

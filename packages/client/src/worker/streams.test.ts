@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import type { Reads } from '../rpc/reads.ts';
+import { decodeRows } from '../rpc/rows-transfer.ts';
+import { createStreams, type Streams } from './streams.ts';
+import { openInMemory } from './testing/test-database.ts';
+
+const ROWS = 20_000;
+const NUMBERS = { sql: 'WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number LIMIT ?) SELECT n FROM number', params: [ROWS] };
+
+const notRead = (): Promise<never> => Promise.reject(new Error('a stream has a connection of its own'));
+const NO_READS: Reads = { query: notRead, queryAll: notRead, dependencies: notRead, listParked: notRead, whereIs: notRead, writeFates: notRead };
+
+/** Streams of a database of their own. Each look at the clock takes so long. */
+function streamsWithClock(lookMs: number): { readonly streams: Streams; readonly looks: () => number } {
+  let looks = 0;
+  const openReader = async () => {
+    const database = openInMemory();
+    return { database, reads: NO_READS, close: async () => database.close() };
+  };
+  const streams = createStreams({ openReader, reads: NO_READS, nowMs: () => lookMs * looks++ });
+  return { streams, looks: () => looks };
+}
+
+it('a stream gives at most some thousand rows in one go, and all of them in order', async () => {
+  const { streams } = streamsWithClock(0);
+  await streams.open(1, NUMBERS);
+  const sizes: number[] = [];
+  let last = 0;
+  for (let rows = await streams.next(1); rows !== null; rows = await streams.next(1)) {
+    sizes.push(rows.rowCount);
+    for (const { n } of decodeRows(rows)) expect(n).toBe(++last);
+  }
+  expect(last).toBe(ROWS);
+  expect(Math.max(...sizes)).toBeLessThan(ROWS / 2);
+  await streams.close(1);
+});
+
+it('a stream gives fewer rows where they take longer than half a frame', async () => {
+  const { streams } = streamsWithClock(5);
+  await streams.open(1, NUMBERS);
+  expect((await streams.next(1))?.rowCount).toBeLessThan(1_000);
+  await streams.close(1);
+});
+
+it('a stream reads nothing until it is asked', async () => {
+  const { streams, looks } = streamsWithClock(5);
+  await streams.open(1, NUMBERS);
+  await streams.next(1);
+  const before = looks();
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(looks()).toBe(before);
+  await streams.close(1);
+});
+
+it('a stream that was closed because the page went away says so', async () => {
+  const { streams } = streamsWithClock(0);
+  await streams.open(1, NUMBERS);
+  await streams.closeAll();
+  await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
+});
