@@ -1,5 +1,6 @@
 // Our storage in a worker, with the SDK's own binding to SQLite: what lies under a client's database, without capture and sync.
-import { indexedDbMedium, openStorage, opfsExclusiveMedium, opfsSharedMedium, type Medium, type SqliteModule, type Storage } from '../../../packages/vfs-opfs/src/index.ts';
+import { openStorage, opfsExclusiveMedium, opfsSharedMedium, type Medium, type SqliteModule, type Storage } from '../../../packages/vfs-opfs/src/index.ts';
+import { indexedDbMedium } from '../../../packages/vfs-opfs/src/media/indexeddb.ts';
 import { rowsTransferables } from '../../../packages/client/src/rpc/rows-transfer.ts';
 import { Connection } from '../../../packages/client/src/worker/sqlite/connection.ts';
 import { encodeRows } from '../../../packages/client/src/worker/sqlite/encode-rows.ts';

@@ -1,7 +1,6 @@
-import { indexedDbMedium, opfsExclusiveMedium, opfsSharedMedium } from '@rockpool/vfs-opfs';
 import { newId } from '../new-id.ts';
 import { loadSqlite } from './sqlite/load-sqlite.ts';
-import { chooseMedium, type ChosenMedium } from './storage/choose-medium.ts';
+import { BROWSER_MEDIA, chooseMedium, type ChosenMedium } from './storage/choose-medium.ts';
 import { requireTabSupport } from './storage/require-tab-support.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
@@ -29,11 +28,8 @@ export const BROWSER: WorkerEnvironment = {
 
 /** The media of this browser that keep something. Both ways over the origin-private file system have the same files. */
 async function places(): Promise<readonly ChosenMedium[]> {
-  const candidates: readonly ChosenMedium[] = [
-    { persistence: 'opfs', medium: opfsSharedMedium() },
-    { persistence: 'opfs-exclusive', medium: opfsExclusiveMedium() },
-    { persistence: 'indexeddb', medium: indexedDbMedium() },
-  ];
+  const all = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
+  const candidates: readonly ChosenMedium[] = await Promise.all(all.map(async (persistence) => ({ persistence, medium: await BROWSER_MEDIA.medium(persistence) })));
   const usable = await Promise.all(candidates.map(async ({ medium }) => (await medium.missing()).length === 0));
   const [shared, exclusive, indexedDb] = candidates.map((place, index) => (usable[index] === true ? [place] : []));
   return [...(shared?.length === 0 ? (exclusive ?? []) : (shared ?? [])), ...(indexedDb ?? [])];

@@ -1,4 +1,5 @@
-import { openStorage, indexedDbMedium, opfsExclusiveMedium, opfsSharedMedium } from '../index.ts';
+import { openStorage, opfsExclusiveMedium, opfsSharedMedium } from '../index.ts';
+import { indexedDbMedium } from '../media/indexeddb.ts';
 import type { Medium } from '../index.ts';
 import { loadBrowserSqlite } from './browser-sqlite.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';

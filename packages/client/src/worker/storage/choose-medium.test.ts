@@ -14,7 +14,7 @@ function createMedia({ missing = {}, refusesFiles = false }: Browser = {}): Medi
   const files = memoryMedium();
   const indexedDb = memoryMedium();
   return {
-    medium: (persistence): Medium => ({ ...(persistence === 'indexeddb' ? indexedDb : files), missing: async () => missing[persistence] ?? [] }),
+    medium: async (persistence): Promise<Medium> => ({ ...(persistence === 'indexeddb' ? indexedDb : files), missing: async () => missing[persistence] ?? [] }),
     refusesFiles: async () => refusesFiles,
   };
 }
@@ -46,7 +46,7 @@ describe('the medium of an app that wants what lasts', () => {
 
   it('does not start IndexedDB up for a database that is among the files', async () => {
     const media = createMedia();
-    await create(media.medium('opfs'), 'budget');
+    await create(await media.medium('opfs'), 'budget');
     const asked: Persistence[] = [];
     expect(await chosen({ ...media, medium: (persistence) => (asked.push(persistence), media.medium(persistence)) })).toBe('opfs');
     expect(asked).toEqual(['opfs']);
@@ -54,10 +54,10 @@ describe('the medium of an app that wants what lasts', () => {
 
   it('stays IndexedDB for a database that is there already, unless files have it too', async () => {
     const media = createMedia();
-    await create(media.medium('indexeddb'), 'budget');
+    await create(await media.medium('indexeddb'), 'budget');
     expect(await chosen(media)).toBe('indexeddb');
     expect((await chooseMedium('durable', 'another', media)).persistence).toBe('opfs');
-    await create(media.medium('opfs'), 'budget');
+    await create(await media.medium('opfs'), 'budget');
     expect(await chosen(media)).toBe('opfs');
   });
 });

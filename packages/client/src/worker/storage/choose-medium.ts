@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import { indexedDbMedium, listStorages, memoryMedium, opfsExclusiveMedium, opfsSharedMedium, type Medium } from '@rockpool/vfs-opfs';
+import { listStorages, memoryMedium, opfsExclusiveMedium, opfsSharedMedium, type Medium } from '@rockpool/vfs-opfs';
 import type { Persistence, PersistenceChoice } from '../../rpc/persistence.ts';
 
 export interface ChosenMedium {
@@ -9,7 +9,7 @@ export interface ChosenMedium {
 
 /** Every medium, and what is missing here for it. */
 export interface Media {
-  medium(persistence: Persistence): Medium;
+  medium(persistence: Persistence): Promise<Medium>;
   /** Whether this window has files of its origin and refuses to keep any: a private window, or a person's choice. */
   refusesFiles(): Promise<boolean>;
 }
@@ -24,11 +24,11 @@ const IN_ORDER_OF_PREFERENCE = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
  * with it too. Nothing here ever turns to memory.
  */
 export async function chooseMedium(choice: PersistenceChoice, name: string, media: Media = BROWSER_MEDIA): Promise<ChosenMedium> {
-  if (choice !== 'durable') return { persistence: choice, medium: media.medium(choice) };
+  if (choice !== 'durable') return { persistence: choice, medium: await media.medium(choice) };
   const refusing = media.refusesFiles();
   const missing: string[] = [];
   for (const persistence of IN_ORDER_OF_PREFERENCE) {
-    const medium = media.medium(persistence);
+    const medium = await media.medium(persistence);
     const looking = medium.missing();
     looking.catch(() => undefined); // A window that refuses files fails here too; that it refuses is what is told.
     if (await refusing) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
@@ -42,20 +42,21 @@ export async function chooseMedium(choice: PersistenceChoice, name: string, medi
 async function staysInIndexedDb(persistence: Persistence, medium: Medium, name: string, media: Media): Promise<ChosenMedium | null> {
   // Where it is among the files already, as it mostly is, IndexedDB is not asked: starting that up would keep the database from opening.
   if (persistence === 'indexeddb' || (await listStorages(medium)).includes(name)) return null;
-  const indexedDb = media.medium('indexeddb');
+  const indexedDb = await media.medium('indexeddb');
   if ((await indexedDb.missing()).length > 0) return null;
   return (await listStorages(indexedDb)).includes(name) ? { persistence: 'indexeddb', medium: indexedDb } : null;
 }
 
-const BROWSER_MEDIA: Media = {
-  medium(persistence) {
+export const BROWSER_MEDIA: Media = {
+  async medium(persistence) {
     switch (persistence) {
       case 'opfs':
         return opfsSharedMedium();
       case 'opfs-exclusive':
         return opfsExclusiveMedium();
       case 'indexeddb':
-        return indexedDbMedium();
+        // Of all that a worker is made of, the least often needed: it comes when it is.
+        return (await import('@rockpool/vfs-opfs/indexeddb')).indexedDbMedium();
       case 'memory':
         return memoryMedium();
     }
