@@ -7,7 +7,7 @@ import { Random } from './random.ts';
 import { TOMBSTONES_MS } from './server-host.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
-import { claimName, editEveryPage, pagesSeen, randomTransaction, releaseName, type Subject } from './writes.ts';
+import { claimName, dropEveryPage, editEveryPage, pagesSeen, randomTransaction, releaseName, type Subject } from './writes.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const MOST_TABS = 3;
@@ -178,7 +178,10 @@ async function latePush(world: World, device: Device, random: Random, number: nu
   await world.time.advance(random.below(1_000));
 }
 
-/** Two devices write the same while one is away, and that one writes it again while the news and its own outcome are on their way. */
+/**
+ * Two devices write the same while one is away, and that one writes it again while the news and its own outcome are on their way. Of pages, it may also drop what it has
+ * edited: its own edit is then the last in them, and the other's is there unseen.
+ */
 async function meet(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, time } = world;
   const other = random.pick(world.devices.filter((one) => one !== device));
@@ -192,6 +195,8 @@ async function meet(world: World, device: Device, random: Random, number: number
   await time.advance(random.below(50));
   writeBoth(other);
   if (part < 2) writeBoth(device);
+  const [tab] = device.usableTabs;
+  if (tab !== undefined && subject.startsWith('page') && random.chance(0.3)) send(world, tab, `${device.name}-${number}.drop`, dropEveryPage(tab, random, `${device.name}-${number}.drop`), false);
   await time.advance(random.below(1_000));
   network.partition(device, false);
   const cursor = (): number | undefined => device.leader?.opened?.database.meta.cursor;

@@ -39,6 +39,10 @@ export function editEveryPage(tab: Tab, random: Random, mark: string): SqlStatem
   return [...markStatements(tab, random, mark), itemInEveryPage(`${mark}/0`)];
 }
 
+export function dropEveryPage(tab: Tab, random: Random, mark: string): SqlStatement[] {
+  return [...markStatements(tab, random, mark), statement('DELETE FROM page')];
+}
+
 function itemInEveryPage(token: string): SqlStatement {
   return statement("UPDATE page SET content = json_insert(content, '$.items[#]', json_object('note', 'new', 'id', ?))", token);
 }
