@@ -134,7 +134,11 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     requireServer: () => {
       if (sync === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
     },
-    writeFates: (requestIds) => call((worker) => worker.writeFates(requestIds)),
+    writeFates: async (requestIds) => {
+      const { fates, news } = await call((worker) => worker.writeFates(requestIds));
+      status.hear(news);
+      return fates;
+    },
     onStatus: (listener) => status.subscribe(listener),
   });
 

@@ -83,7 +83,7 @@ export interface WorkerApi extends DatabasesApi {
   parked(): Promise<readonly ParkedChangeset[]>;
   whereIs(table: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
   /** What became of writes, by the ids that they were asked for under. */
-  writeFates(requestIds: readonly string[]): Promise<readonly WriteFate[]>;
+  writeFates(requestIds: readonly string[]): Promise<FatesAnswer>;
   /** Sync tries at once, in whatever tab it runs. */
   syncNow(): Promise<void>;
   /** From now on this is shown of the tab to others, and news of them arrive as events. The page makes the tab's id. */
@@ -106,6 +106,12 @@ export interface WorkerApi extends DatabasesApi {
 /** With the status that counts the write, unless an earlier answer has brought it: whoever has written must not read that everything is sent. */
 export interface WriteAnswer {
   readonly outcomes: readonly StatementOutcome[];
+  readonly news: StatusNews | null;
+}
+
+/** With the status that counts them, unless an earlier answer has brought it: whoever learns that a write is at the server must not read that it waits. */
+export interface FatesAnswer {
+  readonly fates: readonly WriteFate[];
   readonly news: StatusNews | null;
 }
 

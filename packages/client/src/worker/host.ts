@@ -162,7 +162,10 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     },
     parked: async () => opened().membership.reads.listParked(),
     whereIs: async (table, key) => opened().membership.reads.whereIs(table, key),
-    writeFates: async (requestIds) => opened().membership.reads.writeFates(requestIds),
+    writeFates: async (requestIds) => {
+      const fates = await opened().membership.reads.writeFates(requestIds);
+      return { fates, news: unheardNews() };
+    },
     syncNow: async () => opened().membership.syncNow(),
     showPresence: async (tabId, states) => opened().presence.show(tabId, states),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),

@@ -49,7 +49,7 @@ it('a write that IndexedDB refuses after its COMMIT fails with a code, in the le
   refuseCommits();
   const refused = [write(leader, 'a'), write(follower, 'b')];
   const read = ids(leader);
-  for (const writing of refused) await expect(writing).rejects.toMatchObject({ code: 'storage-full', recovery: 'free-space' });
+  await Promise.all(refused.map((writing) => expect(writing).rejects.toMatchObject({ code: 'storage-full', recovery: 'free-space' })));
   expect(await read).toEqual(['kept']);
   expect(await ids(follower)).toEqual(['kept']);
   expect(results()).toHaveLength(1);
