@@ -1,4 +1,4 @@
-import { buildSchema, columnIdOf, CONFLICT_TABLE, decodeChangesetBody, RockpoolError } from '@rockpool/shared';
+import { buildSchema, columnIdOf, CONFLICT_TABLE, decodeChangesetBody, RockpoolError, type HiddenBase } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
@@ -33,6 +33,20 @@ function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> }
 
 const whole = (parts: Parameters<typeof testDelivery>[0] = {}): Parameters<ReturnType<typeof testSync>['applyDelivery']>[0] =>
   testDelivery({ whole: true, to: 90, decidedUpTo: 2, groups: [testGroup('insert', page, [{ id: 'a', title: 'A2', hits: 50n }])], ...parts });
+
+/** After those four a note that somebody else made too, at watermark 8, and that was changed here without having been seen so. The change comes with a page. */
+function overHiddenNote(): ReturnType<typeof atFive> {
+  const { database, sync } = atFive();
+  write(database, "INSERT INTO note (id, text) VALUES ('x', 'mine')");
+  sync.applyDelivery(testDelivery({ from: 5, to: 8, decidedUpTo: 2, groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])] }));
+  write(database, "UPDATE note SET text = 'mine again' WHERE id = 'x'", "INSERT INTO page (id, title) VALUES ('c', 'C')");
+  return { database, sync };
+}
+
+function newestHiddenBases(database: OpenDatabase, sync: ReturnType<typeof testSync>): readonly HiddenBase[] {
+  const [newest] = sync.nextPush(database.changelog.head().sequence - 1, 1e9)?.changesets ?? [];
+  return decodeChangesetBody(newest?.body ?? new Uint8Array()).hiddenBases;
+}
 
 describe('a whole state', () => {
   it('takes the place of all synced rows and of the ledger, with what is pending on top; site, local tables and outbox stay', () => {
@@ -94,6 +108,15 @@ describe('a whole state', () => {
     database.close();
   });
 
+  it('leaves what was hidden from the author of a pending write hidden from whoever writes on top of it', () => {
+    const { database, sync } = overHiddenNote();
+    sync.greet(testWelcome({ reload: true, decidedUpTo: 5, decidedHash: database.changelog.hashOf(5) }));
+    sync.applyDelivery(whole({ decidedUpTo: 5, outcomes: admitted(3, 5), groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])] }));
+    write(database, "UPDATE note SET text = 'mine at last' WHERE id = 'x'");
+    expect(newestHiddenBases(database, sync)).toEqual([{ tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 }]);
+    database.close();
+  });
+
   it('brings the outcomes that are still due', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ reload: true, decidedUpTo: 3, decidedHash: database.changelog.hashOf(3) }));
@@ -124,6 +147,20 @@ describe('a whole state', () => {
     expect([pages(database), sync.position()]).toEqual(before);
     sync.applyDelivery(whole({ decidedUpTo: 1, groups: [testGroup('insert', page, rows.slice(0, 1))] }));
     expect(pages(database)[0]).toEqual(['a', 'A', 13]);
+    database.close();
+  });
+});
+
+describe('a pending write that was withheld', () => {
+  it('hides from its author, once it is shown again, what it had hidden before', () => {
+    const { database, sync } = overHiddenNote();
+    const theirPage = (title: string): ReturnType<typeof testGroup> => testGroup('insert', page, [{ id: 'd', title, hits: 0n }]);
+    sync.applyDelivery(testDelivery({ from: 8, to: 12, decidedUpTo: 5, outcomes: admitted(3, 5), groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }]), theirPage('C')] }));
+    expect(database.parked.list().map(({ changeset }) => changeset.sequence)).toEqual([6]);
+    sync.applyDelivery(testDelivery({ from: 12, to: 13, decidedUpTo: 5, groups: [theirPage('D')] }));
+    expect(database.connection.value("SELECT text FROM note WHERE id = 'x'")).toBe('mine again');
+    write(database, "UPDATE note SET text = 'mine at last' WHERE id = 'x'");
+    expect(newestHiddenBases(database, sync)).toEqual([{ tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 }]);
     database.close();
   });
 });

@@ -56,8 +56,13 @@ export class BaseTable {
   }
 }
 
-/** What the author of the first pending change that covers this cell had seen. */
+/**
+ * What the author of the first pending change that covers this cell had seen of it, counted as the server counts it. That change may itself have been written over
+ * a server value that was hidden from its author: whoever writes on top of it has not seen that value either.
+ */
 function coveringBase(columnId: number, pending: readonly PendingRowChange[]): number {
-  const covering = pending.find(({ kind, values }) => columnId === EXISTENCE_COLUMN_ID || kind !== 'update' || values.has(columnId));
-  return (covering ?? pending[0])?.base ?? 0;
+  const covering = pending.find(({ kind, values }) => columnId === EXISTENCE_COLUMN_ID || kind !== 'update' || values.has(columnId)) ?? pending[0];
+  if (covering === undefined) return 0;
+  const { base, hiddenBases } = covering;
+  return Math.min(base, hiddenBases.get(EXISTENCE_COLUMN_ID) ?? base, hiddenBases.get(columnId) ?? base);
 }

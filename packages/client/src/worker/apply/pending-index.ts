@@ -1,4 +1,4 @@
-import { keyToString, type BeforeGroup, type CellValue, type ChangeGroup } from '@rockpool/shared';
+import { keyToString, type BeforeGroup, type CellValue, type ChangeGroup, type HiddenBase } from '@rockpool/shared';
 import type { PendingRowChange } from './row-state.ts';
 
 /** A changeset of the outbox, decoded, with its old values. */
@@ -8,6 +8,7 @@ export interface PendingChangeset {
   readonly groups: readonly ChangeGroup[];
   /** One for each group, in the same order. */
   readonly before: readonly BeforeGroup[];
+  readonly hiddenBases: readonly HiddenBase[];
   /** Not shown in the visible rows, because a constraint stood against it. It is sent all the same: the server decides. */
   readonly withheld: boolean;
 }
@@ -36,21 +37,24 @@ export class PendingIndex {
 
   add(changeset: PendingChangeset): void {
     const rows: RowRef[] = [];
+    const hiddenBases = hiddenBasesByRow(changeset.hiddenBases);
     for (const [index, group] of changeset.groups.entries()) {
       const before = changeset.before[index];
       for (let row = 0; row < group.rowCount; row++) {
         const key = group.keys.map((part) => part[row] as CellValue);
         const ref = { tableId: group.tableId, key, keyText: keyToString(key) };
         rows.push(ref);
+        const id = rowId(ref);
         const change: PendingRowChange = {
           sequence: changeset.sequence,
           base: changeset.base,
+          hiddenBases: hiddenBases.get(id) ?? NO_HIDDEN_BASES,
           kind: group.kind,
           values: rowOf(group.columnIds, group.values, row),
           before: before === undefined ? new Map() : rowOf(before.columnIds, before.values, row),
         };
-        const changes = this.changesByRow.get(rowId(ref));
-        if (changes === undefined) this.changesByRow.set(rowId(ref), [change]);
+        const changes = this.changesByRow.get(id);
+        if (changes === undefined) this.changesByRow.set(id, [change]);
         else changes.push(change);
       }
     }
@@ -100,6 +104,18 @@ export class PendingIndex {
 
 export function rowId({ tableId, keyText }: RowRef): string {
   return `${tableId}:${keyText}`;
+}
+
+const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
+
+function hiddenBasesByRow(hiddenBases: readonly HiddenBase[]): ReadonlyMap<string, ReadonlyMap<number, number>> {
+  const byRow = new Map<string, Map<number, number>>();
+  for (const { tableId, key, columnId, base } of hiddenBases) {
+    const id = rowId({ tableId, key, keyText: keyToString(key) });
+    const bases = byRow.get(id) ?? new Map<number, number>();
+    byRow.set(id, bases.set(columnId, base));
+  }
+  return byRow;
 }
 
 function rowOf(columnIds: readonly number[], values: readonly (readonly CellValue[])[], row: number): Map<number, CellValue> {

@@ -91,7 +91,8 @@ describe('rebasing one row', () => {
 });
 
 function localChange(visible: RowState, wish: 'update' | 'delete', column: number, value: bigint, sequence: number): PendingRowChange {
-  if (!visible.exists) return { sequence, base: 0, kind: 'insert', values: wholeRow(value), before: new Map() };
-  if (wish === 'delete') return { sequence, base: 0, kind: 'delete', values: new Map(), before: visible.values };
-  return { sequence, base: 0, kind: 'update', values: new Map([[column, value]]), before: new Map([[column, visible.values.get(column) ?? null]]) };
+  const written = { sequence, base: 0, hiddenBases: new Map<number, number>() };
+  if (!visible.exists) return { ...written, kind: 'insert', values: wholeRow(value), before: new Map() };
+  if (wish === 'delete') return { ...written, kind: 'delete', values: new Map(), before: visible.values };
+  return { ...written, kind: 'update', values: new Map([[column, value]]), before: new Map([[column, visible.values.get(column) ?? null]]) };
 }

@@ -26,7 +26,7 @@ it.each<[string, CellValue]>([
   ['what it began with', encodeDocumentCell({ kind: 'content', json: '{"title":"Idea"}' })],
 ])('where my own write of %s lost, news go into the document that stood there before', (_what, written) => {
   const { state, news } = edited();
-  const own: PendingRowChange = { sequence: 1, base: 1, kind: 'update', values: new Map([[PAGE, written]]), before: new Map() };
+  const own: PendingRowChange = { sequence: 1, base: 1, hiddenBases: new Map(), kind: 'update', values: new Map([[PAGE, written]]), before: new Map() };
   const visible = { exists: true, values: new Map<number, CellValue>([[PAGE, null]]) };
   const row = { visible, hidden: new Map([[PAGE, state]]), pending: [own], columns };
   const after = rebaseRow(row, [{ kind: 'update', values: new Map([[PAGE, news]]) }], {

@@ -15,6 +15,8 @@ export interface PendingRowChange {
   readonly sequence: number;
   /** The watermark that its author had seen. */
   readonly base: number;
+  /** Older ones, of cells whose server value an earlier pending write hid from its author, by column id. */
+  readonly hiddenBases: ReadonlyMap<number, number>;
   readonly kind: ChangeKind;
   /** Of counters an update holds what it adds, of documents what it edits; of new documents their content. */
   readonly values: ReadonlyMap<number, CellValue>;

@@ -45,6 +45,7 @@ export interface DecodedChangeset {
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
   readonly before: readonly BeforeGroup[];
+  readonly hiddenBases: readonly HiddenBase[];
 }
 
 /** rockpool_changelog: appended to in the transaction of each write. */
@@ -129,6 +130,6 @@ export class Changelog {
 
 function decodeRow(row: readonly unknown[]): DecodedChangeset {
   const [sequence, writtenUs, base, body, before] = row as readonly [number, number, number, Uint8Array, Uint8Array];
-  const { atomic, groups } = decodeChangesetBody(body);
-  return { sequence, writtenMs: stampToMs(writtenUs), base, atomic, groups, before: decodeBefore(before, groups) };
+  const { atomic, groups, hiddenBases } = decodeChangesetBody(body);
+  return { sequence, writtenMs: stampToMs(writtenUs), base, atomic, groups, before: decodeBefore(before, groups), hiddenBases };
 }
