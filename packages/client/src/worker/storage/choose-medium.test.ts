@@ -40,7 +40,7 @@ describe('the medium of an app that wants what lasts', () => {
   it('is not IndexedDB where a window refuses to keep files: that would be forgotten too', async () => {
     const media = createMedia({ refusesFiles: true, missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } });
     await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-ephemeral' });
-    const failing: Media = { ...media, medium: (persistence) => ({ ...media.medium(persistence), missing: () => Promise.reject(new Error('refused')) }) };
+    const failing: Media = { ...media, medium: async (persistence) => ({ ...(await media.medium(persistence)), missing: () => Promise.reject(new Error('refused')) }) };
     await expect(chosen(failing)).rejects.toMatchObject({ code: 'storage-ephemeral' });
   });
 
