@@ -8,7 +8,8 @@ import { downloadContent } from '../../packages/client/src/worker/first-sync/dow
 import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import { createSyncEngine, type SnapshotSource, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import type { SnapshotSource } from '../../packages/client/src/worker/sync/snapshot-taking.ts';
+import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
 import { testRuntime } from '../../packages/client/src/worker/testing/test-database.ts';

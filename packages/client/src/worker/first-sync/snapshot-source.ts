@@ -5,7 +5,7 @@ import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
-import type { SnapshotSource } from '../sync/sync-engine.ts';
+import type { SnapshotSource } from '../sync/snapshot-taking.ts';
 import { readSnapshotFacts } from './snapshot-facts.ts';
 
 /** A snapshot's file as it comes, unpacked. */

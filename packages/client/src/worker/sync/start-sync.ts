@@ -9,7 +9,8 @@ import { webSocketOrHttp } from './choose-connection.ts';
 import { connectHttp } from './http-connection.ts';
 import { sendWhenStored } from './send-when-stored.ts';
 import { toSyncDatabase } from './sync-database.ts';
-import { createSyncEngine, type SnapshotSource } from './sync-engine.ts';
+import type { SnapshotSource } from './snapshot-taking.ts';
+import { createSyncEngine } from './sync-engine.ts';
 import { connectWebSocket } from './web-socket.ts';
 
 export interface StartSyncOptions {

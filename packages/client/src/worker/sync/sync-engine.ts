@@ -1,10 +1,12 @@
 import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
-import { createSteadyClock, encodeChangesetBody, PROTOCOL_VERSION, PUSH_BYTES, RockpoolError, toRockpoolError, type ChangeGroup, type Delivery, type PushedChangeset, type Welcome } from '@rockpool/shared';
+import { createSteadyClock, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type ChangeGroup, type Delivery, type Welcome } from '@rockpool/shared';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import type { PresenceLine } from '../presence/site-presence.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { WelcomeVerdict } from './judge-welcome.ts';
+import { createOutgoingPushes, type PushSource } from './outgoing-pushes.ts';
+import { createSnapshotTaking, type SnapshotSource } from './snapshot-taking.ts';
 import { asksReload, INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, ServerConnection } from './web-socket.ts';
@@ -25,16 +27,8 @@ export interface SyncPosition {
   readonly reload: boolean;
 }
 
-/** Changesets in order, and the hash of the one before them. */
-export interface PushBatch {
-  readonly previousHash: Uint8Array;
-  /** See Push. */
-  readonly olderEpochUpTo: number;
-  readonly changesets: readonly PushedChangeset[];
-}
-
 /** What sync needs of the local database. All synchronous, on the leader's one connection. */
-export interface SyncDatabase {
+export interface SyncDatabase extends PushSource {
   readonly siteId: Uint8Array;
   readonly schemaHash: string;
   position(): SyncPosition;
@@ -44,27 +38,12 @@ export interface SyncDatabase {
   noteServerTime(serverNowMs: number): void;
   /** One transaction: a new site id, the changesets from `firstOwn` on numbered from 1. See new-site.ts. */
   becomeNewSite(firstOwn: number): void;
-  /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
-  nextPush(sequence: number, maxBytes: number): PushBatch | null;
   /** One transaction: outcomes, rows, cursor. `snapshot`: the file that was named in the hello. Throws, and changes nothing, when it cannot. Returns whether the outbox has something new: edits made anew. */
   applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean;
   readonly audit: AuditDatabase;
   counts(): OutboxCounts;
   /** Somebody has paused sync. */
   readonly isPaused: boolean;
-  /** Makes all commits so far survive power loss. */
-  flush(): void;
-}
-
-/** Where a whole state is to be had as a file. */
-export interface SnapshotSource {
-  /**
-   * Gets the file that the server offers, in the place of the one before. Null: there is none to be had here. Throws `network-unreachable` where it does not come to its
-   * end, and then goes on there the next time; and `storage-…`.
-   */
-  take(onProgress: (progress: SnapshotProgress) => void, signal: AbortSignal): Promise<SnapshotFile | null>;
-  /** Takes the file away. */
-  discard(): Promise<void>;
 }
 
 export interface SyncEngineOptions {
@@ -102,14 +81,8 @@ export interface SyncEngine {
   stop(): void;
 }
 
-/** Sent and not yet decided at most: enough to fill a connection, little enough to start over cheaply. */
-const WINDOW_BYTES = 4 * PUSH_BYTES;
-
 /** A confirmation may wait for more of its kind: it only lets the server forget. */
 const CONFIRM_DELAY_MS = 1_000;
-
-/** A log can be put back while a file comes, and once more; a server that never takes its own files has to send deliveries. */
-const MOST_FILES_IN_A_ROW = 3;
 
 // setTimeout holds 31 bits; a later wake simply looks again.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -125,24 +98,20 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   let connection: ServerConnection | null = null;
   let wakeTimer: ReturnType<typeof setTimeout> | undefined;
   let confirmTimer: ReturnType<typeof setTimeout> | undefined;
-  // Sizes of sent changesets that are not decided, by number.
-  let inFlight = new Map<number, number>();
   // Answers of an earlier attempt to connect must not reach a later one.
   let attempt = 0;
   // Rows of the delivery that is coming.
   let staged: ChangeGroup[] = [];
-  // The file that the next hello names.
-  let snapshot: SnapshotFile | null = null;
-  // Not after an attempt that got nowhere, until there was a connection: then rows come as deliveries.
-  let takesSnapshots = options.snapshots !== undefined;
-  let taking: AbortController | null = null;
-  // Files since the last delivery.
-  let filesInARow = 0;
   // How often another connection took the place of this one while it was live.
   let timesReplaced = 0;
   // As they were last read.
   let counts: OutboxCounts = { pendingCount: 0, parkedCount: 0 };
 
+  const pushes = createOutgoingPushes(database, (batch) => {
+    connection?.send({ type: 'push', ...batch });
+    return connection !== null;
+  });
+  const snapshots = createSnapshotTaking({ source: options.snapshots, onProgress: (progress) => options.onSnapshotProgress?.(progress), dispatch });
   const audit = createIdleAudit({
     database: database.audit,
     nowMs: steadyMs,
@@ -153,6 +122,10 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     onUnrepaired: (error) => dispatch({ type: 'diverged', error: error.toData() }),
     onFailed: (thrown) => dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() }),
   });
+
+  function whileOn(mine: number): () => boolean {
+    return () => mine === attempt;
+  }
 
   function dispatch(event: MachineEvent): void {
     const step = nextStep(state, event, { nowMs: steadyMs(), wallMs: nowMs(), random: random() });
@@ -188,17 +161,16 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         attempt++;
         connection?.close();
         connection = null;
-        inFlight = new Map();
+        pushes.forget();
         staged = [];
         clearTimeout(confirmTimer);
         confirmTimer = undefined;
-        taking?.abort();
-        taking = null;
+        snapshots.abort();
         audit.stop();
         presence?.disconnected();
         break;
       case 'take-snapshot':
-        if (options.snapshots !== undefined) void takeSnapshot(options.snapshots, attempt);
+        snapshots.take(whileOn(attempt));
         break;
       case 'ping':
         connection?.send({ type: 'ping' });
@@ -257,7 +229,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       onOpen() {
         if (mine !== attempt) return;
         const position = database.position();
-        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state), snapshot: snapshot?.position ?? (takesSnapshots ? 'accepted' : 'refused') });
+        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state), snapshot: snapshots.offer });
         dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
       },
       onMessage: (message) => inTurn(() => {
@@ -273,47 +245,12 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     connection = opened;
   }
 
-  async function takeSnapshot(source: SnapshotSource, mine: number): Promise<void> {
-    const stop = new AbortController();
-    taking = stop;
-    let hasMoved = false;
-    filesInARow++;
-    const onProgress = (progress: SnapshotProgress): void => {
-      if (mine !== attempt) return;
-      hasMoved = true;
-      options.onSnapshotProgress?.(progress);
-      dispatch({ type: 'snapshot-progress' });
-    };
-    try {
-      snapshot = null;
-      const taken = await source.take(onProgress, stop.signal);
-      if (mine !== attempt) return;
-      const isTooMany = filesInARow > MOST_FILES_IN_A_ROW;
-      snapshot = isTooMany ? null : taken;
-      takesSnapshots = snapshot !== null;
-      dispatch({ type: 'snapshot-taken' });
-    } catch (thrown) {
-      const error = toRockpoolError(thrown);
-      takesSnapshots = hasMoved && (stop.signal.aborted || error.recovery === 'retry');
-      // What does not come as a file comes as deliveries, at once.
-      if (mine === attempt) dispatch(takesSnapshots ? { type: 'failed', error: error.toData() } : { type: 'snapshot-taken' });
-    }
-  }
-
-  function discardSnapshot(): void {
-    takesSnapshots = options.snapshots !== undefined;
-    filesInARow = 0;
-    if (snapshot === null) return;
-    snapshot = null;
-    void options.snapshots?.discard();
-  }
-
   function greet(welcome: Welcome): void {
     const verdict = database.greet(welcome);
     if (verdict.kind === 'new-site') changeSite(verdict.firstOwn);
     else if (verdict.kind === 'copied') {
       dispatch({ type: 'copied' });
-      askWhatDiffers(verdict.pushAfter, welcome);
+      pushes.askWhatDiffers(verdict.pushAfter, welcome);
     } else presence?.connected((states) => connection?.send({ type: 'presence', states }));
   }
 
@@ -334,48 +271,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     changeSite(database.position().lastSequence + 1);
   }
 
-  /**
-   * Sends what this copy has, for the server to name the first changeset that it knows otherwise. Where it may know all of them, one more is
-   * sent under a number that it has given to another: it cannot be taken, but it is answered.
-   */
-  function askWhatDiffers(after: number, { decidedUpTo, canWrite }: Welcome): void {
-    const { lastSequence } = database.position();
-    if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows reading only', lastSequence });
-    let sentUpTo = after;
-    for (;;) {
-      const batch = database.nextPush(sentUpTo, PUSH_BYTES);
-      if (batch === null) return;
-      sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
-      const isLast = sentUpTo >= lastSequence;
-      sendPush(isLast && decidedUpTo > lastSequence ? { ...batch, changesets: [...batch.changesets, emptyAfter(batch.changesets)] } : batch);
-      if (isLast) return;
-    }
-  }
-
-  function sendPush(batch: PushBatch): void {
-    connection?.send({ type: 'push', ...batch });
-  }
-
   function push(after: number): void {
-    let sentUpTo = after;
-    while (connection !== null && windowBytes() < WINDOW_BYTES) {
-      const batch = database.nextPush(sentUpTo, PUSH_BYTES);
-      if (batch === null) break;
-      // What the server knows of must not vanish here with a power cut: its number would be used again for something else.
-      database.flush();
-      sendPush(batch);
-      for (const { sequence, body } of batch.changesets) {
-        inFlight.set(sequence, body.length);
-        sentUpTo = sequence;
-      }
-    }
+    const sentUpTo = pushes.push(after);
     if (sentUpTo > after) dispatch({ type: 'pushed', sentUpTo });
-  }
-
-  function windowBytes(): number {
-    let bytes = 0;
-    for (const size of inFlight.values()) bytes += size;
-    return bytes;
   }
 
   function apply(delivery: Delivery): void {
@@ -383,17 +281,17 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     staged = [];
     let hasWritten = false;
     try {
-      hasWritten = database.applyDelivery({ ...delivery, groups }, snapshot);
+      hasWritten = database.applyDelivery({ ...delivery, groups }, snapshots.file);
     } catch (thrown) {
       return dispatch({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
     }
-    discardSnapshot();
+    snapshots.delivered();
     dispatch({ type: 'applied' });
     // A delivery that decides nothing sends nothing by itself.
     if (hasWritten) dispatch({ type: 'committed' });
     audit.start();
     audit.disturb();
-    for (const sequence of inFlight.keys()) if (sequence <= delivery.decidedUpTo) inFlight.delete(sequence);
+    pushes.decided(delivery.decidedUpTo);
     confirmTimer ??= setTimeout(confirm, CONFIRM_DELAY_MS);
   }
 
@@ -418,10 +316,4 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     tryNow: () => dispatch({ type: 'try-now' }),
     stop: () => dispatch({ type: 'stop' }),
   };
-}
-
-function emptyAfter(changesets: readonly PushedChangeset[]): PushedChangeset {
-  const last = changesets.at(-1);
-  const body = encodeChangesetBody({ atomic: false, groups: [], hiddenBases: [] });
-  return { sequence: (last?.sequence ?? 0) + 1, stampUs: (last?.stampUs ?? 0) + 1, ageUs: last?.ageUs ?? 0, base: last?.base ?? 0, body };
 }
