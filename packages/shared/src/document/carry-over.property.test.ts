@@ -57,6 +57,11 @@ describe('a late edit of a compacted document', () => {
     expect(carry({ body: 'low tide' }, { body: 'very low tide' }, { body: 'low tide!' })).toEqual({ now: { body: 'very low tide!' }, overwritten: [] });
   });
 
+  it('that would make it longer than the rule allows is refused, as any other edit that does', () => {
+    const nearly = 'x'.repeat(RULE.maxLength / 2);
+    expect(() => carry({}, { ann: nearly }, { ben: nearly })).toThrow(expect.objectContaining({ code: 'document-invalid', fields: expect.objectContaining({ problem: 'size' }) }));
+  });
+
   it('meets nothing where nobody wrote since, or everybody the same', () => {
     fc.assert(
       fc.property(json, json, (start, ben) => {

@@ -204,6 +204,8 @@ export function clientsOf(update: Uint8Array): number[] {
 /**
  * Makes in a document what an edit of another one did there, which it took the place of: `before` and `after` are that one without and with the edit.
  * Tells what the edit met: its author had seen nothing of what was written in the new document.
+ *
+ * Throws `document-invalid` where the document would be longer than the rule allows.
  */
 export function carryOver(state: CellValue, before: CellValue, after: CellValue, rule: DocumentRule, author: Author): MergedEdit {
   const path = PathRule.root(rule);
@@ -211,6 +213,8 @@ export function carryOver(state: CellValue, before: CellValue, after: CellValue,
   const change = diffJson(old, wanted, path);
   if (change === null) return { state: state as Uint8Array<ArrayBuffer>, overwritten: [] };
   const made = applyChange(now, change, path);
+  // Each of the two may be within the rule, and both together beyond it: then nobody could edit the document any more.
+  if (canonicalJson(made.value).length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   const opened = openState(state, NO_BASES);
   const overwritten = overwrittenByCarrying(opened.doc, made.overwritten, now, wanted, made.value);
   keepOpen(state as Uint8Array, opened.sizeBytes, opened);
