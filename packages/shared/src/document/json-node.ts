@@ -1,5 +1,5 @@
 import * as Y from 'yjs';
-import { emptyObject, invalid, isAllowedKey, isJsonArray, sortedKeys, type JsonObject, type JsonValue } from './json.ts';
+import { emptyObject, expectText, invalid, isAllowedKey, isJsonArray, sortedKeys, type JsonObject, type JsonValue } from './json.ts';
 import { RICH_TEXT_DEPTH, type PathRule } from './document-rule.ts';
 import { elementNames } from './element-names.ts';
 import { isPosition, positionBetween } from './position.ts';
@@ -112,7 +112,8 @@ function createList(array: readonly JsonValue[], rule: PathRule): MapNode {
  * documents come from other devices, and Yjs itself reads them with any content.
  */
 export function readNode(node: Node | undefined, maxDepth: number): JsonValue {
-  if (node === null || typeof node === 'boolean' || typeof node === 'string') return node;
+  if (node === null || typeof node === 'boolean') return node;
+  if (typeof node === 'string') return expectText(node);
   if (typeof node === 'number') {
     if (!Number.isFinite(node)) throw invalid('number');
     return Object.is(node, -0) ? 0 : node;
@@ -128,8 +129,8 @@ function readMap(map: MapNode, maxDepth: number): JsonObject {
   const object = emptyObject();
   for (const [key, node] of map.entries()) {
     if (key === PLACE) continue;
-    if (!isAllowedKey(key) || key.startsWith('\u0000')) throw invalid('key');
-    object[key] = readNode(node, maxDepth);
+    if (!isAllowedKey(key)) throw invalid('key');
+    object[expectText(key)] = readNode(node, maxDepth);
   }
   return object;
 }
@@ -148,10 +149,17 @@ function tooDeep(): never {
   throw invalid('depth');
 }
 
-/** What is embedded is left out: the JSON has the characters. */
+/** Throws `document-invalid` where something else is embedded: it has a place among the characters, and no character in the JSON. */
 export function textOf(text: Y.Text): string {
+  let characters = '';
+  for (let item = text._start; item !== null; item = item.right) {
+    const { content } = item;
+    if (item.deleted || !item.countable) continue;
+    if (!(content instanceof Y.ContentString)) throw invalid('structure');
+    characters += content.str;
+  }
   // Deleting one half of a pair of surrogates leaves the other: two people may each delete one.
-  return text.toJSON().toWellFormed();
+  return expectText(characters.toWellFormed());
 }
 
 function compareTexts(a: string, b: string): number {

@@ -62,7 +62,7 @@ function expectJson(value: unknown, maxDepth: number): asserts value is JsonValu
     if (!Number.isFinite(value)) throw invalid('number');
     return;
   }
-  if (typeof value === 'string') return expectText(value);
+  if (typeof value === 'string') return void expectText(value);
   if (typeof value !== 'object') throw invalid('type');
   if (maxDepth <= 0) throw invalid('depth');
   if (Array.isArray(value)) {
@@ -152,8 +152,10 @@ export function isJsonText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-function expectText(text: string): void {
+/** The text itself. Throws `document-invalid` with the problem `text` where it is none of JSON. */
+export function expectText(text: string): string {
   if (!isJsonText(text)) throw invalid('text');
+  return text;
 }
 
 function hasInexactInteger(text: string): boolean {

@@ -1,6 +1,6 @@
 import * as Y from 'yjs';
 import { MAX_DOCUMENT_LENGTH } from './document-rule.ts';
-import { emptyObject, invalid } from './json.ts';
+import { emptyObject, expectText, invalid } from './json.ts';
 import { attributesOf, joinRuns, NO_ATTRIBUTES, runOf, type Attributes, type AttributeValue, type Run } from './rich-text.ts';
 import { diffRichText } from './rich-text-diff.ts';
 
@@ -34,7 +34,7 @@ export function readRichText(text: Y.Text, isThere: (item: Y.Item) => boolean = 
     if (!isThere(item)) continue;
     if (content instanceof Y.ContentFormat) formats.set(content.key, content.value as unknown as AttributeValue | null);
     // Deleting one half of a pair of surrogates leaves the other: two people may each delete one.
-    else if (content instanceof Y.ContentString) runs.push(runOf(content.str.toWellFormed(), formats.attributes()));
+    else if (content instanceof Y.ContentString) runs.push(runOf(expectText(content.str.toWellFormed()), formats.attributes()));
     else throw invalid('structure');
   }
   return joinRuns(runs);

@@ -1,6 +1,7 @@
 import * as Y from 'yjs';
 import { clientIdOf } from '../document/document-id.ts';
 import type { JsonObject } from '../document/json.ts';
+import { PLAIN } from '../document/json-node.ts';
 import { RICH } from '../document/rich-text-node.ts';
 
 /** What the document holds that the edits are of. `body` is a text merged by character. */
@@ -46,6 +47,7 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
   const { site, maxLength } = base;
   const clientId = clientIdOf(site, 1);
   const made = (change: (root: Y.Map<unknown>, doc: Y.Doc) => void, by?: number): Uint8Array => madeWithYjs(base, change, by);
+  const inBody = (change: (body: Y.Text) => void): Uint8Array => made((root) => change(root.get('body') as Y.Text));
   return [
     ['of nothing', new Uint8Array()],
     ['that claims thirty million structs', bytesOf(1, 30_000_000)],
@@ -68,19 +70,38 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
     ['outside the document', made((_, doc) => doc.getMap('other').set('a', 1))],
     ['that is not a number', made((root) => root.set('a', Number.NaN))],
     ['with an undefined', made((root) => root.set('a', undefined))],
+    ['with NUL in a string', made((root) => root.set('a', 'x\u0000'))],
+    ['with NUL in a key', made((root) => root.set('x\u0000', 1))],
+    ['with NUL in a text', inBody((body) => body.insert(0, 'x\u0000'))],
+    ['with a map in a text', inBody((body) => body.insertEmbed(0, new Y.Map()))],
+    ['with a number in a text', listContentBy(site, itemIdOf(base, (root) => root.get('body')), 8, [1, 125, 5])],
+    ['with an object in a text', inBody((body) => body.insertEmbed(0, { image: 'x' }))],
+    ['with halves of characters in a list', listContentBy(site, itemIdOf(base, (root) => (root.get('items') as Y.Map<unknown>).get(PLAIN)), 4, [4, 0xf0, 0x9f, 0x91, 0x8d])],
     ['that places no element of a list', made((root) => (root.get('items') as Y.Map<unknown>).set('sy', new Y.Map()))],
     ['that is nested too deep', made((root) => {
       let inner = root;
       for (let depth = 0; depth < 5000; depth++) inner = inner.set('a', new Y.Map<unknown>());
     })],
-    ['with a format in a document without rich text', made((root) => (root.get('body') as Y.Text).format(0, 3, { bold: true }))],
+    ['with a format in a document without rich text', inBody((body) => body.format(0, 3, { bold: true }))],
     ['with a rich text in a document without them', made((root) => root.set('a', richText('x')))],
-    ['that is too large', made((root) => (root.get('body') as Y.Text).insert(0, 'x'.repeat(maxLength)))],
+    ['that is too large', inBody((body) => body.insert(0, 'x'.repeat(maxLength)))],
     ['that claims thirty million deletions', bytesOf(0, 30_000_000)],
     ['that claims thirty million ranges of one', bytesOf(0, 1, clientId, 30_000_000)],
     ['that leaves something out', bytesOf(1, 1, clientId, 0, 10, 5, 0)],
     ['that advances the clock beyond what it holds', bytesOf(1, 1, clientId, 0, 0, 2 ** 40, 0)],
   ];
+}
+
+/** Which operation made a type of the document. */
+function itemIdOf({ update }: HostileBase, find: (root: Y.Map<unknown>) => unknown): Y.ID {
+  const doc = new Y.Doc();
+  Y.applyUpdate(doc, update);
+  return ((find(doc.getMap('json').get('value') as Y.Map<unknown>) as Y.Text)._item as Y.Item).id;
+}
+
+/** Puts content (its kind and bytes) into the sequence of a type, which Yjs itself would not put there. */
+function listContentBy(site: string, { client, clock }: Y.ID, kind: number, content: readonly number[]): Uint8Array {
+  return Uint8Array.from([...bytesOf(1, 1, clientIdOf(site, 1), 0, kind, 0, client, clock), ...content, 0]);
 }
 
 function richText(content: string): Y.Text {
@@ -103,6 +124,8 @@ export function hostileRichEdits(base: HostileBase): readonly (readonly [what: s
     ['with a long format', format({ link: 'x'.repeat(2049) })],
     ['with NUL in a format', format({ link: '\u0000' })],
     ['with half a character in a format', format({ link: '\ud800' })],
+    ['with NUL in a rich text', inBody((body) => body.insert(0, 'x\u0000'))],
+    ['with a map in a text without formats beside it', made((root) => (root.get('title') as Y.Text).insertEmbed(0, new Y.Map()))],
     ['with an object in a rich text', inBody((body) => body.insertEmbed(0, { image: 'x' }))],
     ['with a map in a rich text', inBody((body) => body.insertEmbed(0, new Y.Map()))],
     ['with a format in a text without formats', made((root) => (root.get('title') as Y.Text).format(0, 2, { bold: true }))],
