@@ -43,3 +43,15 @@ it('decides what a site has sent before it welcomes the site again, so that a co
   const { heard } = connect(Object.assign(new TestSite(), { siteId: site.siteId }));
   expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, decidedUpTo: 1, decidedHash: site.hashes[1] });
 });
+
+it('keeps nothing of a session whose first delivery cannot be read', () => {
+  const site = new TestSite();
+  const { subscriber } = connect(site);
+  live.push(subscriber, { type: 'push', previousHash: site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets: withAges([site.write([insert('accounts', 'x', { name: 'Cash' })])], site.nowMs()) }, { principal: 'a', receivedMs: NOW_MS }, () => undefined);
+  live.settle();
+  live.leave(subscriber);
+  expect(live.isIdle).toBe(true);
+  live.file.sql.exec('ALTER TABLE accounts RENAME TO damaged');
+  expect(() => connect(new TestSite())).toThrow();
+  expect(live.isIdle).toBe(true);
+});

@@ -137,9 +137,15 @@ export class LiveDatabase {
     const subscription: Subscription = { subscriber, view: access.view, siteNumber, cursor: hasFile ? fileWatermark : reload ? 0 : hello.cursor, decidedUpTo: toldUpTo, ownFrom };
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
-    subscriber.send(encodeMessage(welcome));
-    if (welcome.reload) this.deliveries.deliverWhole(subscription);
-    else this.deliveries.deliver(subscription, this.deliveries.news(), true, true);
+    try {
+      subscriber.send(encodeMessage(welcome));
+      if (welcome.reload) this.deliveries.deliverWhole(subscription);
+      else this.deliveries.deliver(subscription, this.deliveries.news(), true, true);
+    } catch (thrown) {
+      // Nobody else knows yet that it is here.
+      this.leave(subscriber);
+      throw thrown;
+    }
   }
 
   leave(subscriber: Subscriber): void {
