@@ -1,3 +1,4 @@
+import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { Reads } from '../rpc/reads.ts';
 import { decodeRows } from '../rpc/rows-transfer.ts';
@@ -57,4 +58,29 @@ it('a stream that was closed because the page went away says so', async () => {
   await streams.open(1, NUMBERS);
   await streams.closeAll();
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
+});
+
+it('a stream that was being opened when the page went away is closed, and says so', async () => {
+  let release = (): void => undefined;
+  const ready = new Promise<void>((resolve) => (release = resolve));
+  let open = 0;
+  const openReader = async () => {
+    await ready;
+    const database = openInMemory();
+    open++;
+    return { database, reads: NO_READS, close: async () => void (open--, database.close()) };
+  };
+  const streams = createStreams({ openReader, reads: NO_READS, nowMs: () => 0 });
+  const opening = streams.open(1, NUMBERS);
+  const closing = streams.closeAll();
+  release();
+  await Promise.all([opening, closing]);
+  expect(open).toBe(0);
+  await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
+});
+
+it('a stream that cannot be opened says why, and can be closed', async () => {
+  const { streams } = streamsWithClock(0);
+  await expect(streams.open(1, { sql: 'SELECT nothing FROM nowhere', params: [] })).rejects.toBeInstanceOf(RockpoolError);
+  await streams.close(1);
 });

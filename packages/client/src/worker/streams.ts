@@ -35,7 +35,8 @@ interface Stream {
 }
 
 export function createStreams({ openReader, reads, nowMs }: StreamsOptions): Streams {
-  const streams = new Map<number, Stream>();
+  // Also those that are being opened: what is closed meanwhile must not stay open.
+  const streams = new Map<number, Promise<Stream>>();
 
   async function openStream(statement: SqlStatement): Promise<Stream> {
     if (openReader === null) {
@@ -65,17 +66,20 @@ export function createStreams({ openReader, reads, nowMs }: StreamsOptions): Str
   async function close(streamId: number): Promise<void> {
     const stream = streams.get(streamId);
     streams.delete(streamId);
-    await stream?.close();
+    // One that cannot be opened tells whoever opens it.
+    await (await stream?.catch(() => null))?.close();
   }
 
   return {
     async open(streamId, statement) {
-      streams.set(streamId, await openStream(statement));
+      const stream = openStream(statement);
+      streams.set(streamId, stream);
+      await stream;
     },
     async next(streamId) {
       const stream = streams.get(streamId);
       if (stream === undefined) throw new RockpoolError('storage-lost', { reason: 'the stream was closed' });
-      return stream.next();
+      return (await stream).next();
     },
     close,
     async closeAll() {
