@@ -100,6 +100,16 @@ it('tells what has failed also where the database cannot be read any more', asyn
   expect(reports.at(-1)).toMatchObject({ reason: { code: 'storage-lost' }, pendingCount: 1 });
 });
 
+it('tells at once that the database cannot be read for a hello', async () => {
+  const database = openInMemory();
+  const position = (): never => {
+    throw new RockpoolError('storage-lost', { operation: 'read' });
+  };
+  const { next, reports } = await connected(database, { ...testSync(database), position });
+  expect((await next(1)).sent).toEqual([]);
+  expect(reports.at(-1)).toMatchObject({ state: 'offline', reason: { code: 'storage-lost' } });
+});
+
 describe('the engine of a copied file', () => {
   it('asks what differs, becomes another site with what is its own, and goes on at once', async () => {
     const database = openInMemory();

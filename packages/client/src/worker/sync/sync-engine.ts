@@ -227,10 +227,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     if (mine !== attempt) return;
     const opened = connect(url, {
       onOpen() {
-        if (mine !== attempt) return;
-        const position = database.position();
-        opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state), snapshot: snapshots.offer });
-        dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
+        if (mine === attempt) guarded(() => sayHello(opened, credentials));
       },
       onMessage: (message) => inTurn(() => {
         if (mine !== attempt) return;
@@ -243,6 +240,12 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       },
     });
     connection = opened;
+  }
+
+  function sayHello(opened: ServerConnection, credentials: string): void {
+    const position = database.position();
+    opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state), snapshot: snapshots.offer });
+    dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
   }
 
   function greet(welcome: Welcome): void {
