@@ -120,6 +120,22 @@ describe('a first sync', () => {
     await opened(medium, (database) => expect(database.connection.value('SELECT count(*) FROM entries')).toBe(500));
   });
 
+  it('goes on where a connection brings nothing more, and does not end either', async () => {
+    await fillServer();
+    const asked: (string | null)[] = [];
+    const stalling: typeof fetch = async (input, init) => {
+      asked.push(new Headers(init?.headers).get('range'));
+      const response = await fetch(input, init);
+      if (asked.length > 1) return response;
+      const first = new Uint8Array(await response.arrayBuffer()).subarray(0, 1_000);
+      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(first) }), { status: response.status, headers: response.headers });
+    };
+    const medium = memoryMedium();
+    expect(await firstSync(options(medium, { fetch: stalling, silenceLimitMs: 200 }))).toBe(true);
+    expect(asked.slice(0, 2)).toEqual([null, 'bytes=1000-']);
+    await opened(medium, (database) => expect(database.connection.value('SELECT count(*) FROM entries')).toBe(500));
+  });
+
   it('leaves nothing behind where it does not come to its end, or comes to another one', async () => {
     await fillServer();
     const medium = memoryMedium();

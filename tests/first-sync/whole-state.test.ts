@@ -121,6 +121,16 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     expect(mine.rows('SELECT count(*) FROM rockpool_base')).toEqual([[0]]);
   });
 
+  it('is not given up while a slow device stores what has come', async () => {
+    const writer = await fillServer();
+    await writer.commit([insert('entries', 'large', { amount: 1n, receipt: new Uint8Array(randomBytes(4 * 1024 * 1024)) })]);
+    const mine = await device();
+    mine.start();
+    await mine.inSync();
+    // Each of them is told to the state machine too, which goes on to wait.
+    expect(mine.progress.filter(({ receivedBytes, totalBytes }) => receivedBytes === totalBytes).length).toBeGreaterThan(3);
+  });
+
   it('goes on where the download was cut, also with the next connection', async () => {
     await fillServer();
     const asked: (string | null)[] = [];

@@ -10,6 +10,8 @@ export interface DownloadOptions {
   readonly onProgress: (progress: SnapshotProgress) => void;
   /** The server has this long to begin its answer. */
   readonly answerWithinMs: number;
+  /** A connection that brings nothing for this long is taken for cut: browsers wait for ever. Default: 20 s. */
+  readonly silenceLimitMs?: number;
   readonly fetch?: typeof fetch;
   /** What an earlier call has left, and this one leaves where it fails. Default: nothing. */
   readonly partial?: PartialDownload;
@@ -34,6 +36,9 @@ export interface DownloadedSnapshot {
 /** A download that is cut goes on where it was; one that is cut this often without getting further is given up. */
 const MAX_CUTS = 5;
 
+/** Less than the patience of sync (SNAPSHOT_DEADLINE_MS), which would begin with a new connection. */
+const SILENCE_LIMIT_MS = 20_000;
+
 /**
  * The server's snapshot as it travels, compressed, and checked against its hash. Null where there is none, or no server to ask: then the stream brings
  * everything. Throws `network-unreachable` when it does not come to its end.
@@ -49,7 +54,7 @@ export async function downloadSnapshot(options: DownloadOptions): Promise<Downlo
     const totalBytes = partial.receivedBytes + Number(response.headers.get('content-length'));
     const before = partial.receivedBytes;
     try {
-      for await (const chunk of chunksOf(response)) {
+      for await (const chunk of chunksOf(response, options.silenceLimitMs ?? SILENCE_LIMIT_MS)) {
         partial.parts.push(chunk);
         partial.receivedBytes += chunk.length;
         options.onProgress({ receivedBytes: partial.receivedBytes, totalBytes });
@@ -89,14 +94,25 @@ async function ask({ url, databaseId, schemaHash, token, answerWithinMs, signal,
   }
 }
 
-/** Streams are iterable themselves, but not yet in every browser. */
-async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+/** Streams are iterable themselves, but not yet in every browser. Throws where nothing comes for too long. */
+async function* chunksOf({ body }: Response, silenceLimitMs: number): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
   const reader = body?.getReader();
   if (reader === undefined) return;
   for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    yield value;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const silence = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('silence')), silenceLimitMs);
+    });
+    try {
+      const { done, value } = await Promise.race([reader.read(), silence]);
+      if (done) return;
+      yield value;
+    } catch (thrown) {
+      void reader.cancel().catch(() => undefined);
+      throw thrown;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
 

@@ -25,6 +25,9 @@ export interface SnapshotSourceOptions {
   readonly download: DownloadContent;
 }
 
+/** A file that came is still to be unpacked and stored, which on a slow device takes longer than the patience with a silent server: so much of it counts as progress. */
+const STORED_AT_ONCE_BYTES = 1024 * 1024;
+
 /** The server's snapshots for a database that is in use: each is put beside it, as a file to read from. One at a time. */
 export function snapshotSource({ name, medium, schema, runtime, download }: SnapshotSourceOptions): SnapshotSource {
   let staged: StagedFile | null = null;
@@ -57,10 +60,15 @@ export function snapshotSource({ name, medium, schema, runtime, download }: Snap
 
   async function take(onProgress: (progress: SnapshotProgress) => void, signal: AbortSignal): Promise<SnapshotFile | null> {
     await remove();
-    const content = await download(onProgress, signal);
+    let latest: SnapshotProgress | null = null;
+    const content = await download((progress) => {
+      latest = progress;
+      onProgress(progress);
+    }, signal);
     if (content === null) return null;
+    const onStored = (): void => void (latest !== null && onProgress(latest));
     try {
-      return await stage(content);
+      return await stage({ ...content, source: content.source.pipeThrough(telling(onStored)) });
     } catch (thrown) {
       await remove();
       throw thrown instanceof RockpoolError ? thrown : storageFailure(thrown);
@@ -68,4 +76,19 @@ export function snapshotSource({ name, medium, schema, runtime, download }: Snap
   }
 
   return { take: (onProgress, signal) => inTurn(() => take(onProgress, signal)), discard: () => inTurn(remove) };
+}
+
+/** Passes a stream on, and tells of each so many bytes of it. */
+function telling(tell: () => void): TransformStream<Uint8Array, Uint8Array> {
+  let untoldBytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      untoldBytes += chunk.length;
+      if (untoldBytes >= STORED_AT_ONCE_BYTES) {
+        untoldBytes = 0;
+        tell();
+      }
+      controller.enqueue(chunk);
+    },
+  });
 }
