@@ -51,3 +51,30 @@ describe('a WebSocket of a page', () => {
     }
   });
 });
+
+describe('a request of a page', () => {
+  const tested = serverUnderTest({ origins: LISTED });
+  const preflight = (origin: string): Promise<Response> =>
+    tested.server.ask('OPTIONS', `/databases/${DATABASE}/snapshot`, { headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization,range' } });
+
+  it('of a listed origin may read the answer, by that name alone and without cookies', async () => {
+    const origin = LISTED[0] as string;
+    const allowed = await preflight(origin);
+    expect(allowed.status).toBe(204);
+    expect(allowed.headers.get('access-control-allow-headers')).toMatch(/authorization.*range/);
+    const answer = await tested.server.ask('GET', '/health', { headers: { origin } });
+    for (const { headers } of [allowed, answer]) {
+      expect(headers.get('access-control-allow-origin')).toBe(origin);
+      expect(headers.get('access-control-allow-credentials')).toBeNull();
+      // No cache may give to one origin what was said to another.
+      expect(headers.get('vary')).toMatch(/origin/i);
+    }
+  });
+
+  it('of a foreign origin is refused before it is asked for anything', async () => {
+    for (const origin of ['https://evil.test', 'null', 'https://app.example.org.evil.test']) {
+      const { status, headers } = await preflight(origin);
+      expect([status, headers.get('access-control-allow-origin')]).toEqual([403, null]);
+    }
+  });
+});

@@ -6,6 +6,7 @@ export class ServerMetrics {
   readonly sessionsOpened: Counter = new Counter('rockpool_sessions_opened_total', 'Sessions whose hello was in order.');
   readonly sessionsFailed: Counter = new Counter('rockpool_sessions_failed_total', 'Sessions that ended with a failure, by its code. Limits that were hit are among them.');
   readonly socketsRefused: Counter = new Counter('rockpool_sockets_refused_total', 'WebSockets refused before the upgrade, by reason.');
+  readonly socketsCut: Counter = new Counter('rockpool_sockets_cut_total', 'WebSockets cut without a failure message, by reason: silent, or the code of what broke their protocol.');
   readonly messagesReceived: Counter = new Counter('rockpool_messages_received_total', 'Messages of clients, by type.');
   readonly receivedBytes: Counter = new Counter('rockpool_received_bytes_total', 'Bytes of frames of clients.');
   readonly sentBytes: Counter = new Counter('rockpool_sent_bytes_total', 'Bytes of messages to clients.');
@@ -33,7 +34,7 @@ export class ServerMetrics {
   }
 
   render(): string {
-    const { sessionsOpened, sessionsFailed, socketsRefused, messagesReceived, receivedBytes, sentBytes, pushDurations, postgresCommitDurations, changesetsPushed, requests } = this;
-    return [sessionsOpened, sessionsFailed, socketsRefused, messagesReceived, receivedBytes, sentBytes, pushDurations, postgresCommitDurations, changesetsPushed, requests, ...this.gauges].map((metric) => metric.render()).join('');
+    const { sessionsOpened, sessionsFailed, socketsRefused, socketsCut, messagesReceived, receivedBytes, sentBytes, pushDurations, postgresCommitDurations, changesetsPushed, requests } = this;
+    return [sessionsOpened, sessionsFailed, socketsRefused, socketsCut, messagesReceived, receivedBytes, sentBytes, pushDurations, postgresCommitDurations, changesetsPushed, requests, ...this.gauges].map((metric) => metric.render()).join('');
   }
 }

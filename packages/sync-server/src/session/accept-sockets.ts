@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { MAX_FRAME_BYTES, RockpoolError } from '@rockpool/shared';
+import { MAX_FRAME_BYTES, RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { WebSocket, WebSocketServer } from 'ws';
 import { isOriginAllowed } from '../auth/origin.ts';
 import type { Log } from '../observe/log-line.ts';
@@ -102,14 +102,26 @@ export class Sockets {
       session.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     });
     webSocket.on('close', () => session.disconnected());
-    // ws closes by itself, with the code that fits: 1009 for a frame over maxPayload, 1002 for one that is none.
-    webSocket.on('error', (error) => this.log('socket-error', { systemCode: 'code' in error && typeof error.code === 'string' ? error.code : null }));
+    webSocket.on('error', (error) => this.broken('code' in error && typeof error.code === 'string' ? error.code : null));
+  }
+
+  /** ws closes by itself, with the code that fits: 1009 for a frame over maxPayload, 1008 for one in too many parts, 1002 for one that is none. */
+  private broken(systemCode: string | null): void {
+    this.log('socket-error', { systemCode });
+    const reason = reasonOfBreach(systemCode);
+    if (reason !== null) this.options.context.metrics.socketsCut.add(1, { reason });
   }
 
   private checkDeadlines(): void {
     const nowMs = this.options.context.now();
     for (const session of [...this.sessions]) session.checkDeadlines(nowMs);
   }
+}
+
+/** Null where the line itself broke. */
+function reasonOfBreach(systemCode: string | null): ErrorCode | null {
+  if (systemCode === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || systemCode === 'WS_ERR_TOO_MANY_BUFFERED_PARTS') return 'frame-too-large';
+  return systemCode?.startsWith('WS_ERR_') === true ? 'frame-invalid' : null;
 }
 
 function toSessionSocket(webSocket: WebSocket): SessionSocket {

@@ -1,7 +1,9 @@
+import type { Socket } from 'node:net';
 import fc from 'fast-check';
 import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames } from '@rockpool/shared';
 import { clientMessage } from '@rockpool/shared/testing';
 import { describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { insert } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import { DATABASE } from '../testing/test-server.ts';
@@ -105,6 +107,34 @@ describe('frames that are too large', () => {
   });
 });
 
+describe('a WebSocket that goes to its limits', () => {
+  const metrics = async (): Promise<string> => (await tested.server.ask('GET', '/metrics')).text();
+
+  it('with a frame that is too large or in too many parts is cut, and counted', async () => {
+    const large = await tested.server.open();
+    large.socketForAbuse.send(new Uint8Array(MAX_FRAME_BYTES + 1));
+    await large.closes();
+    const crumbs = await tested.server.open();
+    for (let part = 0; part <= 16_384; part++) crumbs.socketForAbuse.send(Uint8Array.of(0), { fin: false });
+    expect(await crumbs.closes()).toMatchObject({ code: 1008 });
+    expect(await metrics()).toContain('rockpool_sockets_cut_total{reason="frame-too-large"} 2');
+    await expectServerGoesOn();
+  });
+
+  it('with compressed frames has none: nothing small becomes large', async () => {
+    const socket = new WebSocket(`ws://${tested.server.host}/sync`, { perMessageDeflate: true });
+    await new Promise((resolve) => socket.once('open', resolve));
+    expect(socket.extensions).toBe('');
+    // A compressed frame all the same: a bit that was never agreed on.
+    const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+    const raw = (socket as unknown as { readonly _socket: Socket })._socket;
+    raw.write(Uint8Array.of(0b1100_0010, 0b1000_0001, 0, 0, 0, 0, 0));
+    expect(await closed).toBe(1002);
+    expect(await metrics()).toContain('rockpool_sockets_cut_total{reason="frame-invalid"} 1');
+    await expectServerGoesOn();
+  });
+});
+
 describe('a client that says nothing', () => {
   const impatient = serverUnderTest({ limits: { helloDeadlineMs: 0, silenceLimitMs: 0 } });
 
@@ -114,6 +144,7 @@ describe('a client that says nothing', () => {
     const open = await impatient.server.open();
     expect(await open.closes()).toMatchObject({ code: 1006 });
     expect(impatient.server.events.filter(({ event }) => event === 'session-silent')).toHaveLength(2);
+    expect(await (await impatient.server.ask('GET', '/metrics')).text()).toContain('rockpool_sockets_cut_total{reason="silent"} 2');
   });
 });
 

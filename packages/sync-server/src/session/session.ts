@@ -145,6 +145,7 @@ export class Session implements Subscriber {
     const problem = this.overdue(nowMs);
     if (problem === null) return this.reauthorize(nowMs);
     if (problem !== 'silent') return this.fail(new RockpoolError(problem));
+    this.context.metrics.socketsCut.add(1, { reason: 'silent' });
     this.context.log('session-silent', { database: this.databaseId, site: this.site, phase: this.phase });
     this.end();
     this.socket.terminate();
