@@ -44,7 +44,16 @@ const WEIGHTS = {
   look: 3,
 } as const;
 
-export type OperationKind = keyof typeof WEIGHTS;
+/** The same of what was thought of later. It is drawn from a stream of its own and comes between the others, so that a seed goes on meaning what it meant. */
+const LATER_WEIGHTS = {
+  'compact documents': 3,
+  'edit compacted': 2,
+} as const;
+
+/** How many of them come on a hundred others. */
+const LATER_ON_HUNDRED = 4;
+
+export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS;
 
 /** One step. Whatever it has to choose, it chooses from its own seed, so that dropping another step changes as little as can be. */
 export interface Operation {
@@ -67,7 +76,12 @@ export interface Size {
   readonly operations: readonly [atLeast: number, atMost: number];
 }
 
-const KINDS = (Object.keys(WEIGHTS) as OperationKind[]).flatMap((kind) => Array.from({ length: 10 * WEIGHTS[kind] }, () => kind));
+const KINDS = asOftenAsWeighed(WEIGHTS);
+const LATER_KINDS = asOftenAsWeighed(LATER_WEIGHTS);
+
+function asOftenAsWeighed<Kind extends OperationKind>(weights: Readonly<Record<Kind, number>>): Kind[] {
+  return (Object.keys(weights) as Kind[]).flatMap((kind) => Array.from({ length: 10 * weights[kind] }, () => kind));
+}
 
 // A device and its unnoticed copy both give a restored server back what they share: known to count twice (docs/decisions), so no history has both.
 const EITHER_OR: readonly (readonly OperationKind[])[] = [['copy profile'], ['back up server', 'restore server', 'restore behind']];
@@ -79,6 +93,9 @@ export function planHistory(seed: number, size: Size): Plan {
   const count = between(size.operations);
   const without = random.pick(EITHER_OR);
   const kinds = KINDS.filter((kind) => !without.includes(kind));
-  const operations = Array.from({ length: count }, (_, number): Operation => ({ number, kind: random.pick(kinds), device: random.below(devices), seed: random.below(2 ** 31) }));
+  const operation = (from: Random, number: number, kind: OperationKind): Operation => ({ number, kind, device: from.below(devices), seed: from.below(2 ** 31) });
+  const operations = Array.from({ length: count }, (_, number) => operation(random, number, random.pick(kinds)));
+  const later = new Random(~seed);
+  for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++) operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(LATER_KINDS)));
   return { seed, devices, operations };
 }

@@ -1,22 +1,20 @@
 import type { RockpoolError } from '../../packages/shared/src/index.ts';
-import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { Device } from './device.ts';
 import type { Operation } from './operations.ts';
-import { pageChange } from './page-writes.ts';
 import { Random } from './random.ts';
-import { TOMBSTONES_MS } from './server-host.ts';
+import { editBesideWithheld } from './scenes/edit-beside-withheld.ts';
+import { editCompacted } from './scenes/edit-compacted.ts';
+import { forgottenDelete } from './scenes/forgotten-delete.ts';
+import { latePush } from './scenes/late-push.ts';
+import { meet } from './scenes/meet.ts';
+import { restoreBehind } from './scenes/restore-behind.ts';
+import { writeAtOnce } from './scenes/write-at-once.ts';
+import { editPage, HONEST_FAILURES, write } from './sending.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
-import { claimName, dropEveryPage, editEveryPage, pagesSeen, randomTransaction, releaseName, type Subject } from './writes.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const MOST_TABS = 3;
-
-/** What devices that write at the same time are likely to meet in. */
-const COMMON_SUBJECTS: readonly Subject[] = ['pair', 'pair', 'note', 'low', 'title', 'entry note', 'rename', 'page ends', 'page item', 'page text'];
-
-/** Failures of a write that its author is told of and can do something about. Anything else is a fault. */
-const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
 
 /** Carries out one step, and lets some time pass. */
 export async function perform(world: World, operation: Operation): Promise<void> {
@@ -114,7 +112,7 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
     case 'start server':
       return server.start();
     case 'stall server':
-      return stall(world, random.below(3_000));
+      return world.stallServer(random.below(3_000));
     case 'late push':
       return latePush(world, device, random, number);
     case 'meet':
@@ -139,6 +137,10 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return restoreBehind(world, device, random, number);
     case 'edit beside withheld':
       return editBesideWithheld(world, device, random, number);
+    case 'compact documents':
+      return server.compactDocuments();
+    case 'edit compacted':
+      return editCompacted(world, device, random, number);
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }
@@ -159,192 +161,7 @@ function decideParked(world: World, device: Device, random: Random, kind: 'retry
   });
 }
 
-function stall({ network, tally, time }: World, durationMs: number): void {
-  network.stall(true);
-  tally.add('server stalled');
-  time.after(durationMs, () => network.stall(false));
-}
-
-/** What was sent on a connection that has ended arrives together with the hello of the next one. */
-async function latePush(world: World, device: Device, random: Random, number: number): Promise<void> {
-  const { leader } = device;
-  if (leader === undefined) return;
-  write(world, leader, random, `${device.name}-${number}`);
-  await world.time.advance(0);
-  const lateMs = 200 + random.below(400);
-  for (const connection of world.network.connectionsOf(device)) connection.abandon(lateMs);
-  await world.time.advance(random.below(lateMs));
-  stall(world, 200 + random.below(800));
-  await world.time.advance(random.below(1_000));
-}
-
-/**
- * Two devices write the same while one is away, and that one writes it again while the news and its own outcome are on their way. Of pages, it may also drop what it has
- * edited: its own edit is then the last in them, and the other's is there unseen.
- */
-async function meet(world: World, device: Device, random: Random, number: number): Promise<void> {
-  const { network, time } = world;
-  const other = random.pick(world.devices.filter((one) => one !== device));
-  const subject = random.pick(COMMON_SUBJECTS);
-  let part = 0;
-  const writeBoth = (who: Device): void => writeAt(world, who, random, `${who.name}-${number}.${part++}`, subject);
-  for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: true, serverHears: true });
-  network.partition(device, true);
-  device.isSlow = true;
-  if (random.chance(0.7)) writeBoth(device);
-  await time.advance(random.below(50));
-  writeBoth(other);
-  if (part < 2) writeBoth(device);
-  const [tab] = device.usableTabs;
-  if (tab !== undefined && subject.startsWith('page') && random.chance(0.3)) send(world, tab, `${device.name}-${number}.drop`, dropEveryPage(tab, random, `${device.name}-${number}.drop`), false);
-  await time.advance(random.below(1_000));
-  network.partition(device, false);
-  const cursor = (): number | undefined => device.leader?.opened?.database.meta.cursor;
-  const before = cursor();
-  for (let waits = 0; waits < 100 && cursor() === before; waits++) await time.advance(200);
-  for (let again = random.below(3); again >= 0; again--) {
-    await time.advance(random.below(300));
-    writeBoth(device);
-  }
-  device.isSlow = random.chance(0.5);
-}
-
-/** Two devices write the same in the same millisecond: where both are heard of equally soon, their stamps are the same. */
-function writeAtOnce(world: World, device: Device, random: Random, number: number): void {
-  const subject = random.pick(COMMON_SUBJECTS);
-  const other = random.pick(world.devices.filter((one) => one !== device));
-  for (const who of [device, other]) writeAt(world, who, random, `${who.name}-${number}`, subject);
-}
-
-/** Somebody is away while others delete a row; it is forgotten when they come back. */
-async function forgottenDelete(world: World, device: Device, random: Random, number: number): Promise<void> {
-  const { network, server, time } = world;
-  const other = random.pick(world.devices.filter((one) => one !== device));
-  const [made, dropped] = random.pick([['plan', 'drop plan'], ['entry', 'drop entry'], ['label', 'drop label']] as const);
-  let part = 0;
-  const writeOther = (subject?: Subject): void => writeAt(world, other, random, `${other.name}-${number}.${part++}`, subject);
-  server.start();
-  for (const both of [device, other]) network.partition(both, false);
-  writeOther(made);
-  await time.advance(random.below(4_000));
-  network.partition(device, true);
-  writeOther(dropped);
-  await time.advance(TOMBSTONES_MS + random.below(2_000));
-  writeOther();
-  await time.advance(random.below(1_000));
-  network.partition(device, false);
-}
-
-/**
- * What a device has written, an edit of pages with it, is withheld there, because somebody else has taken the name that it needs. The name is free again before the server
- * decides, so it is admitted. Meanwhile the device has edited the pages again, as they stood without it.
- */
-async function editBesideWithheld(world: World, device: Device, random: Random, number: number): Promise<void> {
-  const { network, server, tally, time } = world;
-  const other = random.pick(world.devices.filter((one) => one !== device));
-  const name = `${device.name} at ${number}`;
-  let part = 0;
-  const writeBy = (who: Device, statements: (tab: Tab, mark: string) => SqlStatement[]): void => {
-    const [tab] = who.usableTabs;
-    const mark = `${who.name}-${number}.${part++}`;
-    if (tab !== undefined) send(world, tab, mark, statements(tab, mark), false);
-  };
-  const parked = (): number => device.leader?.opened?.database.parked.count() ?? 0;
-  const cutOff = (): void => {
-    for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: true, serverHears: true });
-    network.partition(device, true);
-  };
-  server.start();
-  for (const both of [device, other]) network.partition(both, false);
-  writeAt(world, device, random, `${device.name}-${number}.page`, 'page');
-  await time.advance(random.below(3_000));
-  cutOff();
-  writeBy(other, (tab, mark) => claimName(tab, random, mark, name, false));
-  await time.advance(500 + random.below(500));
-  writeBy(device, (tab, mark) => claimName(tab, random, mark, name, true));
-  device.isSlow = true;
-  await time.advance(5);
-  const before = parked();
-  network.partition(device, false);
-  for (let waits = 0; waits < 2_000 && parked() === before; waits++) await time.advance(5);
-  cutOff();
-  if (parked() > before) tally.add('edit beside a withheld one');
-  writeBy(other, (tab, mark) => releaseName(tab, random, mark, name));
-  for (let more = 1 + random.below(3); more > 0; more--) writeBy(device, (tab, mark) => editEveryPage(tab, random, mark));
-  await time.advance(random.below(2_000));
-  network.partition(device, false);
-  device.isSlow = random.chance(0.2);
-}
-
-/** The server is put back, and somebody who knows nothing of what it has lost writes on; those who know come later. */
-async function restoreBehind(world: World, device: Device, random: Random, number: number): Promise<void> {
-  const { devices, network, server, time } = world;
-  const subject = random.pick(COMMON_SUBJECTS);
-  const others = devices.filter((one) => one !== device);
-  let part = 0;
-  const writeBy = (who: Device): void => writeAt(world, who, random, `${who.name}-${number}.${part++}`, subject);
-  await time.advance(random.below(2_000));
-  server.backUp();
-  network.partition(device, true);
-  for (let more = 1 + random.below(3); more > 0; more--) {
-    writeBy(random.pick(others));
-    await time.advance(random.below(1_000));
-  }
-  for (const other of others) network.partition(other, true);
-  if (random.chance(0.5)) writeBy(random.pick(others));
-  if (server.restore()) world.onRestored();
-  network.partition(device, false);
-  await time.advance(2_000);
-  for (let more = 1 + random.below(5); more > 0; more--) {
-    writeBy(device);
-    await time.advance(random.below(500));
-  }
-  for (const other of others) network.partition(other, false);
-}
-
 export function wake(tab: Tab): void {
   tab.isSuspended = false;
   tab.settle(() => tab.membership.resume());
-}
-
-/** In any of the device's tabs, if it has one that can write now. */
-function writeAt(world: World, device: Device, random: Random, mark: string, subject?: Subject): void {
-  const [tab] = device.usableTabs;
-  if (tab !== undefined) write(world, tab, random, mark, subject);
-}
-
-function write(world: World, tab: Tab, random: Random, mark: string, subject?: Subject): void {
-  const statements = randomTransaction(tab, random, mark, subject);
-  send(world, tab, mark, statements, random.chance(0.15));
-}
-
-function send(world: World, tab: Tab, mark: string, statements: readonly SqlStatement[], isAtomic: boolean): void {
-  world.tally.add(isAtomic ? 'atomic write' : 'write');
-  if (isAtomic) world.model.atomic.add(mark);
-  tab.write(statements, isAtomic).then(
-    () => {
-      // The promise of a write is kept from here on: its storage had noted it before.
-      if (tab.owner.isAlive && !world.model.commits.has(mark)) world.fault(`${mark} was acknowledged and is not in the changelog`);
-      world.note(`${mark} written`);
-    },
-    (thrown: RockpoolError) => {
-      if (!tab.owner.isAlive) return;
-      world.note(`${mark} failed: ${thrown.code}`);
-      world.tally.add(`write failed: ${thrown.code}`);
-      if (!HONEST_FAILURES.test(thrown.code)) world.fault(`${mark} failed with ${thrown.message}`);
-      else if (world.model.commits.has(mark) && thrown.code !== 'client-closed') world.fault(`${mark} failed with ${thrown.code} and took effect all the same`);
-    },
-  );
-}
-
-/** Somebody types into an editor that is bound to a page. Another write may have replaced the page meanwhile. */
-function editPage(world: World, tab: Tab, random: Random, token: string): void {
-  const change = pageChange(pagesSeen(tab), random, token);
-  if (change === null) return;
-  world.tally.add('edit of a document by its Y.Doc');
-  tab.run(() => tab.membership.write([], change)).catch((thrown: RockpoolError) => {
-    if (!tab.owner.isAlive) return;
-    world.note(`${token} failed: ${thrown.code}`);
-    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'document-gone') world.fault(`${token} failed with ${thrown.message}`);
-  });
 }

@@ -238,4 +238,10 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     find: 'searchIndexes.catchUp();',
     replace: 'void searchIndexes;',
   },
+  {
+    name: 'a late edit of a compacted document dropped',
+    file: server('documents/document-work.ts'),
+    find: 'const { state, overwritten } = carryOver(document, replaced, late.state, rule, carrier(watermark));',
+    replace: 'const [state, overwritten] = [document, []];',
+  },
 ];

@@ -33,6 +33,10 @@ export interface ServerHostOptions {
   readonly onFile: () => void;
   /** Somebody came whose cursor is below what deletes are kept for. */
   readonly onReload: () => void;
+  /** A document has been replaced by one without its history. */
+  readonly onCompacted: () => void;
+  /** A late edit of a document that was compacted has come. */
+  readonly onCarriedOver: () => void;
   /** The process of the server has ended: every connection with it. */
   readonly onKilled: () => void;
   readonly onError: (error: unknown) => void;
@@ -85,6 +89,7 @@ export class ServerHost {
     time.as(owner, () => {
       const live = new LiveDatabase(openDatabaseFile(this.path, schema), { onFailure: (error) => owner.isAlive && onError(error), retention: SIMULATED_RETENTION, offersSnapshot: () => true });
       this.setTraps(live, owner);
+      this.watchDocuments(live);
       this.running = live;
       setInterval(() => {
         for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
@@ -105,6 +110,11 @@ export class ServerHost {
     for (const suffix of ['', '-wal']) if (existsSync(from + suffix)) copyFileSync(from + suffix, this.path + suffix);
     this.dead.push(running);
     this.options.onKilled();
+  }
+
+  /** Every document there is has grown enough: the next edit of it has it compacted. Histories are too short for that to come by itself. */
+  compactDocuments(): void {
+    this.running?.file.sql.exec('UPDATE rockpool_document SET compact_above = 0');
   }
 
   /** Copies the file as it is between two commits; not before the counters are in it, without which a retried transaction counts nothing. */
@@ -202,6 +212,16 @@ export class ServerHost {
       if (!owner.isAlive) throw new ServerKilled();
       this.spring('statement');
       run(...args);
+    };
+  }
+
+  private watchDocuments({ file: { documents } }: LiveDatabase): void {
+    const work = documents.work.bind(documents);
+    documents.work = (asked) => {
+      const worked = work(asked);
+      if (asked.kind === 'merge' && asked.replaced !== null) this.options.onCarriedOver();
+      else if (worked.replaced !== null) this.options.onCompacted();
+      return worked;
     };
   }
 

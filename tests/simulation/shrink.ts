@@ -4,7 +4,7 @@ import { runHistory } from './run-history.ts';
 import { SIZES, type SizeName } from './sizes.ts';
 
 // node tests/simulation/shrink.ts SEED [quick|deep]: drops steps of a failing history for as long as it fails in the same way, and prints a file for
-// regressions/.
+// regressions/. How far it is goes to stderr.
 
 const [seedText, size = 'quick'] = process.argv.slice(2);
 const plan = planHistory(Number(seedText), SIZES[size as SizeName]);
@@ -16,12 +16,18 @@ const failureOf = async (operations: readonly Operation[]): Promise<string | nul
 const { failure: first, stepsTaken } = await runHistory(plan);
 if (first === null) throw new Error('this history does not fail');
 let operations = plan.operations.slice(0, stepsTaken);
+console.error(`${operations.length} steps: ${first.split('\n')[0]}`);
 for (let chunk = operations.length >> 1; chunk >= 1; chunk >>= 1) {
+  console.error(`dropping ${chunk} at a time`);
   for (let at = 0; at < operations.length; ) {
     const fewer = [...operations.slice(0, at), ...operations.slice(at + chunk)];
     const failure = await failureOf(fewer);
-    if (failure !== null && kindOf(failure) === kindOf(first)) operations = fewer;
-    else at += chunk;
+    if (failure === null || kindOf(failure) !== kindOf(first)) {
+      at += chunk;
+      continue;
+    }
+    operations = fewer;
+    console.error(`  ${operations.length} steps, ${at} of them needed`);
   }
 }
 console.info(await failureOf(operations));

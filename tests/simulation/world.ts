@@ -63,6 +63,8 @@ export class World {
       onPush: (site, push) => this.onPush(site, push),
       onFile: () => tally.add('whole state as a file'),
       onReload: () => tally.add('reload below the floor'),
+      onCompacted: () => tally.add('document compacted'),
+      onCarriedOver: () => tally.add('edit of a compacted document carried over'),
       onKilled: () => {
         tally.add('crash of server');
         this.note('server killed');
@@ -104,6 +106,13 @@ export class World {
 
   damageOne(): void {
     this.random.pick(this.devices).damage();
+  }
+
+  /** Nothing comes in or goes out for so long; then everything at once. */
+  stallServer(durationMs: number): void {
+    this.network.stall(true);
+    this.tally.add('server stalled');
+    this.time.after(durationMs, () => this.network.stall(false));
   }
 
   /** The server has lost the end of its log: it may say so by a new epoch, and its watermarks come again. */

@@ -1,0 +1,53 @@
+import type { RockpoolError } from '../../packages/shared/src/index.ts';
+import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
+import type { Device } from './device.ts';
+import { pageChange } from './page-writes.ts';
+import type { Random } from './random.ts';
+import type { Tab } from './tab.ts';
+import type { World } from './world.ts';
+import { pagesSeen, randomTransaction, type Subject } from './writes.ts';
+
+/** Failures of a write that its author is told of and can do something about. Anything else is a fault. */
+export const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
+
+/** In any of the device's tabs, if it has one that can write now. */
+export function writeAt(world: World, device: Device, random: Random, mark: string, subject?: Subject): void {
+  const [tab] = device.usableTabs;
+  if (tab !== undefined) write(world, tab, random, mark, subject);
+}
+
+export function write(world: World, tab: Tab, random: Random, mark: string, subject?: Subject): void {
+  const statements = randomTransaction(tab, random, mark, subject);
+  send(world, tab, mark, statements, random.chance(0.15));
+}
+
+export function send(world: World, tab: Tab, mark: string, statements: readonly SqlStatement[], isAtomic: boolean): void {
+  world.tally.add(isAtomic ? 'atomic write' : 'write');
+  if (isAtomic) world.model.atomic.add(mark);
+  tab.write(statements, isAtomic).then(
+    () => {
+      // The promise of a write is kept from here on: its storage had noted it before.
+      if (tab.owner.isAlive && !world.model.commits.has(mark)) world.fault(`${mark} was acknowledged and is not in the changelog`);
+      world.note(`${mark} written`);
+    },
+    (thrown: RockpoolError) => {
+      if (!tab.owner.isAlive) return;
+      world.note(`${mark} failed: ${thrown.code}`);
+      world.tally.add(`write failed: ${thrown.code}`);
+      if (!HONEST_FAILURES.test(thrown.code)) world.fault(`${mark} failed with ${thrown.message}`);
+      else if (world.model.commits.has(mark) && thrown.code !== 'client-closed') world.fault(`${mark} failed with ${thrown.code} and took effect all the same`);
+    },
+  );
+}
+
+/** Somebody types into an editor that is bound to a page. Another write may have replaced the page meanwhile. */
+export function editPage(world: World, tab: Tab, random: Random, token: string): void {
+  const change = pageChange(pagesSeen(tab), random, token);
+  if (change === null) return;
+  world.tally.add('edit of a document by its Y.Doc');
+  tab.run(() => tab.membership.write([], change)).catch((thrown: RockpoolError) => {
+    if (!tab.owner.isAlive) return;
+    world.note(`${token} failed: ${thrown.code}`);
+    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'document-gone') world.fault(`${token} failed with ${thrown.message}`);
+  });
+}
