@@ -142,7 +142,7 @@ export class Tab {
       this.opened = { database: mine, role };
       return {
         database: mine,
-        reads: localReads(mine),
+        reads: localReads(mine, { backup: () => Promise.reject(new Error('the simulation makes no backups')) }),
         close: async () => {
           if (this.opened?.database === mine) this.opened = null;
           this.device.onClosing(database);

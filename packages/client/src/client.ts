@@ -185,7 +185,7 @@ export interface Client {
   /** A random id that sorts by time of making: a UUID of version 7 as text. Meant for primary keys. */
   newId(): string;
 
-  /** All that is committed as one plain SQLite file, for `restoreDatabase`. On storage for one opener at a time it fails with `storage-busy`: close first, then `backupDatabase`. */
+  /** All that is committed as one plain SQLite file, for `restoreDatabase`; one moment of it, whatever is written meanwhile. Where only one tab may open the storage, that one makes it, within ten seconds or it is `leader-unreachable`. */
   backup(): Promise<Blob>;
 
   /**

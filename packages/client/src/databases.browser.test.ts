@@ -72,11 +72,21 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
   });
 });
 
-it('a client in use backs itself up', async () => {
-  const name = freshName();
-  const client = await openClient({ name, persistence: 'opfs' });
-  await client.execute(sql`INSERT INTO note VALUES ('a', 'x')`);
-  const copy = freshName();
-  await restoreDatabase(copy, await client.backup());
-  expect(await bodies(await openClient({ name: copy }))).toEqual(['x']);
+describe.each(['opfs', 'opfs-exclusive', 'indexeddb'] as const)('a client in use, on %s', (persistence) => {
+  it('is backed up, by the tab that leads and by one that follows, beside what is being written', async () => {
+    const name = freshName();
+    const leader = await openClient({ name, persistence });
+    const follower = await openClient({ name, persistence });
+    await leader.execute(sql`INSERT INTO note VALUES ('a', 'x')`);
+    for (const client of [leader, follower]) {
+      const [file] = await leader.transaction(async (tx) => {
+        await tx.execute(sql`UPDATE note SET body = 'not yet'`);
+        return [await client.backup()];
+      });
+      const copy = freshName();
+      await restoreDatabase(copy, file!, { persistence });
+      expect(await bodies(await openClient({ name: copy, persistence }))).toEqual(['x']);
+      await leader.execute(sql`UPDATE note SET body = 'x'`);
+    }
+  });
 });

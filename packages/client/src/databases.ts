@@ -25,7 +25,7 @@ export function setDatabaseAside(name: string): Promise<string> {
   return inWorker((worker) => worker.setDatabaseAside(name));
 }
 
-/** All that is committed as one plain SQLite file. Rejects with `storage-missing`, and with `storage-busy` on storage for one opener at a time while it is open. */
+/** All that is committed as one plain SQLite file. Rejects with `storage-missing`, and on storage for one opener at a time with `storage-busy` while it is open: then any of its clients makes it, by `client.backup()`. */
 export function backupDatabase(name: string): Promise<Blob> {
   return inWorker((worker) => worker.backupDatabase(name));
 }

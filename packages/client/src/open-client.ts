@@ -249,7 +249,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     },
     onStatus: (listener) => status.subscribe(listener),
     newId,
-    backup: () => call((worker) => worker.backupDatabase(name)),
+    backup: () => call((worker) => worker.backup()),
     async leave({ discardUnsent = false } = {}) {
       if (!discardUnsent) await requireAllSent(async (statement) => decodeRows(await call((worker) => worker.query(statement))));
       await (closing ??= close());

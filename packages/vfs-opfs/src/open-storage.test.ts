@@ -84,7 +84,7 @@ describe('opening', () => {
   it('takes a plain SQLite file from elsewhere, whatever its page size', async () => {
     const origin = new SimulatedDisk();
     await create(origin, 'origin');
-    const image = await exportedBytes('origin', origin.medium());
+    const image = await exportedBytes(await exportFile('origin', origin.medium()));
     const disk = new SimulatedDisk({ files: new Map([['copy.sqlite', image]]) });
     const storage = await openStorage({ name: 'copy', medium: disk.medium(), role: 'writer', pageSizeBytes: 1024 });
     const connection = new TestConnection(module, storage);
@@ -234,7 +234,7 @@ describe('files on a medium', () => {
     const writer: Storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
     const connection = new TestConnection(module, writer);
     connection.run(`${CREATE}; BEGIN; INSERT INTO t(content) VALUES ('open')`);
-    const image = await exportedBytes('one', disk.medium());
+    const image = await exportedBytes(await exportFile('one', disk.medium()));
     connection.run('ROLLBACK');
     connection.close();
     await writer.close();

@@ -1,3 +1,5 @@
+import { streamOf } from './files/byte-source.ts';
+import { snapshotSource } from './files/snapshot-source.ts';
 import type { OpenedRole } from './opened-role.ts';
 import { vfsOf, VFS_NAME } from './sqlite/register-vfs.ts';
 import type { SqliteModule } from './sqlite/sqlite-module.ts';
@@ -86,6 +88,11 @@ class OpenedStorage implements Storage {
     this.#assertOpen();
     const failure = new LastFailure();
     return storageOver(await this.#opened.openReader(failure.note), { name: this.name, role: 'reader', persistence: this.persistence }, failure);
+  }
+
+  async exportFile(): Promise<ReadableStream<Uint8Array>> {
+    this.#assertOpen();
+    return streamOf(snapshotSource(await this.#opened.openReader(this.#failure.note)));
   }
 
   async checkpoint(waitMs = 1000): Promise<boolean> {

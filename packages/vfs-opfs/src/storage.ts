@@ -72,6 +72,11 @@ export interface Storage {
    */
   openReader(): Promise<Storage>;
   /**
+   * The latest commit as a stream of the bytes of one plain SQLite file, on every medium: what `exportFile` gives where others may open the files too. All of
+   * it is one snapshot, whatever is committed meanwhile. Read it to its end or cancel it before closing this storage; otherwise it breaks off with an error.
+   */
+  exportFile(): Promise<ReadableStream<Uint8Array>>;
+  /**
    * Close the SQLite connection first. Flushes, moves a small log into the database file, and lets go of files and locks. `leavesLog`: the log stays
    * for the next writer, who goes on with it; for when that one waits. Default false.
    */

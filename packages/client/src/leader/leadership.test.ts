@@ -15,7 +15,7 @@ interface World {
   localCommits: number;
 }
 
-const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), queryAll: () => Promise.reject(new Error('not read')), dependencies: async () => [], listParked: async () => [], whereIs: () => Promise.reject(new Error('not read')), writeFates: async () => [] };
+const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), queryAll: () => Promise.reject(new Error('not read')), dependencies: async () => [], listParked: async () => [], whereIs: () => Promise.reject(new Error('not read')), writeFates: async () => [], backup: () => Promise.reject(new Error('not read')) };
 
 function createWorld(committed?: () => Promise<void>): World {
   const requests = new Set<string>();

@@ -18,6 +18,8 @@ export function readsBeside(opened: Pick<OpenedDatabase<unknown>, 'reads' | 'rea
     dependencies: async (statement) => (await reads()).dependencies(statement),
     whereIs: async (tableName, key) => (await reads()).whereIs(tableName, key),
     writeFates: async (requestIds) => (await reads()).writeFates(requestIds),
+    // Needs no connection.
+    backup: () => opened.reads.backup(),
     listParked: async () => (await reads()).listParked(),
   };
 }

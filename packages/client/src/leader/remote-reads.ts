@@ -9,6 +9,7 @@ export function remoteReads(link: Link): Reads {
     dependencies: (statement) => link.ask({ kind: 'read', method: 'dependencies', args: [statement] }) as ReturnType<Reads['dependencies']>,
     whereIs: (tableName, key) => link.ask({ kind: 'read', method: 'whereIs', args: [tableName, key] }) as ReturnType<Reads['whereIs']>,
     writeFates: (requestIds) => link.ask({ kind: 'read', method: 'writeFates', args: [requestIds] }) as ReturnType<Reads['writeFates']>,
+    backup: () => link.ask({ kind: 'read', method: 'backup', args: [] }) as ReturnType<Reads['backup']>,
     listParked: () => link.ask({ kind: 'read', method: 'listParked', args: [] }) as ReturnType<Reads['listParked']>,
   };
 }

@@ -40,6 +40,7 @@ export class TabReads implements Reads {
   listParked: Reads['listParked'] = () => this.read((reads) => reads.listParked());
   whereIs: Reads['whereIs'] = (tableName, key) => this.read((reads) => reads.whereIs(tableName, key));
   writeFates: Reads['writeFates'] = (requestIds) => this.read((reads) => reads.writeFates(requestIds));
+  backup: Reads['backup'] = () => this.read((reads) => reads.backup());
 
   private async read<T>(run: (reads: Reads) => Promise<T>): Promise<T> {
     for (;;) {

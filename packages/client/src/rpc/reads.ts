@@ -24,4 +24,6 @@ export interface Reads {
   whereIs(tableName: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
   /** What became of the writes that were asked for under these ids, in their order. */
   writeFates(requestIds: readonly string[]): Promise<readonly WriteFate[]>;
+  /** All that is committed, as one plain SQLite file. */
+  backup(): Promise<Blob>;
 }

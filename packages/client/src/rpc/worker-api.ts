@@ -82,6 +82,8 @@ export interface WorkerApi extends DatabasesApi {
   /** What was refused and waits for a decision, oldest first. */
   parked(): Promise<readonly ParkedChangeset[]>;
   whereIs(table: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
+  /** All that is committed, as one plain SQLite file. */
+  backup(): Promise<Blob>;
   /** What became of writes, by the ids that they were asked for under. */
   writeFates(requestIds: readonly string[]): Promise<FatesAnswer>;
   /** Sync tries at once, in whatever tab it runs. */

@@ -215,7 +215,7 @@ export class FakeBrowser {
       if (!life.isAlive || !isOpen) throw new Error('read by a tab that may not');
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
-    return { database: { role, write, begin }, reads: { query, queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))), dependencies: async () => [{ table: 't', columns: [], lookups: null }], listParked: async () => [], whereIs: async () => ({ stage: 'none', changes: [], conflicts: [] }), writeFates: async () => [] }, close };
+    return { database: { role, write, begin }, reads: { query, queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))), dependencies: async () => [{ table: 't', columns: [], lookups: null }], listParked: async () => [], whereIs: async () => ({ stage: 'none', changes: [], conflicts: [] }), writeFates: async () => [], backup: async () => new Blob() }, close };
   }
 
   private openPort(channelName: string, life: Life): BroadcastPort {

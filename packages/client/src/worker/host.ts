@@ -162,6 +162,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     },
     parked: async () => opened().membership.reads.listParked(),
     whereIs: async (table, key) => opened().membership.reads.whereIs(table, key),
+    backup: async () => opened().membership.reads.backup(),
     writeFates: async (requestIds) => {
       const fates = await opened().membership.reads.writeFates(requestIds);
       return { fates, news: unheardNews() };

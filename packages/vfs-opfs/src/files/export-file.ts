@@ -7,6 +7,7 @@ import { checkStorageName, storageFileNames } from '../storage-name.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
 import { streamOf } from './byte-source.ts';
 import type { ByteSource } from './byte-source.ts';
+import { snapshotSource } from './snapshot-source.ts';
 
 /**
  * The latest commit as a stream of the bytes of one plain SQLite file, for `new Response(stream).blob()` or `stream.pipeTo(file)`. All of
@@ -14,7 +15,8 @@ import type { ByteSource } from './byte-source.ts';
  *
  * Also exports what cannot be opened any more: a quarantined database comes as it is, with whatever can be read of its log.
  *
- * Throws `storage-missing`; on a medium for one opener at a time `storage-busy` while it is open.
+ * Throws `storage-missing`; on a medium for one opener at a time `storage-busy` while it is open: there whoever has it open exports it, by
+ * `storage.exportFile()`.
  */
 export async function exportFile(name: string, medium: Medium): Promise<ReadableStream<Uint8Array>> {
   checkStorageName(name);
@@ -34,15 +36,7 @@ async function openExport(name: string, medium: FileMedium): Promise<ByteSource>
 
 async function openSnapshot(name: string, medium: FileMedium): Promise<ByteSource> {
   try {
-    const { store, close } = await openReader({ name, medium, timeoutMs: 0, tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 }, onError: () => undefined });
-    store.beginRead();
-    return {
-      sizeBytes: store.sizeBytes(),
-      read: (into, at) => {
-        store.read(into, 0, into.length, at);
-      },
-      close,
-    };
+    return snapshotSource(await openReader({ name, medium, timeoutMs: 0, tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 }, onError: () => undefined }));
   } catch (error) {
     if (!(error instanceof StorageError) || error.code !== 'storage-missing') throw error;
     const plain = await openWithoutLog(name, medium);

@@ -8,6 +8,7 @@ import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { TestConnection } from '../testing/test-connection.ts';
 import type { TestModule } from '../testing/test-connection.ts';
+import { exportFile } from './export-file.ts';
 import { importFile } from './import-file.ts';
 
 const NAME = 'ledger';
@@ -53,7 +54,7 @@ describe('a crash after any call of an import', () => {
       const module = await loadNodeSqlite();
       const source = new SimulatedDisk();
       await build(source, module, 'source', 'new', newRows);
-      const blob = new Blob([await exportedBytes('source', source.medium())]);
+      const blob = new Blob([await exportedBytes(await exportFile('source', source.medium()))]);
       const before = new SimulatedDisk({ keepCalls: true });
       if (oldRows > 0) await build(before, module, NAME, 'old', oldRows);
       const from = before.callCount;
@@ -84,7 +85,7 @@ describe('a disk that is full', () => {
     const module = await loadNodeSqlite();
     const source = new SimulatedDisk();
     await build(source, module, 'source', 'new', 90);
-    const blob = new Blob([await exportedBytes('source', source.medium())]);
+    const blob = new Blob([await exportedBytes(await exportFile('source', source.medium()))]);
     const outcomes = new Set<string>();
     for (let failing = 1; failing < 200; failing += 1) {
       const disk = new SimulatedDisk();

@@ -447,6 +447,22 @@ function describeMedium(medium: ContractMedium): void {
       await tab.call('close');
     });
 
+    it('as the writer exports one snapshot of what is committed, whatever is committed meanwhile and beside a transaction that is open', async () => {
+      const { tab } = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
+      await tab.call('run', `${CREATE} ${rowsSql(3000)} CREATE TABLE twin(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO twin SELECT * FROM entry`);
+      await tab.call('run', "BEGIN; UPDATE entry SET content = 'open' WHERE id < 100");
+      const beside = await tab.call('queryOwnExport', `${CHECK}; SELECT count(*), sum(content = 'open') FROM entry`);
+      expect(beside).toMatchObject({ magic: 'SQLite format 3', rows: [[3000, 0]] });
+      await tab.call('run', 'ROLLBACK');
+      const exporting = tab.call('queryOwnExport', `${CHECK}; SELECT (SELECT sum(length(content)) FROM entry) = (SELECT sum(length(content)) FROM twin)`);
+      for (let count = 0; count < 20; count += 1) {
+        await tab.call('run', `BEGIN; UPDATE entry SET content = 'new${count}' WHERE id % 20 = ${count}; UPDATE twin SET content = 'new${count}' WHERE id % 20 = ${count}; COMMIT`);
+      }
+      expect((await exporting).rows).toEqual([[1]]);
+      // Nothing of an export stays open.
+      await tab.call('close');
+    });
+
     if (medium.allowsReaders) {
       it('as a reader of nothing fails with storage-missing and creates nothing', async () => {
         const name = newName();
@@ -521,7 +537,7 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
 
-      it('for an export beside a writer fails with storage-busy', async () => {
+      it('for an export by another than the writer fails with storage-busy', async () => {
         const opened = await openNew();
         await opened.tab.call('run', CREATE);
         await expect(medium.newTab().call('queryExport', opened.name, COUNT)).rejects.toMatchObject({ code: 'storage-busy' });

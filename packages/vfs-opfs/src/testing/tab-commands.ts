@@ -2,6 +2,7 @@ import {
   StorageError,
   assertRoomForVacuum,
   deleteStorage,
+  exportFile,
   importFile,
   listStorages,
   memoryMedium,
@@ -56,13 +57,15 @@ export interface TabCommands {
   remove(name: string): Promise<void>;
   /** Exports a database, opens the bytes as they are in memory, and runs a query there. */
   queryExport(name: string, sql: string): Promise<ExportedFile>;
-  /** Exports a database and imports the bytes, changed as asked, under another name. */
+  /** The same of the database that this tab has open. */
+  queryOwnExport(sql: string): Promise<ExportedFile>;
   /** A reader in this tab, on what its writer has open. */
   openBeside(): Promise<void>;
   runBeside(sql: string): Promise<TestValue[][]>;
   /** The first row of the reader's scan; `endScan` takes the rest. */
   beginScanBeside(sql: string): Promise<void>;
   closeBeside(): Promise<void>;
+  /** Exports a database and imports the bytes, changed as asked, under another name. */
   importCopy(from: string, to: string, options?: ImportCopyOptions): Promise<void>;
   /** Writes noise into a closed database, behind SQLite's back. */
   damage(name: string, at: number): Promise<void>;
@@ -172,10 +175,13 @@ export function createTab(tools: TabTools): TabCommands {
       await deleteStorage(name, medium);
     },
     async queryExport(name, sql) {
-      return queryFile(await exportedBytes(name, medium), sql, await tools.loadSqlite());
+      return queryFile(await exportedBytes(await exportFile(name, medium)), sql, await tools.loadSqlite());
+    },
+    async queryOwnExport(sql) {
+      return queryFile(await exportedBytes(await storage!.exportFile()), sql, await tools.loadSqlite());
     },
     async importCopy(from, to, options = {}) {
-      await importCopy(await exportedBytes(from, medium), to, medium, await tools.loadSqlite(), options);
+      await importCopy(await exportedBytes(await exportFile(from, medium)), to, medium, await tools.loadSqlite(), options);
     },
     async damage(name, at) {
       await writeNoise(name, medium, at);

@@ -37,7 +37,7 @@ function failing(times: number, error: Error = lost): Reads {
       queryAll: (statements, eachWithinMs) => (failuresLeft-- > 0 ? statements.map(() => ({ error: toRockpoolError(error).toData() })) : database.queryAll(statements, eachWithinMs)),
       dependencies: (statement) => failOr(() => database.dependencies(statement)),
     },
-    { slow: { query: () => Promise.reject(new Error('not slow')), firstSliceMs: 1_000 } },
+    { backup: () => Promise.reject(new Error('no file')), slow: { query: () => Promise.reject(new Error('not slow')), firstSliceMs: 1_000 } },
   );
 }
 

@@ -7,6 +7,8 @@ import type { OpenDatabase } from './open-database.ts';
 import { isSnapshotLost, readAgain } from './read-again.ts';
 
 export interface LocalReadsOptions {
+  /** See Reads. */
+  readonly backup: () => Promise<Blob>;
   /**
    * Where commits are stored behind. Nobody gets to see what might yet be undone: a result waits for what it shows to be stored, and is read once
    * more if that failed.
@@ -31,7 +33,7 @@ export interface StoredBehind {
 type ReadableDatabase = Pick<OpenDatabase, 'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'whereIs' | 'writeFates' | 'listParked'>;
 
 /** Reads from a database of this worker. */
-export function localReads(database: ReadableDatabase, { storedBehind, slow }: LocalReadsOptions = {}): Reads {
+export function localReads(database: ReadableDatabase, { backup, storedBehind, slow }: LocalReadsOptions): Reads {
   const firstSliceMs = slow?.firstSliceMs ?? Number.POSITIVE_INFINITY;
 
   /** What is read at once: `run`. */
@@ -86,6 +88,7 @@ export function localReads(database: ReadableDatabase, { storedBehind, slow }: L
     whereIs: (tableName, key) => read(() => database.whereIs(tableName, key)),
     writeFates: (requestIds) => read(() => database.writeFates(requestIds)),
     listParked: () => read(() => database.listParked()),
+    backup: () => whenStored(backup),
   };
 }
 

@@ -7,6 +7,7 @@ import { Meta } from '../database/meta.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import type { WorkerEnvironment } from '../worker-environment.ts';
+import { blobOf } from './blob-of.ts';
 import type { ChosenMedium } from './choose-medium.ts';
 import { storageFailure } from './storage-failure.ts';
 
@@ -25,7 +26,7 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: WorkerEnvironm
       }),
     backupDatabase: (name) =>
       failingAsStorage(async () => {
-        for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) return new Response(await exportFile(name, medium)).blob();
+        for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) return blobOf(await exportFile(name, medium));
         throw new RockpoolError('storage-missing', { name });
       }),
     restoreDatabase: (name, file, persistence) =>

@@ -9,6 +9,7 @@ import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import { keepUnsent } from '../changelog/unsent.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
+import { Backups } from './backups.ts';
 import { isCorrupt, setAside } from './set-aside.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { storageFailure } from './storage-failure.ts';
@@ -93,7 +94,9 @@ async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions,
 
   const isStoredBehind = storage.persistence === 'indexeddb';
   const committed = (): Promise<void> => storage.committed().catch(rethrown);
+  const backups = new Backups(storage);
   const options: LocalReadsOptions = {
+    backup: () => backups.make(),
     slow: { query: (statement) => slowReads.query(statement), firstSliceMs: SLICE_MS },
     ...(isStoredBehind ? { storedBehind: { committed, timesUndone } } : {}),
   };
@@ -103,6 +106,7 @@ async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions,
     readsBeside: async () => localReads((await beside.get()).database, options),
     ...(isStoredBehind ? { committed } : {}),
     close: async ({ handsOver }) => {
+      backups.close();
       await slowReads.close();
       await beside.close();
       await close(handsOver);
