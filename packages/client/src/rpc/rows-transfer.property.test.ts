@@ -76,16 +76,20 @@ describe('a result that crosses threads', () => {
     );
   });
 
-  it('moves its buffers instead of copying them', () => {
-    const encoded = encode("SELECT 1 AS a, 'x' AS b, x'00' AS c, NULL AS d UNION ALL SELECT NULL, NULL, NULL, NULL");
-    const buffers = rowsTransferables(encoded);
-    expect(new Set(buffers).size).toBe(8);
-    const moved = transfer(encoded);
-    expect(buffers.every((buffer) => buffer.byteLength === 0)).toBe(true);
-    expect(decodeRows(moved)).toStrictEqual([
-      { a: 1, b: 'x', c: new Uint8Array([0]), d: null },
-      { a: null, b: null, c: null, d: null },
-    ]);
+  it('moves its buffers instead of copying them, unless they are small', () => {
+    const sql = `WITH n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
+      SELECT iif(n = 1, 1, NULL) AS a, iif(n = 1, ?, NULL) AS b, iif(n = 1, zeroblob(1024), NULL) AS c, NULL AS d FROM n`;
+    // Of so many rows what says where NULLs are takes more than a kilobyte too.
+    for (const [rowCount, text, bufferCount] of [[10_000, 'x'.repeat(1024), 8], [2, 'x', 1]] as const) {
+      const encoded = encode(sql, [rowCount, text]);
+      const buffers = rowsTransferables(encoded);
+      expect(new Set(buffers).size).toBe(bufferCount);
+      const moved = transfer(encoded);
+      expect(buffers.every((buffer) => buffer.byteLength === 0)).toBe(true);
+      const [first, second] = decodeRows(moved);
+      expect(first).toStrictEqual({ a: 1, b: text, c: new Uint8Array(1024), d: null });
+      expect(second).toStrictEqual({ a: null, b: null, c: null, d: null });
+    }
   });
 
   it('keeps names that objects treat specially, and no rows at all', () => {

@@ -15,6 +15,7 @@ export interface WorkerConnection {
 export function connectWorker(worker: Worker, onProblem: (error: RockpoolError) => void): WorkerConnection {
   installErrorTransfer();
   const remote = wrap<WorkerApi>(worker);
+  const methods = withMethodsKept(remote);
   const waiting = new Set<(error: RockpoolError) => void>();
   let hasAnswered = false;
   let ended: RockpoolError | null = null;
@@ -42,7 +43,7 @@ export function connectWorker(worker: Worker, onProblem: (error: RockpoolError) 
       if (ended !== null) return Promise.reject(ended);
       return new Promise((resolve, reject) => {
         waiting.add(reject);
-        run(remote)
+        run(methods)
           .then(resolve, reject)
           .finally(() => {
             hasAnswered = true;
@@ -52,4 +53,15 @@ export function connectWorker(worker: Worker, onProblem: (error: RockpoolError) 
     },
     end,
   };
+}
+
+/** Comlink makes another proxy whenever a method is named, and watches when it goes: together more than the rest of a call. */
+function withMethodsKept(remote: Remote<WorkerApi>): Remote<WorkerApi> {
+  const kept = new Map<string | symbol, unknown>();
+  return new Proxy(remote, {
+    get(target, name) {
+      if (!kept.has(name)) kept.set(name, Reflect.get(target, name));
+      return kept.get(name);
+    },
+  });
 }

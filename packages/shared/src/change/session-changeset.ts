@@ -134,9 +134,8 @@ class SessionReader {
   name(): string {
     const end = this.bytes.indexOf(0, this.at);
     if (end < 0) throw endsTooEarly();
-    const name = lenientDecoder.decode(this.bytes.subarray(this.at, end));
-    this.at = end + 1;
-    return name;
+    const start = this.take(end + 1 - this.at);
+    return this.decode(lenientDecoder, start, end - start);
   }
 
   value(decoder: Decoder): CellValue | undefined {
@@ -179,7 +178,10 @@ class SessionReader {
 
   private text(decoder: Decoder): string {
     const sizeBytes = this.varint();
-    const start = this.take(sizeBytes);
+    return this.decode(decoder, this.take(sizeBytes), sizeBytes);
+  }
+
+  private decode(decoder: Decoder, start: number, sizeBytes: number): string {
     return (sizeBytes <= SHORT_TEXT_BYTES ? this.ascii(start, sizeBytes) : null) ?? decoder.decode(this.bytes.subarray(start, start + sizeBytes));
   }
 

@@ -10,18 +10,21 @@ import { collectRows } from './collect-rows.ts';
 export class SessionCapture {
   private readonly connection: Connection;
   private readonly tablesByName: ReadonlyMap<string, CaptureTable>;
+  private readonly schemaName: Pointer;
   private readonly tableNames: readonly Pointer[];
   private session: Session | null = null;
 
   constructor(connection: Connection, tables: readonly CaptureTable[]) {
     this.connection = connection;
     this.tablesByName = new Map(tables.map((table) => [table.schema.name, table]));
-    this.tableNames = tables.map((table) => connection.runtime.memory.allocateCString(table.schema.name));
+    const { memory } = connection.runtime;
+    this.schemaName = memory.allocateCString('main');
+    this.tableNames = tables.map((table) => memory.allocateCString(table.schema.name));
   }
 
   /** Call inside the transaction, before the first statement of the app. */
   begin(): void {
-    if (this.tableNames.length > 0) this.session = new Session(this.connection, this.tableNames);
+    if (this.tableNames.length > 0) this.session = new Session(this.connection, this.schemaName, this.tableNames);
   }
 
   /** Call just before COMMIT. Throws `value-invalid` for a value that can never be sent. */
@@ -44,7 +47,7 @@ export class SessionCapture {
 
   close(): void {
     this.end();
-    for (const name of this.tableNames) this.connection.runtime.memory.free(name);
+    for (const name of [this.schemaName, ...this.tableNames]) this.connection.runtime.memory.free(name);
   }
 
   private rowsOf(name: string, collector: ChangeCollector): SessionRowReader {

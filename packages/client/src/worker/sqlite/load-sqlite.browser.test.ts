@@ -10,7 +10,7 @@ it('SQLite loads in a browser with what Rockpool needs of it: FTS5, JSON, sessio
   const connection = new Connection(runtime, { path: ':memory:' });
   connection.exec(`CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, note TEXT); CREATE VIRTUAL TABLE f USING fts5(note)`);
   const name = runtime.memory.allocateCString('t');
-  const session = new Session(connection, [name]);
+  const session = new Session(connection, runtime.memory.allocateCString('main'), [name]);
   connection.run('INSERT INTO t VALUES (?, ?)', 'a', 'prüfen 😀');
   expect(session.readChangeset((bytes) => bytes.length)).toBeGreaterThan(0);
   session.delete();

@@ -11,17 +11,15 @@ export class Session {
   private readonly handle: Pointer;
 
   /**
-   * Records changes of these tables from now on. Tables are named one by one, as attaching all would record the shadow tables of FTS too;
-   * their names are C strings that the caller keeps, because every write makes a session.
+   * Records changes of these tables of the schema from now on. Tables are named one by one, as attaching all would record the shadow tables of FTS too.
+   * Names are C strings that the caller keeps, because every write makes a session.
    */
-  constructor(connection: Connection, tableNames: readonly Pointer[]) {
+  constructor(connection: Connection, schemaName: Pointer, tableNames: readonly Pointer[]) {
     const { module, memory } = connection.runtime;
     this.connection = connection;
     const result = memory.allocate(4);
-    const schemaName = memory.allocateCString('main');
     const created = module._sqlite3session_create(connection.handle, schemaName, result);
     this.handle = memory.readPointer(result);
-    memory.free(schemaName);
     memory.free(result);
     if (created !== SQLITE_OK) throw connection.lastError(created, 'step');
     for (const name of tableNames) {
