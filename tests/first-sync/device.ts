@@ -9,8 +9,7 @@ import { snapshotSource } from '../../packages/client/src/worker/first-sync/snap
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SnapshotSource } from '../../packages/client/src/worker/sync/snapshot-taking.ts';
-import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
+import { createSyncEngine, type EngineReport, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
 import { testRuntime } from '../../packages/client/src/worker/testing/test-database.ts';
 import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
@@ -41,7 +40,7 @@ export class Device {
   readonly told: TouchedTables[] = [];
   /** Whole states that came, by the watermark that they went on from. */
   readonly wholeFrom: number[] = [];
-  report: SyncReport | null = null;
+  report: EngineReport | null = null;
   /** What the server says is lost. */
   isDeaf = false;
   private readonly storage: Storage;
@@ -84,9 +83,9 @@ export class Device {
           },
         }),
       ...(takesFiles ? { snapshots: held === undefined ? this.snapshots : { ...this.snapshots, take: async (...given) => ({ path: '', ...(await this.snapshots.take(...given)), position: held() }) } } : {}),
-      onSnapshotProgress: (progress) => void this.progress.push(progress),
       onReport: (report) => {
         this.report = report;
+        if (report.snapshot !== null) this.progress.push(report.snapshot);
       },
       onStuck: () => undefined,
       onProblem: (error) => void this.problems.push(error),

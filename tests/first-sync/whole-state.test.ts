@@ -54,6 +54,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     expect(mine.rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([['a', 'Cash', 2n ** 62n], ['m', 'Mine', null]]);
     expect(tested.server.query("SELECT name FROM accounts WHERE id = 'm'")).toEqual([['Mine']]);
     expect(mine.database.siteId).toEqual(siteId);
+    expect(mine.report?.snapshot).toBeNull();
     expect(mine.progress.at(-1)).toEqual({ receivedBytes: mine.progress.at(-1)?.totalBytes, totalBytes: mine.progress.at(-1)?.totalBytes });
     expect(mine.rows("SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'cash OR mine') ORDER BY name")).toEqual([['Cash'], ['Mine']]);
   });

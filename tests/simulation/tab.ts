@@ -77,6 +77,7 @@ export class Tab {
       onTouched: () => {
         this.isDirty = true;
       },
+      onFirstSync: () => undefined,
       onStatus: (status, role) => {
         if (this.owner.isAlive && status.reason !== null) device.onTrouble(this, status.reason);
         this.status = status;

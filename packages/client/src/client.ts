@@ -62,7 +62,7 @@ export interface SyncOptions {
    */
   readonly firstSync?: {
     readonly answerWithinMs?: number;
-    /** Bytes as they travel; also later, when a device that was away for too long takes the server's state anew. */
+    /** Bytes as they travel, in every tab; also later, when a device that was away for too long takes the server's state anew: `status.snapshot` says it too then. */
     readonly onProgress?: (progress: { readonly receivedBytes: number; readonly totalBytes: number }) => void;
   };
 }

@@ -134,6 +134,7 @@ describe('a client', () => {
       sentUpTo: null,
       reason: null,
       stuck: null,
+      snapshot: null,
       lastContactMs: null,
       persistence: 'opfs',
       role: 'leader',

@@ -4,6 +4,7 @@ import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { TransactionAsk } from '../rpc/transaction-ask.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
 import type { CommitNotice, CommitPosition } from './commit-notice.ts';
+import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
 
 /**
@@ -22,6 +23,8 @@ export type BroadcastMessage =
   | ({ readonly kind: 'commit' } & CommitNotice)
   /** The same once more, without what changed: for who has missed it. */
   | ({ readonly kind: 'position' } & CommitPosition)
+  /** Who is about to lead fills the database from the server first, which may take long. */
+  | ({ readonly kind: 'first-sync' } & SnapshotProgress)
   | StatusMessage;
 
 /** What one tab says to one other: a follower asks, the leader answers. */

@@ -451,6 +451,34 @@ describe('a tab that cannot open', () => {
     expect(browser.file.effects).toEqual(['a']);
   });
 
+  it('waits for as long as the first sync of the tab before it moves, and hears how far that has come', async () => {
+    const browser = new FakeBrowser();
+    const filled = Promise.withResolvers<void>();
+    const first = browser.tab({ beforeOpen: () => filled.promise });
+    const second = browser.tab();
+    const opening = Promise.all([first.membership.open(), second.membership.open()]);
+    for (const receivedBytes of [1, 2, 3]) {
+      await browser.advance(9_000);
+      first.membership.tellFirstSync({ receivedBytes, totalBytes: 3 });
+    }
+    await settle();
+    expect(second.firstSync).toEqual([1, 2, 3].map((receivedBytes) => ({ receivedBytes, totalBytes: 3 })));
+    filled.resolve();
+    await opening;
+    expect([first.role, second.role, first.firstSync]).toEqual(['leader', 'follower', []]);
+  });
+
+  it('fails with storage-busy when that first sync stands still', async () => {
+    const browser = new FakeBrowser();
+    const first = browser.tab({ beforeOpen: () => new Promise(() => undefined) });
+    void first.membership.open();
+    const opening = codeOf(browser.tab().membership.open());
+    await browser.advance(9_000);
+    first.membership.tellFirstSync({ receivedBytes: 1, totalBytes: 3 });
+    await browser.advance(10_000);
+    expect(await opening).toBe('storage-busy');
+  });
+
   it('when its turn to lead comes tries again later, and its own waiting writes survive that', async () => {
     const browser = new FakeBrowser();
     const leader = browser.tab();

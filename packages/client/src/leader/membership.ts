@@ -1,6 +1,7 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Touched } from '../rpc/query-dependencies.ts';
 import type { Reads } from '../rpc/reads.ts';
+import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
 import type { TransactionAsk } from '../rpc/transaction-ask.ts';
 import type { WriteAction } from '../rpc/write-action.ts';
@@ -54,6 +55,8 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly openDatabase: (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<Database>>;
   readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
   readonly onTouched: (touched: Touched) => void;
+  /** Another tab fills the database before it leads. */
+  readonly onFirstSync: (progress: SnapshotProgress) => void;
   readonly onStatus: (status: LeaderStatus, role: TabRole) => void;
   /** Something failed that no call waits for. */
   readonly onProblem: (error: RockpoolError) => void;
@@ -61,7 +64,7 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly onEnded: (error: RockpoolError) => void;
 }
 
-/** How long a tab that opens waits for the leader's announcement: as long as a write waits for its answer. */
+/** How long a tab that opens waits for the leader's announcement, or for a sign that it comes nearer: as long as a write waits for its answer. */
 const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
 
 /** After a failed take-over: from one second, doubling, to half a minute. */
@@ -87,6 +90,7 @@ export class Membership<Database extends WritableDatabase> {
   private leaderEpoch: string | null = null;
   private newestStatus = -1;
   private onAnnounced: ((leader: LeaderMessage) => void) | null = null;
+  private renewAnnouncementDeadline: () => void = () => undefined;
   private ended: RockpoolError | null = null;
   private isAway = true;
   private isHidden = false;
@@ -134,6 +138,11 @@ export class Membership<Database extends WritableDatabase> {
     } finally {
       this.transactionLocks.release(transactionId);
     }
+  }
+
+  /** This tab is about to lead, and the database that it fills before has come so far. */
+  tellFirstSync(progress: SnapshotProgress): void {
+    this.channel?.post({ kind: 'first-sync', ...progress });
   }
 
   /** Runs the statements as one transaction, here or in the leader's worker. */
@@ -211,11 +220,17 @@ export class Membership<Database extends WritableDatabase> {
     const announced = Promise.withResolvers<LeaderMessage>();
     this.onAnnounced = announced.resolve;
     const deadline = Promise.withResolvers<'deadline'>();
-    const cancelDeadline = this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
+    const startDeadline = (): (() => void) => this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
+    let cancelDeadline = startDeadline();
+    this.renewAnnouncementDeadline = () => {
+      cancelDeadline();
+      cancelDeadline = startDeadline();
+    };
     this.sayHello();
 
     const first = await Promise.race([announced.promise, deadline.promise, turn.then((leads) => (leads ? 'turn' : 'withdrawn'))]);
     this.onAnnounced = null;
+    this.renewAnnouncementDeadline = () => undefined;
     cancelDeadline();
 
     if (first === 'deadline') throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the tab that leads' });
@@ -283,6 +298,9 @@ export class Membership<Database extends WritableDatabase> {
         return this.observe(this.commits.observe(message));
       case 'position':
         return this.hearPosition(message);
+      case 'first-sync':
+        this.renewAnnouncementDeadline();
+        return this.options.onFirstSync({ receivedBytes: message.receivedBytes, totalBytes: message.totalBytes });
       case 'status':
         return this.hearStatus(message);
       case 'ask':

@@ -1,5 +1,6 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { Persistence } from './persistence.ts';
+import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /**
  * Where sync stands, by name:
@@ -50,6 +51,8 @@ export interface SyncStatus {
   readonly reason: ErrorData | null;
   /** What does not move although there is a connection, and what is done about it; null as long as everything does. */
   readonly stuck: StuckStage | null;
+  /** How far the server's whole state has come, which is on its way as a file; null while none is. */
+  readonly snapshot: SnapshotProgress | null;
   /** Wall time in ms at which bytes last came from the server. */
   readonly lastContactMs: number | null;
   /** Where the database is kept; never changes behind the app's back. */
@@ -69,6 +72,7 @@ export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
   sentUpTo: null,
   reason: null,
   stuck: null,
+  snapshot: null,
   lastContactMs: null,
   persistence: 'opfs',
   clockOffsetMs: null,

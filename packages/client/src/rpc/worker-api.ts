@@ -130,7 +130,7 @@ export type WorkerEvent =
   /** All live queries that a commit, or several in one turn, gave another result. */
   | { readonly kind: 'live'; readonly results: readonly LiveResult[] }
   | { readonly kind: 'status'; readonly news: StatusNews }
-  /** The first sync comes as a file, before anything is open. */
+  /** The server's whole state comes as a file, to this tab or to the one that leads; at first sync before anything is open. */
   | { readonly kind: 'first-sync'; readonly receivedBytes: number; readonly totalBytes: number }
   | { readonly kind: 'presence'; readonly news: SeenNews }
   /** Something failed that no call is waiting for. */

@@ -6,6 +6,7 @@ import { Membership } from '../leader/membership.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { BroadcastPort } from '../leader/tab-channel.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
+import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import type { Touched } from '../rpc/query-dependencies.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import { INITIAL_STATUS, type TabRole } from '../rpc/sync-status.ts';
@@ -28,6 +29,8 @@ export interface FakeFile {
 export interface FakeTab {
   readonly membership: Membership<FakeDatabase>;
   readonly touched: Touched[];
+  /** Of what another tab fills the database with. */
+  readonly firstSync: SnapshotProgress[];
   readonly problems: RockpoolError[];
   readonly ended: RockpoolError[];
   role: TabRole | null;
@@ -47,6 +50,8 @@ export interface FakeTabOptions {
   /** Whether followers open the file too. Default true. */
   readonly sharesFiles?: boolean;
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
+  /** What comes before the file is opened. Default: nothing. */
+  readonly beforeOpen?: () => Promise<void>;
   /** The tab is killed as soon as a commit with this SQL is in the file, before anybody hears of it. */
   readonly dieAfter?: string;
 }
@@ -90,7 +95,7 @@ export class FakeBrowser {
         newId: () => `id-${this.nextId++}`,
         sharesFiles: options.sharesFiles ?? true,
         openDatabase: async (role) => {
-          await Promise.resolve();
+          await options.beforeOpen?.();
           if (!life.isAlive) return new Promise<never>(() => undefined);
           const failure = options.failToOpen?.(role) ?? null;
           if (failure !== null) throw failure;
@@ -98,6 +103,7 @@ export class FakeBrowser {
         },
         startWork: () => ({ onLocalCommit: () => undefined, tryNow: () => undefined, stop: () => Promise.resolve() }),
         onTouched: (touched) => tab.touched.push(touched),
+        onFirstSync: (progress) => tab.firstSync.push(progress),
         onStatus: (status, role) => {
           tab.status = status;
           tab.role = role;
@@ -106,6 +112,7 @@ export class FakeBrowser {
         onEnded: (error) => tab.ended.push(error),
       }),
       touched: [],
+      firstSync: [],
       problems: [],
       ended: [],
       role: null,

@@ -81,7 +81,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       };
 
       const { sync, name } = options;
-      const onSnapshotProgress = (progress: SnapshotProgress): void => send({ kind: 'first-sync', ...progress });
+      const tellFirstSync = (progress: SnapshotProgress): void => send({ kind: 'first-sync', ...progress });
       const openLocal = createLocalOpener({
         ...options,
         principal: sync?.principal ?? null,
@@ -92,7 +92,11 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         beforeWriter: async () => {
           if (sync === null || sync.firstSyncWithinMs === null || isOpen) return;
           const { url, databaseId, firstSyncWithinMs } = sync;
-          await firstSync({ name, medium, schema, runtime, url, databaseId, token: async () => tab.token(), onProgress: onSnapshotProgress, answerWithinMs: firstSyncWithinMs, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) }).catch((thrown: unknown) => {
+          const onProgress = (progress: SnapshotProgress): void => {
+            tellFirstSync(progress);
+            membership?.tellFirstSync(progress);
+          };
+          await firstSync({ name, medium, schema, runtime, url, databaseId, token: async () => tab.token(), onProgress, answerWithinMs: firstSyncWithinMs, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) }).catch((thrown: unknown) => {
             // Rows then come by the stream. What stands in the way of opening, opening tells.
             problem(toRockpoolError(thrown));
           });
@@ -118,10 +122,15 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
           if (sync === null) return startLeaderWork(tools, null);
           const token = async (): Promise<string> => tab.token();
           const snapshots = snapshotSource({ name, medium, schema, runtime: tools.database.connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: schema.hash, token }) });
-          return startLeaderWork(tools, (given) => startSync({ target: sync, token, tools: given, persistence, presence: shown, snapshots, onSnapshotProgress }));
+          return startLeaderWork(tools, (given) => startSync({ target: sync, token, tools: given, persistence, presence: shown, snapshots }));
         },
         onTouched: (touched) => live?.touch(touched),
-        onStatus: (leaderStatus, role) => setStatus({ ...leaderStatus, role }),
+        onFirstSync: tellFirstSync,
+        onStatus: (leaderStatus, role) => {
+          const { snapshot } = leaderStatus;
+          if (snapshot !== null && snapshot.receivedBytes !== status.snapshot?.receivedBytes) tellFirstSync(snapshot);
+          setStatus({ ...leaderStatus, role });
+        },
         onProblem: problem,
         onEnded: (error) => {
           if (error.code === 'client-closed' || !isOpen) return; // The caller is told by its own call.

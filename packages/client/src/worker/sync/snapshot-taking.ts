@@ -17,7 +17,6 @@ export interface SnapshotSource {
 export interface SnapshotTakingOptions {
   /** Undefined: a whole state comes as deliveries. */
   readonly source: SnapshotSource | undefined;
-  readonly onProgress: (progress: SnapshotProgress) => void;
   readonly dispatch: (event: MachineEvent) => void;
 }
 
@@ -26,6 +25,8 @@ export interface SnapshotTaking {
   readonly offer: Hello['snapshot'];
   /** The file that the hello has named, for the delivery that goes on from it. */
   readonly file: SnapshotFile | null;
+  /** Of a file that is on its way; null while none is. */
+  readonly progress: SnapshotProgress | null;
   /** Gets the file that the server offers. Nothing is told of it once the connection that offered it has gone. */
   take(isConnected: () => boolean): void;
   /** The connection has ended. */
@@ -38,8 +39,9 @@ export interface SnapshotTaking {
 const MOST_FILES_IN_A_ROW = 3;
 
 /** Takes whole states as files, from the server's offer to the delivery that goes on from there. */
-export function createSnapshotTaking({ source, onProgress, dispatch }: SnapshotTakingOptions): SnapshotTaking {
+export function createSnapshotTaking({ source, dispatch }: SnapshotTakingOptions): SnapshotTaking {
   let file: SnapshotFile | null = null;
+  let progress: SnapshotProgress | null = null;
   // Not after an attempt that got nowhere, until there was a delivery: then rows come as deliveries.
   let takesFiles = source !== undefined;
   let taking: AbortController | null = null;
@@ -52,23 +54,26 @@ export function createSnapshotTaking({ source, onProgress, dispatch }: SnapshotT
     file = null;
     filesInARow++;
     let hasMoved = false;
-    const onMoved = (progress: SnapshotProgress): void => {
+    const onMoved = (moved: SnapshotProgress): void => {
       if (!isConnected()) return;
       hasMoved = true;
-      onProgress(progress);
+      progress = moved;
       dispatch({ type: 'snapshot-progress' });
     };
     try {
       const taken = await from.take(onMoved, stop.signal);
       if (!isConnected()) return;
+      progress = null;
       file = filesInARow > MOST_FILES_IN_A_ROW ? null : taken;
       takesFiles = file !== null;
       dispatch({ type: 'snapshot-taken' });
     } catch (thrown) {
       const error = toRockpoolError(thrown);
       takesFiles = hasMoved && (stop.signal.aborted || error.recovery === 'retry');
+      if (!isConnected()) return;
+      progress = null;
       // What does not come as a file comes as deliveries, at once.
-      if (isConnected()) dispatch(takesFiles ? { type: 'failed', error: error.toData() } : { type: 'snapshot-taken' });
+      dispatch(takesFiles ? { type: 'failed', error: error.toData() } : { type: 'snapshot-taken' });
     }
   }
 
@@ -79,12 +84,16 @@ export function createSnapshotTaking({ source, onProgress, dispatch }: SnapshotT
     get file() {
       return file;
     },
+    get progress() {
+      return progress;
+    },
     take(isConnected) {
       if (source !== undefined) void takeFrom(source, isConnected);
     },
     abort() {
       taking?.abort();
       taking = null;
+      progress = null;
     },
     delivered() {
       takesFiles = source !== undefined;

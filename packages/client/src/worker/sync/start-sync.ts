@@ -2,7 +2,6 @@ import { RockpoolError } from '@rockpool/shared';
 import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
 import type { Persistence } from '../../rpc/persistence.ts';
 import type { TabPresence } from '../presence/tab-presence.ts';
-import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SyncTarget } from '../../rpc/worker-api.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { webSocketOrHttp } from './choose-connection.ts';
@@ -22,11 +21,10 @@ export interface StartSyncOptions {
   readonly presence?: TabPresence;
   /** Default: a whole state comes as deliveries. */
   readonly snapshots?: SnapshotSource;
-  readonly onSnapshotProgress?: (progress: SnapshotProgress) => void;
 }
 
 /** Syncs for as long as this tab leads. */
-export function startSync({ target, token, tools, persistence, presence, snapshots, onSnapshotProgress }: StartSyncOptions): LeaderWork {
+export function startSync({ target, token, tools, persistence, presence, snapshots }: StartSyncOptions): LeaderWork {
   const { database, committed } = tools;
   const connect = webSocketOrHttp(connectWebSocket, connectHttp);
   const nowMs = (): number => Date.now();
@@ -38,7 +36,6 @@ export function startSync({ target, token, tools, persistence, presence, snapsho
     connect: committed === undefined ? connect : sendWhenStored(connect, committed),
     ...(line === undefined ? {} : { presence: line }),
     ...(snapshots === undefined ? {} : { snapshots }),
-    ...(onSnapshotProgress === undefined ? {} : { onSnapshotProgress }),
     inTurn: (job) => tools.inTurn(job),
     onReport: (report) => tools.publishStatus({ ...report, persistence }),
     onProblem: (error) => tools.publishProblem(error),

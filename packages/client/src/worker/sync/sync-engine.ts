@@ -46,6 +46,11 @@ export interface SyncDatabase extends PushSource {
   readonly isPaused: boolean;
 }
 
+/** With how far a file has come that is on its way; null while none is. */
+export interface EngineReport extends SyncReport {
+  readonly snapshot: SnapshotProgress | null;
+}
+
 export interface SyncEngineOptions {
   readonly url: string;
   readonly databaseId: string;
@@ -54,15 +59,13 @@ export interface SyncEngineOptions {
   readonly connect: Connect;
   /** Default: nobody takes part. */
   readonly presence?: PresenceLine;
-  readonly onReport: (report: SyncReport) => void;
+  readonly onReport: (report: EngineReport) => void;
   /** Something to tell the user that ends no connection. */
   readonly onProblem: (error: RockpoolError) => void;
   /** Runs what uses the database: now, or when the transaction that a tab has open is over. Default: now. */
   readonly inTurn?: (job: () => void) => void;
   /** Default: a whole state comes as deliveries. */
   readonly snapshots?: SnapshotSource;
-  /** A file comes. */
-  readonly onSnapshotProgress?: (progress: SnapshotProgress) => void;
   /** Only a new worker can help. */
   readonly onStuck: () => void;
   /** See idle-audit.ts. */
@@ -111,7 +114,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     connection?.send({ type: 'push', ...batch });
     return connection !== null;
   });
-  const snapshots = createSnapshotTaking({ source: options.snapshots, onProgress: (progress) => options.onSnapshotProgress?.(progress), dispatch });
+  const snapshots = createSnapshotTaking({ source: options.snapshots, dispatch });
   const audit = createIdleAudit({
     database: database.audit,
     nowMs: steadyMs,
@@ -140,7 +143,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
 
   function report(): void {
     counts = countsNow();
-    options.onReport(syncReport(state, counts, nowMs() - steadyMs()));
+    options.onReport({ ...syncReport(state, counts, nowMs() - steadyMs()), snapshot: snapshots.progress });
   }
 
   /** A database that cannot be read any more, since the browser closed its storage, must not keep from the user what has failed. */
