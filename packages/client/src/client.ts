@@ -53,7 +53,10 @@ export interface SyncOptions {
    * under another `name`. Without it that is the app's to see to.
    */
   readonly principal?: string;
-  /** Asked whenever a connection is made, so it may fetch a fresh one. */
+  /**
+   * Asked whenever a connection is made, so it may fetch a fresh one. A `RockpoolError` that it throws is the reason in the status, such as
+   * `auth-database-forbidden`; anything else counts as no network, and it is asked again with the next attempt.
+   */
   readonly token: () => Promise<string> | string;
   /**
    * For a device that has nothing yet: opening fetches the server's state as one file and puts it in place, many times faster than row by row. Opening then

@@ -96,7 +96,12 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     },
     token: async () => {
       if (sync === null) throw new RockpoolError('internal', { asked: 'token' });
-      return await sync.token();
+      try {
+        return await sync.token();
+      } catch (thrown) {
+        // Most often a `fetch` without a network. Told here: in the worker it would arrive as a fault of ours, which is not tried again soon.
+        throw thrown instanceof RockpoolError ? thrown : new RockpoolError('network-unreachable', { stage: 'token' }, { cause: thrown });
+      }
     },
   };
 

@@ -1,4 +1,4 @@
-import { encodeSchema } from '@rockpool/shared';
+import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions, LiveQuery, Persistence, SqlStatement, SyncOptions, Transaction, Write } from '../client.ts';
@@ -245,6 +245,24 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       }
       await until(() => mine.status.state === 'up-to-date');
       expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([{ id: 'first' }, { id: 'theirs' }, { id: 'fine' }]);
+    });
+
+    it('a token that cannot be had is no network, unless it is told what else it is', async () => {
+      const syncing = await syncWith(options, freshName());
+      let token: () => Promise<string> | string = () => {
+        throw new TypeError('Failed to fetch');
+      };
+      const { mine } = await open({ sync: { ...syncing, token: () => token() } });
+      await until(() => mine.status.reason !== null);
+      expect(mine.status).toMatchObject({ state: 'offline', reason: { code: 'network-unreachable', fields: { stage: 'token' } } });
+      token = () => {
+        throw new RockpoolError('auth-database-forbidden');
+      };
+      await mine.sync.tryNow();
+      await until(() => mine.status.state === 'needs-auth');
+      token = syncing.token;
+      await mine.sync.tryNow();
+      await until(() => mine.status.state === 'up-to-date');
     });
 
     it('takes what the server has as a file, under what was written before, and tells live queries', async () => {

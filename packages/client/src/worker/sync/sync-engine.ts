@@ -223,8 +223,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     try {
       credentials = await token();
     } catch (thrown) {
-      const error = thrown instanceof RockpoolError ? thrown : new RockpoolError('network-unreachable', { stage: 'token' }, { cause: thrown });
-      if (mine === attempt) dispatch({ type: 'failed', error: error.toData() });
+      if (mine === attempt) dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() });
       return;
     }
     if (mine !== attempt) return;
