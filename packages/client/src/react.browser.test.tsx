@@ -4,16 +4,17 @@ import { StrictMode, Suspense, type ReactElement } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { encodeSchema } from '@rockpool/shared';
 import { afterEach, expect, it } from 'vitest';
-import { commands } from 'vitest/browser';
+import { commands, userEvent } from 'vitest/browser';
 import type { Client } from './client.ts';
-import { createClient, newId, sql } from './index.ts';
+import { createClient, newId, RockpoolError, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from './testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
-import { RockpoolProvider, useClient, useLiveQuery, usePresence, useSuspenseLiveQuery, useSyncStatus, useWhereabouts } from './react/index.ts';
+import { RockpoolProvider, useClient, useDocument, useLiveQuery, usePresence, useSuspenseLiveQuery, useSyncStatus, useWhereabouts } from './react/index.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull() });
-const schema = defineSchema({ note });
+const page = sqliteTable('page', { id: text().primaryKey(), content: text({ mode: 'json' }) });
+const schema = defineSchema({ note, page }, { merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] });
 
 let client: Client | null = null;
 let root: Root | null = null;
@@ -167,6 +168,34 @@ it('tells where the changes of a row are, and again when sync has news', async (
     </RockpoolProvider>,
   );
   await expect.poll(() => container.textContent).toBe('pending 1');
+});
+
+function Field({ id }: { readonly id: string }): ReactElement {
+  const { document: open, value, error } = useDocument<{ body: string }>('page', [id], 'content');
+  if (error !== null) return <b>{error instanceof RockpoolError ? error.code : 'other'}</b>;
+  return <input value={value?.body ?? 'opening'} onChange={({ target }) => open?.change((content) => ({ ...content, body: target.value }))} />;
+}
+
+it('a field shows a document, changes it letter by letter, follows what others change, and tells when there is none', async () => {
+  const opened = await open();
+  await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}')`);
+  const of = (id: string): ReactElement => (
+    <RockpoolProvider client={opened}>
+      <Field id={id} />
+    </RockpoolProvider>
+  );
+  const drawn = draw(of('p'));
+  const field = (): HTMLInputElement | null => drawn.querySelector('input');
+  await expect.poll(() => field()?.value).toBe('low');
+  // In its middle: a field that is drawn late puts the cursor at the end.
+  await userEvent.click(field()!);
+  await userEvent.keyboard('{Home}very ');
+  expect(field()?.value).toBe('very low');
+  await expect.poll(() => opened.query('SELECT content FROM page')).toEqual([{ content: '{"body":"very low"}' }]);
+  await opened.execute(`UPDATE page SET content = json_set(content, '$.body', 'high')`);
+  await expect.poll(() => field()?.value).toBe('high');
+  root?.render(of('nobody'));
+  await expect.poll(() => drawn.textContent).toBe('document-gone');
 });
 
 function Present({ page }: { readonly page?: string }): ReactElement {

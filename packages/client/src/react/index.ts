@@ -1,4 +1,5 @@
 export { RockpoolProvider, useClient, type RockpoolProviderProps } from './client-context.ts';
+export { useDocument, type DocumentState } from './use-document.ts';
 export { useLiveQuery, type MakeLiveQuery } from './use-live-query.ts';
 export { usePresence } from './use-presence.ts';
 export { useSuspenseLiveQuery } from './use-suspense-live-query.ts';

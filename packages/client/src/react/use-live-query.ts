@@ -31,7 +31,7 @@ export function useLiveQuery<Row extends object>(given: SqlStatement | string | 
 }
 
 /** The same object for equal statements, so that drawing again does not subscribe again. Null while there is no client. */
-export function useLive<Row extends object>(
+function useLive<Row extends object>(
   client: Client | null,
   given: SqlStatement | string | MakeLiveQuery<Row>,
   paramsOrDependencies: readonly SqlParam[] | DependencyList = [],

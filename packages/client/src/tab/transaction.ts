@@ -19,7 +19,7 @@ export type TransactionBody<T> = (tx: Transaction) => Promise<T> | T;
 export const DEFAULT_TIMEOUT_MS = 5_000;
 
 /** A write of another tab that waits for the end of this transaction fails after ten seconds. */
-export const LONGEST_TIMEOUT_MS = 8_000;
+const LONGEST_TIMEOUT_MS = 8_000;
 
 /** Begins, runs the body and commits; rolls back where the body fails, its time is over or the signal aborts. */
 export async function runTransaction<T>(source: TransactionSource, transactionId: string, body: TransactionBody<T>, options: TransactionOptions): Promise<T> {
