@@ -72,7 +72,7 @@ function requireNode20() {
 /** Everything that decides what an install would do: the lockfile, the manifests, and the machine that binaries were chosen for. */
 function dependencyStamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  const manifests = ['packages', 'apps'].flatMap((folder) =>
+  const manifests = ['packages', 'apps', 'examples'].flatMap((folder) =>
     readdirSync(join(root, folder)).map((name) => join(folder, name, 'package.json')),
   );
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc', 'package.json', ...manifests.sort()]) {

@@ -1,0 +1,22 @@
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { createSyncServer } from '@rockpool/sync-server';
+import { Hono } from 'hono';
+import { schema } from './schema.ts';
+
+const { TODO_PORT = '4400', TODO_DATA = './data', TODO_SECRET } = process.env;
+if (TODO_SECRET === undefined) throw new Error('TODO_SECRET signs the tokens: give it 32 random characters or more');
+
+const sync = createSyncServer({ dataDir: TODO_DATA, schema, secret: TODO_SECRET });
+const app = new Hono();
+// Whoever asks is Ann. An app with accounts looks at its session here, and gives the databases that this person may open.
+app.get('/token', async (context) => context.text(await sync.issueToken({ principal: 'ann', databases: ['my-list'], ttlMs: 60 * 60 * 1000 })));
+app.route('/sync', sync.app); // plain HTTP
+const http = createAdaptorServer({ fetch: app.fetch }) as Server;
+sync.attach(http, '/sync'); // WebSockets
+http.listen(Number(TODO_PORT), () => console.log(`listening on ${TODO_PORT}`));
+
+process.once('SIGTERM', () => {
+  http.close();
+  void sync.close();
+});

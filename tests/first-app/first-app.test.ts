@@ -1,0 +1,106 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer as createNetServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chromium, type Browser, type Page } from 'playwright';
+import { createServer, type ViteDevServer } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findChromium } from '../../scripts/find-chromium.mjs';
+
+const root = new URL('../../examples/todo/', import.meta.url).pathname;
+
+it('the files in the guide are those of the example, byte for byte, and all of them', () => {
+  const guide = readFileSync(new URL('../../docs/guides/first-app.md', import.meta.url), 'utf8');
+  const shown = [...guide.matchAll(/^`([\w.]+)`:\n```\w+\n(.*?)^```$/gms)].map(([, name = '', text = '']): [string, string] => [name, text]);
+  for (const [name, text] of shown) expect(text).toBe(readFileSync(join(root, name), 'utf8'));
+  const notShown = ['package.json', 'tsconfig.json'];
+  const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile() && !notShown.includes(entry.name));
+  expect(shown.map(([name]) => name).sort()).toEqual(files.map(({ name }) => name).sort());
+});
+
+describe('the app of the guide', { timeout: 180_000 }, () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'rockpool-todo-'));
+  const cacheDir = mkdtempSync(join(tmpdir(), 'rockpool-todo-vite-'));
+  let browser: Browser;
+  let vite: ViteDevServer;
+  let server: ChildProcess | null = null;
+  let port = 0;
+
+  async function startServer(): Promise<void> {
+    server = spawn(process.execPath, ['server.ts'], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, TODO_PORT: String(port), TODO_DATA: dataDir, TODO_SECRET: 'a secret of this test, long enough' } });
+    await once(server.stdout!, 'data');
+  }
+
+  async function stopServer(): Promise<void> {
+    if (server === null) return;
+    const gone = once(server, 'exit');
+    server.kill('SIGTERM');
+    await gone;
+    server = null;
+  }
+
+  /** A browser of somebody's own: tabs of one context share its storage. */
+  async function openTab(context = browser.newContext()): Promise<Page> {
+    const page = await (await context).newPage();
+    await page.goto(vite.resolvedUrls?.local[0] ?? '');
+    await page.getByRole('heading', { name: 'Todos' }).waitFor({ timeout: 100_000 });
+    return page;
+  }
+
+  const add = async (page: Page, title: string): Promise<void> => {
+    await page.getByRole('textbox', { name: 'New todo' }).fill(title);
+    await page.keyboard.press('Enter');
+  };
+  const titles = async (page: Page): Promise<string[]> => (await page.locator('li label').allTextContents()).map((title) => title.trim());
+  const status = (page: Page): Promise<string | null> => page.getByRole('status').textContent();
+  const patient = { timeout: 60_000 };
+
+  beforeAll(async () => {
+    const probe = createNetServer().listen(0);
+    await once(probe, 'listening');
+    ({ port } = probe.address() as AddressInfo);
+    probe.close();
+    process.env['TODO_PORT'] = String(port); // its Vite configuration reads it
+    await startServer();
+    vite = await createServer({ root, cacheDir, logLevel: 'error', server: { port: 0, host: 'localhost', hmr: false } });
+    await vite.listen();
+    const executablePath = findChromium();
+    browser = await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args: ['--no-sandbox'] });
+  }, 180_000);
+
+  afterAll(async () => {
+    await browser.close();
+    await vite.close();
+    await stopServer();
+    for (const folder of [dataDir, cacheDir]) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('two tabs share a list, it goes on without a server, and another browser gets all of it', async () => {
+    const ours = browser.newContext();
+    const first = await openTab(ours);
+    const second = await openTab(ours);
+    await add(first, 'milk');
+    await expect.poll(() => titles(second), patient).toEqual(['milk']);
+    await expect.poll(() => status(first), patient).toBe('up-to-date, 0 to send');
+
+    await stopServer();
+    await second.getByRole('button', { name: 'Note' }).click();
+    const note = second.getByRole('textbox', { name: 'Note' });
+    await expect.poll(() => note.isEnabled(), patient).toBe(true);
+    await note.pressSequentially('two litres');
+    expect(await note.inputValue()).toBe('two litres');
+    await add(second, 'bread');
+    await expect.poll(() => titles(first), patient).toEqual(['milk', 'bread']);
+    await second.reload();
+    await expect.poll(() => titles(second), patient).toEqual(['milk', 'bread']);
+    await expect.poll(() => status(second), patient).toMatch(/^offline, [1-9]\d* to send: /);
+
+    await startServer();
+    const other = await openTab();
+    await expect.poll(() => titles(other), patient).toEqual(['milk', 'bread']);
+    await other.getByRole('button', { name: 'Note' }).first().click();
+    await expect.poll(() => other.getByRole('textbox', { name: 'Note' }).inputValue(), patient).toBe('two litres');
+  });
+});
