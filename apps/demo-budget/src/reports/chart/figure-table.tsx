@@ -13,7 +13,7 @@ export interface FigureTableProps {
 export function FigureTable({ caption, currency, head, rows }: FigureTableProps): ReactNode {
   return (
     <div className="table-scroll" role="region" aria-label={caption} tabIndex={0}>
-      <table className="spending">
+      <table className="figures">
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr>

@@ -7,7 +7,7 @@ import type { SpendingReport } from './spending.ts';
 export function SpendingTable({ report, currency }: { readonly report: SpendingReport; readonly currency: string }): ReactNode {
   return (
     <div className="table-scroll" role="region" aria-label="Spending by category and month" tabIndex={0}>
-      <table className="spending">
+      <table className="figures">
         <caption className="visually-hidden">Spending by category and month, in {currency}</caption>
         <thead>
           <tr>
