@@ -20,7 +20,7 @@ export interface PeopleRoutes {
 }
 
 /** Long enough to be read on the weekend, short enough to be forgotten about. */
-export const invitationTtlMs: number = 7 * 24 * 3_600_000;
+const invitationTtlMs: number = 7 * 24 * 3_600_000;
 
 /** What somebody may do who brings a budget's key. Undefined for a key that is nobody's, or whose owner was removed. */
 export function roleOfKey({ budgets, people, members }: Pick<PeopleRoutes, 'budgets' | 'people' | 'members'>, databaseId: string, key: string): { readonly role: Role; readonly person: Person | undefined } | undefined {

@@ -38,7 +38,7 @@ function takeRole(role: BudgetRole): KnownBudget | null {
 }
 
 /** Whoever made the budget, or has the link of those who did, owns it. */
-export function currentRole(): BudgetRole {
+function currentRole(): BudgetRole {
   return open?.membership?.role ?? 'owner';
 }
 

@@ -1,5 +1,6 @@
 import { useState, type DragEvent, type ReactNode } from 'react';
 import type { AccountRow } from '../queries/accounts.ts';
+import { FileInput } from '../shell/file-input.tsx';
 import { readChosenFile, type ChosenFile } from './chosen-file.ts';
 import { fileProblemSentence } from './file/problem.ts';
 import { samples } from './samples.ts';
@@ -65,17 +66,7 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
         >
           <span className="drop-title">Choose a CSV, OFX or QFX file</span>
           <span className="hint">or drop it here. Any bank, any separator; you will see what it says before anything is imported.</span>
-          <input
-            type="file"
-            accept=".csv,.tsv,.txt,.ofx,.qfx,application/x-ofx,text/csv,text/tab-separated-values,text/plain"
-            aria-label="CSV, OFX or QFX file"
-            onChange={(event) => {
-              const file = event.target.files?.[0];
-              if (file !== undefined) read(file.name, file);
-              // So that choosing the same file again, corrected meanwhile, is a change too.
-              event.target.value = '';
-            }}
-          />
+          <FileInput label="CSV, OFX or QFX file" accept=".csv,.tsv,.txt,.ofx,.qfx,application/x-ofx,text/csv,text/tab-separated-values,text/plain" onFile={(file) => read(file.name, file)} />
         </label>
         {problem !== null && (
           <p className="problem" role="alert">

@@ -5,6 +5,7 @@ import { delimiters } from './file/delimiter.ts';
 import { delimiterName, type Delimiter } from './file/problem.ts';
 import type { ColumnRole } from './rows/columns.ts';
 import type { DateOrder } from './rows/dates.ts';
+import { TurnSigns } from './turn-signs.tsx';
 
 export interface FormatFormProps {
   readonly file: ChosenFile;
@@ -106,10 +107,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
             ))}
           </select>
         </label>
-        <label className="check">
-          <input type="checkbox" checked={formats.turnSigns} onChange={(event) => onFormats({ ...formats, turnSigns: event.target.checked })} />
-          Turn signs: spending is written without a minus
-        </label>
+        <TurnSigns formats={formats} onFormats={onFormats} />
       </div>
       {formats.dateOrderOpen && <p className="problem">The dates of this file can be read in two ways, such as 4 May or 5 April. Please choose the order.</p>}
       {formats.decimalMarkOpen && <p className="problem">The amounts of this file can be read in two ways, such as 1.234 or 1234. Please choose the decimal mark.</p>}

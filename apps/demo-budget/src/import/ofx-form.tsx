@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ChosenFile, FormatChoice } from './chosen-file.ts';
+import { TurnSigns } from './turn-signs.tsx';
 
 export interface OfxFormProps {
   readonly file: ChosenFile;
@@ -34,10 +35,7 @@ export function OfxForm({ file, formats, onFile, onFormats }: OfxFormProps): Rea
             </select>
           </label>
         )}
-        <label className="check">
-          <input type="checkbox" checked={formats.turnSigns} onChange={(event) => onFormats({ ...formats, turnSigns: event.target.checked })} />
-          Turn signs: spending is written without a minus
-        </label>
+        <TurnSigns formats={formats} onFormats={onFormats} />
       </div>
     </section>
   );

@@ -12,7 +12,7 @@ export type AmountProblem =
   | { readonly code: 'amount-too-large'; readonly maxMinor: number };
 
 /** Beyond 2^53 − 1 minor units a JavaScript number is no longer exact, so such an amount is refused, never rounded. */
-export const maxAmountMinor: number = Number.MAX_SAFE_INTEGER;
+const maxAmountMinor: number = Number.MAX_SAFE_INTEGER;
 
 const spaces = /[\s\u00a0\u2007\u2009\u202f]+/gu;
 const bidiMarks = /[\u200e\u200f\u061c]/gu;

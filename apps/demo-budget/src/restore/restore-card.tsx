@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { useTask } from '../shell/failure.tsx';
+import { FileInput } from '../shell/file-input.tsx';
 import { hashOf } from '../shell/navigation.ts';
 import type { RestoreProgress } from './actions.ts';
 import { openSaved } from './open-saved.ts';
@@ -35,17 +36,7 @@ export function RestoreCard(): ReactNode {
           <progress {...(progress === null ? {} : { value: progress.writtenCount, max: progress.totalCount })} />
         </label>
       ) : (
-        <input
-          type="file"
-          accept=".json,.sqlite,application/json,application/vnd.sqlite3"
-          aria-label="Saved budget"
-          onChange={(event) => {
-            const file = event.target.files?.[0];
-            if (file !== undefined) open(file);
-            // So that choosing the same file again is a change too.
-            event.target.value = '';
-          }}
-        />
+        <FileInput label="Saved budget" accept=".json,.sqlite,application/json,application/vnd.sqlite3" onFile={open} />
       )}
       {problem !== null && (
         <p className="problem" role="alert">

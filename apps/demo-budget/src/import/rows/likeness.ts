@@ -1,13 +1,15 @@
-import type { EntryDraft } from './preview.ts';
-
 /** An entry that the account has already, however it got there. */
-export interface KnownEntry {
+export interface KnownEntry extends Booking {
   readonly id: string;
+  /** NULL for entries typed by hand. */
+  readonly importKey: string | null;
+}
+
+/** What of an entry is looked at. */
+interface Booking {
   readonly date: string;
   readonly payee: string;
   readonly amountMinor: number;
-  /** NULL for entries typed by hand. */
-  readonly importKey: string | null;
 }
 
 /** A purchase on a Friday is booked on Tuesday. */
@@ -18,14 +20,14 @@ export const likenessDays = 4;
  * may be four days away; one that was imported, from a file of another format, is of the same day. Nearer days first; an entry is like one draft at most, so two
  * equal coffees stay two.
  */
-export function findAlike(drafts: readonly EntryDraft[], known: readonly KnownEntry[]): ReadonlyMap<EntryDraft, KnownEntry> {
+export function findAlike<Draft extends Booking>(drafts: readonly Draft[], known: readonly KnownEntry[]): ReadonlyMap<Draft, KnownEntry> {
   const knownByAmount = Map.groupBy(known, (entry) => entry.amountMinor);
   const pairs = drafts.flatMap((draft) =>
     (knownByAmount.get(draft.amountMinor) ?? [])
       .map((entry) => ({ draft, entry, days: daysBetween(draft.date, entry.date) }))
       .filter(({ entry, days }) => days <= (entry.importKey === null ? likenessDays : 0) && payeesAlike(draft.payee, entry.payee)),
   );
-  const alike = new Map<EntryDraft, KnownEntry>();
+  const alike = new Map<Draft, KnownEntry>();
   const taken = new Set<string>();
   for (const { draft, entry } of pairs.sort((a, b) => a.days - b.days)) {
     if (alike.has(draft) || taken.has(entry.id)) continue;

@@ -1,0 +1,17 @@
+import type { ReactNode } from 'react';
+import type { FormatChoice } from './chosen-file.ts';
+
+export interface TurnSignsProps {
+  readonly formats: FormatChoice;
+  readonly onFormats: (formats: FormatChoice) => void;
+}
+
+/** For banks that write what was spent without a minus. */
+export function TurnSigns({ formats, onFormats }: TurnSignsProps): ReactNode {
+  return (
+    <label className="check">
+      <input type="checkbox" checked={formats.turnSigns} onChange={(event) => onFormats({ ...formats, turnSigns: event.target.checked })} />
+      Turn signs: spending is written without a minus
+    </label>
+  );
+}
