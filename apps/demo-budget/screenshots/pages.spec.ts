@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright/test';
+import type { Locator, Page } from 'playwright/test';
 import { expect, test } from '../e2e/harness/test.ts';
 import { fillAccountForm, openAccount } from '../e2e/steps/accounts.ts';
 import { toast } from '../e2e/steps/entries.ts';
 import { chooseFile, importPreviewed, samples } from '../e2e/steps/import.ts';
-import { goTo } from '../e2e/steps/navigation.ts';
+import { goTo, shareLink } from '../e2e/steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from '../e2e/steps/sync.ts';
 
 // No test: it makes the pictures in docs/screenshots from the app as it is, with one of the sample statements in it.
@@ -29,6 +29,9 @@ for (const { name, viewport } of windows) {
     await expectUpToDate(page);
     await sortIntoCategories(page);
     await takePictures(page, name);
+    const { page: other } = await newPerson({ link: await shareLink(page), viewport });
+    await writeNotes(page, other);
+    await page.screenshot({ path: `${folder}notes-${name}.png` });
   });
 }
 
@@ -81,4 +84,24 @@ async function takePictures(page: Page, name: string): Promise<void> {
   await chooseFile(page, samples.harbour);
   await expect(page.getByRole('table', { name: 'Preview' })).toBeVisible();
   await take('import');
+}
+
+/** A note with some formats, in which somebody else has the cursor. */
+async function writeNotes(page: Page, other: Page): Promise<void> {
+  const notesOf = (who: Page): Locator => who.getByRole('textbox', { name: 'Notes of this budget' });
+  await goTo(page, 'Notes');
+  await page.getByRole('button', { name: 'Begin the notes' }).click();
+  await notesOf(page).evaluate((element) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/html', '<h2>Summer</h2><p>A week at the <b>lake</b>, if Leisure gets there.</p><ul><li>tent</li><li>the big pan</li></ul><h2>Who pays what</h2><p>Rent and bills from the giro account, <i>food with the card</i>.</p>');
+    element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  });
+  await expectUpToDate(page);
+  await goTo(other, 'Share');
+  await other.getByRole('textbox', { name: 'What the others call you' }).fill('Anna');
+  await other.getByRole('button', { name: 'Keep the name' }).click();
+  await goTo(other, 'Notes');
+  await notesOf(other).getByText('the big pan').click();
+  await other.keyboard.press('End');
+  await expect(page.locator('.note-cursor')).toHaveText(['Anna']);
 }
