@@ -36,17 +36,17 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
   'LF-reads': 'each read goes to the tab that leads, over a channel between tabs',
   'LW-L2': 'as in Chromium; and, not profiled, SQLite runs unoptimised at first, which takes WebKit seconds to change',
   'LW-L3': 'not profiled: SQLite runs unoptimised at first, which takes WebKit seconds to change',
-  'C-L1': 'a worker with its script and SQLite are half of it; the rest is locks, files, and the SQL of an app’s database when it is run for the first time: schema, time, changelog',
+  'C-L1': 'a worker, its script and SQLite’s code are about half of it; the rest are locks, files, and SQL whose functions are compiled when they are first called: the schema, time, the changelog',
   'C-inserts': CAPTURE_OF_MANY,
   'C-L2m': 'each write is captured and its request kept, which no peer does, and the worker is new: the first hundreds run three to five times as long, before anything is optimised',
   'C-L3m': CAPTURE_OF_MANY,
-  'C-L5m': 'a message there and back is two thirds of it; the rest are calls of the SDK and of SQLite that are not optimised yet',
+  'C-L5m': 'a message there and back is more than half of it; the rest are calls of the SDK and of SQLite that are not optimised yet',
   'C-L6': 'two thirds are SQLite reading the rows, a third is the page making objects of the columns',
   'C-L7m': 'capture: SQLite’s session, with the values before, is 40 %; without it, see the local tables',
-  'C-L8w': 'each write is captured and its request kept, as in C-L2m',
+  'C-L8w': 'not capture, as the local tables show: with each write its request is kept and the other tab told, and 300 writes are too few to be optimised',
   'C-L8r': 'a message there and back is three quarters of it',
-  'C-liveP50': 'the write itself, as in C-L2m, is the larger part',
-  'C-liveP95': 'the write itself, as in C-L2m, and now and then a WAL checkpoint, or another task of the page',
+  'C-liveP50': 'the write itself, as in C-L2m, a read of the queries that it can touch, and a message',
+  'C-liveP95': 'as for the median; what makes the slowest twentieth slow is not profiled',
 };
 
 /** What the storage must reach beside its peers. */
