@@ -41,12 +41,8 @@ export interface Layers {
 const KINDS = { state: STATE, edit: EDIT, news: NEWS, layers: LAYERS } as const;
 
 export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> {
+  if (cell.kind === 'content') return encodeContent(cell.json);
   const writer = new ByteWriter();
-  if (cell.kind === 'content') {
-    writer.u8(CONTENT);
-    writer.bytes(new TextEncoder().encode(cell.json));
-    return writer.finish();
-  }
   writer.u8(KINDS[cell.kind]);
   writer.bytes(cell.documentId);
   if (cell.kind === 'layers') {
@@ -63,6 +59,15 @@ export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> 
   if (cell.kind === 'edit') writer.varint(cell.generation);
   writer.bytes(cell.update);
   return writer.finish();
+}
+
+/** Not by a writer, which would copy it several times as it grows: these are the large ones, and an import has many. */
+function encodeContent(json: string): Uint8Array<ArrayBuffer> {
+  const text = new TextEncoder().encode(json);
+  const bytes = new Uint8Array(1 + text.length);
+  bytes[0] = CONTENT;
+  bytes.set(text, 1);
+  return bytes;
 }
 
 /** Throws `document-invalid` for anything that encodeDocumentCell does not write. */

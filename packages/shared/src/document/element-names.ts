@@ -1,5 +1,5 @@
 import type { PathStep } from './document-path.ts';
-import { isJsonObject, type JsonValue } from './json.ts';
+import { differingIndexes, isJsonObject, type JsonValue } from './json.ts';
 
 interface NamesByKey {
   readonly elementKey: string;
@@ -25,7 +25,7 @@ function namesAsBefore(array: readonly JsonValue[], elementKey: string, before: 
   const found = before === undefined ? undefined : known.get(before);
   if (before?.length !== array.length || found?.elementKey !== elementKey || found.names === null) return null;
   const { names } = found;
-  return array.every((element, index) => element === before[index] || elementName(element, elementKey) === names[index]) ? names : null;
+  return differingIndexes(before, array).every((index) => elementName(array[index] as JsonValue, elementKey) === names[index]) ? names : null;
 }
 
 function namesOf(array: readonly JsonValue[], elementKey: string): string[] | null {

@@ -1,6 +1,6 @@
 import type { DocumentPath } from './document-path.ts';
 import type { PathRule } from './document-rule.ts';
-import { canonicalJson, emptyObject, isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
+import { canonicalJson, differingIndexes, emptyObject, isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
 import { elementNames, elementStep } from './element-names.ts';
 import { diffSequences } from './sequence-diff.ts';
 import type { Run } from './rich-text.ts';
@@ -70,7 +70,7 @@ function diffArrays(before: readonly JsonValue[], after: readonly JsonValue[], r
   const olds = elementNames(before, rule.elementKey);
   const news = elementNames(after, rule.elementKey, before);
   if (olds !== null && news !== null && jsonEquals(olds, news)) {
-    const differing = olds.flatMap((_, index) => (before[index] === after[index] ? [] : [index]));
+    const differing = differingIndexes(before, after);
     const differingOf = (array: readonly JsonValue[]): JsonObject => byName(differing.map((index) => olds[index] as string), differing.map((index) => array[index] as JsonValue));
     return { elements: diffMembers(differingOf(before), differingOf(after), () => rule.element()), order: null };
   }

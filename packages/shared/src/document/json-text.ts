@@ -215,13 +215,14 @@ function withChildren(container: Container, first: number, last: number, childre
   const { keys, starts, ends } = spansOf(container);
   const changed = isJsonArray(container) ? container.toSpliced(first, last - first + 1, ...children) : Object.assign(emptyObject(), container, { [keys?.[first] as string]: children[0] });
   if (first !== last || children.length !== 1) return changed;
-  const shifted: Spans = { keys, starts: starts.slice(), ends: ends.slice() };
-  for (let index = first; index < ends.length; index++) {
-    if (index > first) (shifted.starts[index] as number) += grownBy;
-    (shifted.ends[index] as number) += grownBy;
-  }
-  spansOfContainer.set(changed, shifted);
+  spansOfContainer.set(changed, grownBy === 0 ? spansOf(container) : { keys, starts: shifted(starts, first + 1, grownBy), ends: shifted(ends, first, grownBy) });
   return changed;
+}
+
+function shifted(places: Uint32Array, from: number, by: number): Uint32Array {
+  const moved = places.slice();
+  for (let index = from; index < moved.length; index++) moved[index] = (places[index] as number) + by;
+  return moved;
 }
 
 const spansOfContainer = new WeakMap<object, Spans>();
@@ -266,20 +267,22 @@ function textLength(value: JsonValue): number {
 function differingStretch(before: string, after: string): Stretch {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
-  while (start + BLOCK <= shorter && before.slice(start, start + BLOCK) === after.slice(start, start + BLOCK)) start += BLOCK;
-  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start++;
-  const rest = shorter - start;
   let end = 0;
-  while (end + BLOCK <= rest && lastOf(before, end) === lastOf(after, end)) end += BLOCK;
-  while (end < rest && before.charCodeAt(before.length - 1 - end) === after.charCodeAt(after.length - 1 - end)) end++;
+  for (const block of BLOCKS) {
+    while (start + block <= shorter && before.slice(start, start + block) === after.slice(start, start + block)) start += block;
+  }
+  for (const block of BLOCKS) {
+    while (start + end + block <= shorter && lastOf(before, end, block) === lastOf(after, end, block)) end += block;
+  }
   return { start, oldEnd: before.length - end, newEnd: after.length - end };
 }
 
-/** Long equal stretches are compared a block at a time, which is many times faster than by character. */
-const BLOCK = 4096;
+/** Equal stretches are compared a block at a time, which is many times faster than by character, and the last block in smaller ones. */
+const BLOCKS: readonly number[] = [4096, 256, 16, 1];
 
-function lastOf(text: string, end: number): string {
-  return text.slice(text.length - end - BLOCK, text.length - end);
+/** The block that ends `end` characters before the end of the text. */
+function lastOf(text: string, end: number, block: number): string {
+  return text.slice(text.length - end - block, text.length - end);
 }
 
 function isContainer(value: JsonValue): value is Container {

@@ -12,6 +12,8 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
     fc.constantFrom(null, true, false, 0, -0, 1e21, 0.1, '', 'low tide', '"\\\n'),
     fc.array(tie('value'), { maxLength: 3 }),
     fc.uniqueArray(fc.tuple(key, tie('value')), { selector: ([name]) => name, maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
+    // So many that they are put in order in another way.
+    fc.uniqueArray(fc.tuple(key, fc.constant(1)), { selector: ([name]) => name, minLength: 15, maxLength: 25 }).map((entries) => Object.fromEntries(entries)),
   ),
 })).value;
 

@@ -1,7 +1,7 @@
 import * as Y from 'yjs';
 import type { PathRule } from './document-rule.ts';
 import { elementName, elementNames } from './element-names.ts';
-import { isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
+import { differingIndexes, isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
 import {
   createElement,
   createNode,
@@ -84,7 +84,7 @@ function changeList(list: MapNode, array: readonly JsonValue[], rule: PathRule, 
 function changeNamesake(list: MapNode, array: readonly JsonValue[], rule: PathRule, known: readonly JsonValue[]): boolean {
   const names = elementNames(known, rule.elementKey);
   if (names === null || elementNames(array, rule.elementKey, known) !== names) return false;
-  const differing = names.flatMap((name, index) => (array[index] === known[index] ? [] : [{ index, node: list.get(name) }]));
+  const differing = differingIndexes(known, array).map((index) => ({ index, node: list.get(names[index] as string) }));
   if (!differing.every(({ index, node }) => isNamed(node, names[index] as string, rule))) return false;
   for (const { index, node } of differing) changeMap(node as MapNode, array[index] as JsonObject, rule.element(), known[index] as JsonObject);
   return true;

@@ -1,4 +1,4 @@
-import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
 import { canonicalJson, canonicalRichTexts, PathRule, readChangedJson, toCanonicalText } from '@rockpool/shared/document';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -9,31 +9,40 @@ export type CanonicalTexts = Map<string, string>;
 
 /**
  * Writes the documents that a transaction has left in another form (blanks, the order of keys, a text with formats cut in another way) in the canonical
- * one: what is merged ends there, and equal documents have to be equal bytes. Returns whether there were any; then the transaction has changed, and is to be captured anew.
- * Throws `document-invalid` for what is no JSON or not within the column's rule. `known`: of the rounds before, whose texts need not be read again; this
- * one's are added.
+ * one: what is merged ends there, and equal documents have to be equal bytes. Returns what the transaction has changed with that, or null where it has to be
+ * captured anew. Throws `document-invalid` for what is no JSON or not within the column's rule. `known`: of the rounds before, whose texts need not be read
+ * again; this one's are added.
  */
-export function makeDocumentsCanonical(connection: Connection, tables: DocumentTables, { groups, before }: CapturedChanges, known: CanonicalTexts): boolean {
-  let rewritten = false;
-  for (const [index, group] of groups.entries()) {
+export function makeDocumentsCanonical(connection: Connection, tables: DocumentTables, { groups, before }: CapturedChanges, known: CanonicalTexts): CapturedChanges | null {
+  const changesBefore = connection.totalChanges;
+  let rewritten = 0;
+  let isUndone = false;
+  const canonicalGroups = groups.map((group, index): ChangeGroup => {
     const table = tables.get(group.tableId);
-    if (table === undefined) continue;
-    for (const [columnId, rule] of documentColumns(table)) {
-      const values = group.values[group.columnIds.indexOf(columnId)];
+    if (table === undefined) return group;
+    const documents = documentColumns(table);
+    const values = group.values.map((column, position) => {
+      const columnId = group.columnIds[position] as number;
+      const rule = documents.get(columnId);
+      if (rule === undefined) return column;
       const olds = before[index]?.values[before[index].columnIds.indexOf(columnId)];
-      values?.forEach((value, row) => {
+      return column.map((value, row) => {
         const key = group.keys.map((part) => part[row] as CellValue);
         const place = [table.id, columnId, ...key].join();
-        if (known.get(place) === value) return;
-        const canonical = canonicalText(value, olds?.[row] ?? null, rule, table, columnId);
+        if (known.get(place) === value) return value;
+        const old = olds?.[row] ?? null;
+        const canonical = canonicalText(value, old, rule, table, columnId);
         if (canonical !== null) known.set(place, canonical);
-        if (canonical === value) return;
-        update(connection, table, columnId, key, canonical);
-        rewritten = true;
+        if (canonical === value) return value;
+        rewritten += update(connection, table, columnId, key, canonical);
+        isUndone ||= canonical === old;
+        return canonical;
       });
-    }
-  }
-  return rewritten;
+    });
+    return { ...group, values };
+  });
+  // Nothing but these rows was written, by no trigger either, and none of them is now what it was before: so this is what capture would say.
+  return rewritten === connection.totalChanges - changesBefore && !isUndone ? { groups: canonicalGroups, before } : null;
 }
 
 function canonicalText(value: CellValue, old: CellValue, rule: DocumentRule, table: TableSchema, columnId: number): string | null {
@@ -56,11 +65,13 @@ function canonicalForm(text: string, old: string | null, rule: DocumentRule): st
   return canonical === read.value ? read.text : canonicalJson(canonical);
 }
 
-function update(connection: Connection, table: TableSchema, columnId: number, key: readonly CellValue[], text: string | null): void {
+/** Gives the number of rows that it wrote: none where a trigger of the app keeps it from doing so. */
+function update(connection: Connection, table: TableSchema, columnId: number, key: readonly CellValue[], text: string | null): number {
   const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
   const statement = connection.prepare(`UPDATE main.${quoteName(table.name)} SET ${quoteName(columnName(table, columnId))} = ? WHERE ${match}`);
   try {
     statement.runCells(text, ...key);
+    return connection.changes;
   } finally {
     statement.release();
   }

@@ -178,7 +178,9 @@ export class WriteTransaction {
     const known: CanonicalTexts = new Map();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const captured = capture.take();
-      if (this.documents.size === 0 || !documentSupport().makeDocumentsCanonical(connection, this.documents, captured, known)) return captured;
+      if (this.documents.size === 0) return captured;
+      const canonical = documentSupport().makeDocumentsCanonical(connection, this.documents, captured, known);
+      if (canonical !== null) return canonical;
     }
     throw new RockpoolError('document-invalid', { problem: 'a trigger undoes the canonical form' });
   }
