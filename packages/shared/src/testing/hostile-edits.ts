@@ -57,6 +57,7 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
       doc.getMap('json').set('a', 1);
       return Y.encodeStateAsUpdateV2(doc);
     })()],
+    ['in the second encoding of Yjs, which holds a hundred thousand structs in a few bytes', deletedElements(100_000)],
     ['under the client id of another site', made((root) => root.set('a', 1), clientIdOf('6'.repeat(32), 1))],
     ['under the client id of the initial content', made((root) => root.set('a', 1), 1)],
     ['with __proto__ as a member', made((root) => root.set('__proto__', 1))],
@@ -68,6 +69,7 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
     ['with XML', made((root) => root.set('a', new Y.XmlFragment()))],
     ['with a document in the document', made((root) => root.set('a', new Y.Doc()))],
     ['outside the document', made((_, doc) => doc.getMap('other').set('a', 1))],
+    ['outside the document, under the name __proto__', made((_, doc) => doc.getMap('__proto__').set('a', 1))],
     ['that is not a number', made((root) => root.set('a', Number.NaN))],
     ['with an undefined', made((root) => root.set('a', undefined))],
     ['with NUL in a string', made((root) => root.set('a', 'x\u0000'))],
@@ -102,6 +104,17 @@ function itemIdOf({ update }: HostileBase, find: (root: Y.Map<unknown>) => unkno
 /** Puts content (its kind and bytes) into the sequence of a type, which Yjs itself would not put there. */
 function listContentBy(site: string, { client, clock }: Y.ID, kind: number, content: readonly number[]): Uint8Array {
   return Uint8Array.from([...bytesOf(1, 1, clientIdOf(site, 1), 0, kind, 0, client, clock), ...content, 0]);
+}
+
+/** Deleted elements of which each stands before the one made before it: the second encoding makes next to nothing of them, its reader all. */
+function deletedElements(count: number): Uint8Array {
+  const doc = new Y.Doc();
+  const list = doc.getArray<number>('list');
+  doc.transact(() => {
+    for (let n = 0; n < count; n++) list.insert(0, [0]);
+  });
+  list.delete(0, count);
+  return Y.encodeStateAsUpdateV2(doc);
 }
 
 function richText(content: string): Y.Text {
