@@ -2,24 +2,38 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { expect, it } from 'vitest';
-import { createSyncServer } from './create-sync-server.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROUTES } from './app.ts';
+import { createSyncServer, type SyncServer } from './create-sync-server.ts';
 import { insert } from './testing/changeset.ts';
 import { TestConnection } from './testing/test-client.ts';
 import { TEST_SCHEMA } from './testing/test-schema.ts';
 import { DATABASE, temporaryFolder, TEST_SECRET } from './testing/test-server.ts';
 
-it('runs inside an app of somebody else, beside the app’s own routes and its own sockets', async () => {
-  const folder = temporaryFolder();
-  const sync = createSyncServer({ dataDir: folder.path, schema: TEST_SCHEMA, secret: TEST_SECRET, log: () => undefined });
+let folder: ReturnType<typeof temporaryFolder>;
+let sync: SyncServer;
+let http: Server;
+let host: string;
+beforeEach(async () => {
+  folder = temporaryFolder();
+  sync = createSyncServer({ dataDir: folder.path, schema: TEST_SCHEMA, secret: TEST_SECRET, log: () => undefined });
   const app = new Hono();
   app.get('/', (context) => context.text('the app'));
   app.route('/sync', sync.app);
-  const http = createAdaptorServer({ fetch: app.fetch }) as Server;
+  http = createAdaptorServer({ fetch: app.fetch }) as Server;
   sync.attach(http, '/sync');
   await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
-  const host = `127.0.0.1:${(http.address() as AddressInfo).port}`;
-  try {
+  host = `127.0.0.1:${(http.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  await sync.close();
+  http.closeAllConnections();
+  http.close();
+  folder.remove();
+});
+
+describe('inside an app of somebody else', () => {
+  it('it runs beside the app’s own routes and its own sockets', async () => {
     expect(await (await fetch(`http://${host}/`)).text()).toBe('the app');
     expect(await (await fetch(`http://${host}/sync/health`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`http://${host}/health`)).status).toBe(404);
@@ -27,10 +41,23 @@ it('runs inside an app of somebody else, beside the app’s own routes and its o
     await connection.open(await sync.issueToken({ principal: 'ann', databases: [DATABASE], ttlMs: 60_000 }), DATABASE);
     expect(await connection.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
     await connection.close();
-  } finally {
-    await sync.close();
-    http.closeAllConnections();
-    http.close();
-    folder.remove();
-  }
+  });
+
+  it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))('it guards %s as it does alone', async (_, { method, path, access }) => {
+    const ask = async (headers: Record<string, string>): Promise<number> => {
+      const response = await fetch(`http://${host}/sync${path.replace(':databaseId', DATABASE).replace(/:\w+/, 'x')}`, { method, headers });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const stranger = await sync.issueToken({ principal: 'eve', databases: ['elsewhere'], ttlMs: 60_000 });
+    expect(await ask({ origin: 'https://evil.test' })).toBe(403);
+    if (access === 'public') return;
+    expect(await ask({})).toBe(401);
+    expect(await ask({ authorization: 'Bearer x.y.z' })).toBe(401);
+    if (access !== 'principal') expect(await ask({ authorization: `Bearer ${stranger}` })).toBe(403);
+  });
+
+  it('it takes no socket of a page from elsewhere', async () => {
+    await expect(TestConnection.connect(`ws://${host}/sync`, undefined, { origin: 'https://evil.test' })).rejects.toThrow('403');
+  });
 });
