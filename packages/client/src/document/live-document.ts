@@ -12,7 +12,8 @@ export interface LiveDocument<Value = unknown> {
   readonly doc: Doc;
   /**
    * The Y.Text at a path: names of members, and `{ id: 'x' }` for the element of an array that has this key. Null where no text is that merges by character,
-   * with formats or without. A text that somebody puts in the place of a whole object is another one.
+   * with formats or without. A text that somebody puts in the place of a whole object is another one. Places count UTF-16 units; what would begin or end
+   * between the two halves of a character throws `document-invalid`, and nothing is changed.
    *
    * ```ts
    * new QuillBinding(document.text('body'), quill, document.awareness);

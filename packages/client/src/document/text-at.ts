@@ -1,5 +1,6 @@
 import { elementName, rootValue, type DocumentPath, type Node } from '@rockpool/shared/document';
 import { Map as YMap, Text, type Doc } from 'yjs';
+import { withWholeCharacters } from './whole-characters.ts';
 
 /** The text at a path of a document; null where there is none. Elements without a key have no name, and so no path. */
 export function textAt(doc: Doc, path: DocumentPath): Text | null {
@@ -9,5 +10,5 @@ export function textAt(doc: Doc, path: DocumentPath): Text | null {
     const name = typeof step === 'object' ? elementName(step, elementKey) : step;
     node = node instanceof YMap && typeof name === 'string' ? node.get(name) : undefined;
   }
-  return node instanceof Text ? node : null;
+  return node instanceof Text ? withWholeCharacters(node) : null;
 }
