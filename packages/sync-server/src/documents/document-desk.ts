@@ -9,7 +9,7 @@ const MIN_BYTES_AWAY = 128 * 1024;
 /** What an edit may cost beyond its own size: each byte may be a structure that takes a search. */
 const EDIT_WEIGHT = 4;
 
-/** Thrown in the middle of a transaction: all of it is to be done again once a worker has done this. */
+/** Thrown in the middle of a changeset: it is to be decided once a worker has done this. */
 export class DocumentWorkNeeded extends Error {
   readonly work: DocumentWork;
 
@@ -22,8 +22,8 @@ export class DocumentWorkNeeded extends Error {
 type Done = { readonly work: DocumentWork; readonly result: WorkedDocument } | { readonly work: DocumentWork; readonly error: ErrorData };
 
 /**
- * Work on the documents of one database. Light work is done at once. Heavy work has to wait for a worker, and a transaction cannot wait: it is broken off
- * (`DocumentWorkNeeded`), the work is prepared, and the transaction is done again, with the result at hand. Its order among others stays.
+ * Work on the documents of one database. Light work is done at once. Heavy work has to wait for a worker, and a transaction cannot wait: it ends before the changeset
+ * that needs it (`DocumentWorkNeeded`), the work is prepared, and another goes on from there, with the result at hand. The order of changesets stays.
  */
 export class DocumentDesk {
   /** Null: everything is done in this thread. */

@@ -5,6 +5,8 @@ import { ownSite } from '../backend/own-site.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, toBody, update } from '../testing/changeset.ts';
+import { DirectSession } from '../testing/direct-session.ts';
+import { Replica } from '../testing/replica.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import { DocumentPool, type DocumentPoolOptions } from './document-pool.ts';
 
@@ -123,6 +125,32 @@ describe('a large document', () => {
     await add(live, 'p', large());
     expect(textOf(live, 'p')).toBe(large());
   }, 90_000);
+
+  it('takes many edits of one push, none of which is decided twice', async () => {
+    let decided = 0;
+    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { documentPool: pool(), validate: () => (decided++, null), onFailure: (error) => expect.unreachable(String(error)) });
+    ends.push(async () => void (await live.close()));
+    const replica = new Replica();
+    replica.site.nowMs = () => NOW_MS;
+    const site = Buffer.from(replica.site.siteId).toString('hex');
+    let state: CellValue = createDocument(parseJson(large(), RULE), RULE);
+    replica.write([insert('pages', 'p', { content: content(large()) })]);
+    for (const n of [1, 2, 3, 4, 5]) {
+      const edited = editDocument(state, parseJson(large({ n }), RULE), RULE, { site, generation: 1 });
+      state = edited.state;
+      replica.site.write([update('pages', 'p', { content: edited.edit })]);
+      replica.site.write([update('pages', 'p', { title: `title ${n}` })]);
+    }
+    const session = new DirectSession(live, replica, NOW_MS);
+    session.push(1, 11, NOW_MS);
+    const later = add(live, 'q', '{"n":1}');
+    expect(await later).toBe(12);
+    expect(decided).toBe(12);
+    expect(session.failure).toBeNull();
+    expect(live.file.sql.all('SELECT sequence, error_code FROM rockpool_log JOIN rockpool_outcome USING (site_number, sequence, watermark) ORDER BY watermark LIMIT 11')).toEqual(Array.from({ length: 11 }, (_, i) => [BigInt(i + 1), null]));
+    expect(stateOf(live, 'p')).toEqual(state);
+    expect(textOf(live, 'p')).toBe(large({ n: 5 }));
+  }, 60_000);
 
   it('that cannot be merged is refused as in this thread', async () => {
     const live = database(pool());

@@ -1,10 +1,13 @@
 import { RockpoolError, type Push, type PushedChangeset } from '@rockpool/shared';
+import { DocumentWorkNeeded } from '../documents/document-desk.ts';
+import type { DocumentWork } from '../documents/document-work.ts';
 import { purgeConflicts } from '../ledger/purge-conflicts.ts';
 import type { Retention } from '../log/retention.ts';
 import { confirmOutcomes, decidedHash, forgetOldHashes } from '../log/outcomes.ts';
+import type { SiteState } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { AdmissionRules } from './admission-rules.ts';
-import { admitChangeset, type Sender } from './admit-changeset.ts';
+import { admitChangeset, type ChangesetToDecide, type Sender } from './admit-changeset.ts';
 import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch, cellBaseInEpoch } from './older-epoch.ts';
@@ -24,26 +27,41 @@ export interface WaitingConfirm {
   readonly decidedUpTo: number;
 }
 
+/** How far a group of pushes has come. */
+export interface AdmittedPushes {
+  /** For each push that is through, in order: why it was refused as a whole, or null. */
+  readonly refusals: readonly (RockpoolError | null)[];
+  /** What the next changeset cannot be decided without, all before it being decided: the pushes from its own on are to be admitted once that is at hand. Null: all are through. */
+  readonly needed: DocumentWork | null;
+}
+
 /**
- * Group commit: everything that waits goes into one transaction, the caller's, so that all of it shares one fsync. Returns, for each push, why it was refused
- * as a whole, or null; outcomes are in the file then. **Nothing may be told to anybody before that transaction is durable.** A push is asked for
+ * Group commit: everything that waits goes into one transaction, the caller's, so that all of it shares one fsync; as far as the first work on a large document
+ * that another thread does. The outcomes are in the file then. **Nothing may be told to anybody before that transaction is durable.** A push is asked for
  * when its turn comes, after those before it.
  */
-export function admitPushes(file: DatabaseFile, rules: AdmissionRules, pushes: readonly (() => WaitingPush)[], confirms: Iterable<WaitingConfirm>): (RockpoolError | null)[] {
+export function admitPushes(file: DatabaseFile, rules: AdmissionRules, pushes: readonly (() => WaitingPush)[], confirms: Iterable<WaitingConfirm>): AdmittedPushes {
   for (const { site, cursor, decidedUpTo } of confirms) {
     const state = file.sites.get(site);
     if (state !== undefined) file.sites.save(confirmOutcomes(file.sql, state, cursor, decidedUpTo));
   }
   const since = file.log.watermark;
   let nowMs = 0;
-  const refusals = pushes.map((take) => {
+  const refusals: (RockpoolError | null)[] = [];
+  let needed: DocumentWork | null = null;
+  for (const take of pushes) {
     const waiting = take();
     nowMs = waiting.sender.receivedMs;
-    return admitPush(file, rules, waiting);
-  });
+    const stop = admitPush(file, rules, waiting);
+    if (stop instanceof DocumentWorkNeeded) {
+      needed = stop.work;
+      break;
+    }
+    refusals.push(stop);
+  }
   // What is forgotten is forgotten under a watermark, which takes something that was admitted.
   if (file.log.watermark > since) forget(file, rules.retention, since, nowMs);
-  return refusals;
+  return { refusals, needed };
 }
 
 function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
@@ -51,26 +69,38 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
   file.tombstones.prune(nowMs - retention.tombstonesMs, since);
 }
 
-function admitPush(file: DatabaseFile, rules: AdmissionRules, { site, push, sender }: WaitingPush): RockpoolError | null {
-  let state = file.sites.getOrCreate(site, sender.principal);
+/** Null: it is through. An error that says why it was refused, or what has to be done before it can go on. */
+function admitPush(file: DatabaseFile, rules: AdmissionRules, { site, push, sender }: WaitingPush): RockpoolError | DocumentWorkNeeded | null {
+  const before = file.sites.getOrCreate(site, sender.principal);
   try {
-    if (sender.isForeign && state.principal !== sender.principal) {
-      const foreign = state;
-      judgeForeignPush(foreign, push, (sequence) => decidedHash(file.sql, foreign, sequence), () => file.sites.save({ ...foreign, principal: sender.principal }));
+    if (sender.isForeign && before.principal !== sender.principal) {
+      judgeForeignPush(before, push, (sequence) => decidedHash(file.sql, before, sequence), () => file.sites.save({ ...before, principal: sender.principal }));
     }
     const seen = (changeset: PushedChangeset): number => baseInEpoch(push, changeset, file.epoch.startedAt);
     const ahead = push.changesets.find((changeset) => seen(changeset) > file.log.watermark);
     if (ahead !== undefined) throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
-    const before = state;
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
-    for (const linked of undecided) state = admitChangeset(file, rules, state, { ...linked, base: seen(linked.changeset), cellBase: cellBaseInEpoch(push, linked.changeset) }, sender);
-    if (undecided.length > 0) {
-      file.sites.save(state);
-      forgetOldHashes(file.sql, state, sender.receivedMs);
+    const toDecide = undecided.map((linked) => ({ ...linked, base: seen(linked.changeset), cellBase: cellBaseInEpoch(push, linked.changeset) }));
+    const { site: after, needed } = admitChangesets(file, rules, before, toDecide, sender);
+    if (after !== before) {
+      file.sites.save(after);
+      forgetOldHashes(file.sql, after, sender.receivedMs);
     }
-    return null;
+    return needed;
   } catch (error) {
     if (error instanceof RockpoolError && REFUSALS.has(error.code)) return error;
+    throw error;
+  }
+}
+
+/** One after the other, as far as that goes without another thread. */
+function admitChangesets(file: DatabaseFile, rules: AdmissionRules, before: SiteState, changesets: readonly ChangesetToDecide[], sender: Sender): { readonly site: SiteState; readonly needed: DocumentWorkNeeded | null } {
+  let site = before;
+  try {
+    for (const changeset of changesets) site = admitChangeset(file, rules, site, changeset, sender);
+    return { site, needed: null };
+  } catch (error) {
+    if (error instanceof DocumentWorkNeeded) return { site, needed: error };
     throw error;
   }
 }

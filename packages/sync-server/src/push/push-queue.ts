@@ -1,8 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
-import { DocumentWorkNeeded } from '../documents/document-desk.ts';
 import type { OpenDatabase } from '../store/durability.ts';
 import type { AdmissionRules } from './admission-rules.ts';
-import { admitPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
+import { admitPushes, type AdmittedPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
 // One transaction takes up to this much, so that one busy database does not hold up the others (all share one thread).
 const MAX_GROUP_CHANGESETS = 2_000;
@@ -33,8 +32,8 @@ export interface PushQueueOptions {
  * The pushes of one database, admitted strictly in order of arrival. Everything that has arrived by the time the thread is
  * free, and the commit before it durable, goes into one commit: a lone push waits for nobody, and under load each commit serves many.
  *
- * Where the file itself is what lasts, a commit is done when it returns; else it takes turns of the event loop, during which the file is as it was. So does one
- * with a large document in it, which another thread works on first.
+ * Where the file itself is what lasts, a commit is done when it returns; else it takes turns of the event loop, during which the file is as it was. So does a group
+ * with large documents in it: it is committed as far as the next of them, which another thread works on, and then goes on, before all that came later.
  */
 export class PushQueue {
   private readonly options: PushQueueOptions;
@@ -135,28 +134,29 @@ export class PushQueue {
   private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): Promise<void> | null {
     const { database, rules } = this.options;
     try {
-      const refusals = database.commit(() => admitPushes(database.file, rules, group.map(({ take }) => take), confirms));
-      if (!(refusals instanceof Promise)) return this.succeeded(group, refusals);
-      return refusals.then(
-        (settled) => this.succeeded(group, settled) ?? undefined,
-        (error: unknown) => this.failed(group, confirms, error) ?? undefined,
+      const admitted = database.commit(() => admitPushes(database.file, rules, group.map(({ take }) => take), confirms));
+      if (!(admitted instanceof Promise)) return this.committed(group, admitted);
+      return admitted.then(
+        (result) => this.committed(group, result) ?? undefined,
+        (error: unknown) => this.failed(group, error) ?? undefined,
       );
     } catch (error) {
-      return this.failed(group, confirms, error);
+      return this.failed(group, error);
     }
   }
 
-  private succeeded(group: readonly QueuedPush[], refusals: readonly (RockpoolError | null)[]): null {
-    this.options.database.file.documents.clear();
-    this.options.onCommitted(new Set(group.map(({ site }) => site)));
-    group.forEach(({ settled }, i) => settled(refusals[i] ?? null));
-    return null;
+  private committed(group: readonly QueuedPush[], { refusals, needed }: AdmittedPushes): Promise<void> | null {
+    const { documents } = this.options.database.file;
+    documents.clear();
+    // The one that goes on may be decided in part.
+    this.options.onCommitted(new Set(group.slice(0, refusals.length + 1).map(({ site }) => site)));
+    const rest = group.slice(refusals.length);
+    group.slice(0, refusals.length).forEach(({ settled }, i) => settled(refusals[i] ?? null));
+    return needed === null ? null : documents.prepare(needed).then(() => this.admit(rest, []) ?? undefined);
   }
 
-  private failed(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[], error: unknown): Promise<void> | null {
-    const { documents } = this.options.database.file;
-    if (error instanceof DocumentWorkNeeded) return documents.prepare(error.work).then(() => this.admit(group, confirms) ?? undefined);
-    documents.clear();
+  private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
+    this.options.database.file.documents.clear();
     // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for all of them.
     const isForAll = error instanceof RockpoolError && error.code === 'database-unavailable';
     if (group.length > 1 && !isForAll) return this.oneByOne(group);
