@@ -1,4 +1,4 @@
-// `npm run bench -- instances`: one instance on files, one on PostgreSQL, and three on the same PostgreSQL; in Node, over loopback. Not beside peers: it shows what instances cost.
+// `npm run bench -- instances`: one instance on files, one on PostgreSQL, and three on one PostgreSQL; in Node, over loopback. Not beside peers: it shows what instances cost.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -7,6 +7,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { encodeSchema } from '../packages/shared/src/index.ts';
 import { PostgresServer } from '../packages/sync-server/src/testing/postgres-server.ts';
+import { report } from './report/report.ts';
+import { Samples } from './report/samples.ts';
+import { OURS, type Target } from './report/target.ts';
 import { SYNC_SUBJECTS, type SyncSubject } from './sync/engines.ts';
 import { schema, SECRET } from './sync/engines/rockpool-shared.ts';
 import { startClients } from './sync/processes.ts';
@@ -15,6 +18,7 @@ import { quantile, sleep } from './sync/workload.ts';
 const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
 const ROWS_OF_EACH = flags.quick ? 300 : 2_000;
 const LIVE_WRITES = flags.quick ? 30 : 200;
+const ROUNDS = flags.quick ? 1 : 3;
 const WRITERS = 3;
 const GAP_MS = 15;
 const SETTLE_MS = 2_000;
@@ -127,18 +131,42 @@ async function takeOver(instances: readonly Instance[]): Promise<number> {
   }
 }
 
-const postgres = await PostgresServer.start({ durable: true });
-try {
-  for (const [name, count, isShared] of [['one on files', 1, false], ['one on PostgreSQL', 1, true], ['three on PostgreSQL', 3, true]] as const) {
-    const url = isShared ? (await postgres.createDatabase()).url : null;
-    const instances = await Promise.all(Array.from({ length: count }, () => startInstance(url)));
+const DEPLOYMENTS = [
+  { variant: 'one on files', instances: 1, isShared: false },
+  { variant: 'one on PostgreSQL', instances: 1, isShared: true },
+  { variant: 'three on PostgreSQL', instances: 3, isShared: true },
+] as const;
+
+/** Deliveries go on within 2 s; a transaction of its own for each write, 800 times a second. */
+const TARGETS: readonly Target[] = DEPLOYMENTS.flatMap(({ variant, instances }): Target[] => [
+  { workload: 'IT', title: 'changesets a second, of three writers into one database', variant, atMost: 800, isAtLeast: true, of: 'absolute' },
+  ...(instances === 1 ? [] : [{ workload: 'IK', title: 'SIGKILL of a writer’s instance, until what it writes then is at a reader of another one', variant, atMost: 2_000, of: 'absolute' } as const]),
+]);
+
+async function measure(samples: Samples, { variant, instances: count, isShared }: (typeof DEPLOYMENTS)[number], postgres: PostgresServer): Promise<void> {
+  const add = (workload: string, unit: string, value: number, better: 'lower' | 'higher' = 'lower'): void => {
+    samples.add({ workload, subject: OURS, variant, unit, better }, value);
+    console.log(`  ${workload} ${variant}: ${Number(value.toPrecision(3))} ${unit}`);
+  };
+  const url = isShared ? (await postgres.createDatabase()).url : null;
+  const instances = await Promise.all(Array.from({ length: count }, () => startInstance(url)));
+  try {
     const ports = instances.map(({ port }) => port);
-    const perSecond = await throughput(ports);
+    add('IT', 'changesets/s', await throughput(ports), 'higher');
     const latencies = await propagation(ports);
-    console.log(`${name.padEnd(20)} ${perSecond.toFixed(0).padStart(6)} changesets/s   propagation p50 ${quantile(latencies, 0.5).toFixed(1)} ms, p99 ${quantile(latencies, 0.99).toFixed(1)} ms`);
-    if (count > 1) console.log(`${''.padEnd(20)} ${(await takeOver(instances)).toFixed(0).padStart(6)} ms from the SIGKILL of a writer’s instance until what it writes then is at a reader of another one`);
+    add('IPp50', 'ms', quantile(latencies, 0.5));
+    add('IPp99', 'ms', quantile(latencies, 0.99));
+    if (count > 1) add('IK', 'ms', await takeOver(instances));
+  } finally {
     await Promise.all(instances.map((instance) => instance.stop()));
   }
+}
+
+const samples = new Samples();
+const postgres = await PostgresServer.start({ durable: true });
+try {
+  for (let round = 0; round < ROUNDS; round++) for (const deployment of DEPLOYMENTS) await measure(samples, deployment, postgres);
 } finally {
   await postgres.stop();
 }
+report('instances', samples.rows(), TARGETS, !flags.quick);

@@ -22,12 +22,12 @@ interface Come {
  * Call it last: what comes back has all its parents, and takes nobody's place. A child that cannot come back stays what it is, a loss in the ledger.
  */
 export function returnChildren(file: DatabaseFile, checks: ForeignKeyChecks, rows: MergedRows, version: Version, base: number): void {
-  // Nearly always nothing waits: an import of many parents must not look for children of each.
-  if (file.sql.get(`SELECT 1 FROM rockpool_row_version WHERE waits_for IS NOT NULL LIMIT 1`) === undefined) return;
   const come: Come[] = rows
     .all()
-    .filter((row) => !isThere(row.before) && isThere(row.after))
+    .filter((row) => !isThere(row.before) && isThere(row.after) && checks.byParent.has(row.write.table))
     .map((row) => ({ row, seenUpTo: baseOf(row.write, base)(EXISTENCE_COLUMN_ID) }));
+  // Nearly always nothing waits: an import of many parents must not look for children of each.
+  if (come.length === 0 || file.sql.get(`SELECT 1 FROM rockpool_row_version WHERE waits_for IS NOT NULL LIMIT 1`) === undefined) return;
   for (let parent = come.shift(); parent !== undefined; parent = come.shift()) {
     const { seenUpTo } = parent;
     for (const check of checks.byParent.get(parent.row.write.table) ?? []) {

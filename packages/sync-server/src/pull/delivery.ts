@@ -1,4 +1,4 @@
-import type { ChangeGroup } from '@rockpool/shared';
+import { decodeKey, type ChangeGroup } from '@rockpool/shared';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { decodeRowVersions } from '../store/row-version-codec.ts';
@@ -13,20 +13,18 @@ import { wholeState } from './whole-state.ts';
  */
 export function deliveredGroups(file: DatabaseFile, changed: ChangedRows, reader: Reader, corrections: readonly CorrectedRow[]): ChangeGroup[] {
   if (reader.from === 0 && reader.siteNumber === null && corrections.length === 0) return wholeState(file);
-  const groups = new RowGroups(file, reader.from);
+  const groups = new RowGroups(file, changed, reader.from);
   const correctedByRow = mergeCorrections(corrections);
-  for (const { tableId, keyBytes, versions } of changed.above(reader.from)) {
-    const table = file.tableById.get(tableId);
-    if (table === undefined) continue;
-    const corrected = takeCorrection(correctedByRow, tableId, keyBytes);
-    groups.add(table, keyBytes, rowDelivery(decodeRowVersions(versions), [...table.valueById.keys()], reader, corrected));
+  for (const row of changed.above(reader.from)) {
+    const corrected = takeCorrection(correctedByRow, row.table.schema.id, row.keyBytes);
+    groups.add(row.table, row, rowDelivery(row.versions, row.table.columnIds, reader, corrected));
   }
   for (const { tableId, keyBytes, columnIds } of correctedByRow.values()) {
     const table = file.tableById.get(tableId);
     if (table === undefined) continue;
     const packed = file.sql.get(`SELECT versions FROM rockpool_row_version WHERE table_id = ? AND key = ?`, BigInt(tableId), keyBytes)?.[0];
     const versions = packed === undefined ? undefined : decodeRowVersions(packed as Uint8Array);
-    groups.add(table, keyBytes, rowDelivery(versions, [...table.valueById.keys()], reader, [...columnIds]));
+    groups.add(table, { key: decodeKey(keyBytes), keyBytes }, rowDelivery(versions, table.columnIds, reader, [...columnIds]));
   }
   return groups.finish();
 }

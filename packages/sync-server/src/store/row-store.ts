@@ -3,7 +3,7 @@ import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from './database-file.ts';
 import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
 import type { SqlRow } from './sqlite-file.ts';
-import type { StoredTable } from './stored-table.ts';
+import { ROWS_AT_ONCE, type StoredTable } from './stored-table.ts';
 
 /** A row with its versions, dead or alive, and since when its key has been known. */
 export interface KnownRow {
@@ -61,9 +61,34 @@ export function readRowValues(file: DatabaseFile, table: StoredTable, key: reado
   return withDocuments(file.sql, table, keyBytes, readColumnValues(file, table, key));
 }
 
+/** Names a row that is there. */
+export interface RowKey {
+  readonly key: readonly CellValue[];
+  readonly keyBytes: Uint8Array;
+}
+
+/** The cells of many rows, in their order. */
+export function readValuesOfRows(file: DatabaseFile, table: StoredTable, rows: readonly RowKey[]): Map<number, CellValue>[] {
+  const found: Map<number, CellValue>[] = [];
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    const some = rows.slice(at, at + ROWS_AT_ONCE).map(({ key }) => key);
+    found.push(...(some.length === ROWS_AT_ONCE ? readTogether(file, table, some) : some.map((key) => readColumnValues(file, table, key))));
+  }
+  return rows.map(({ keyBytes }, i) => withDocuments(file.sql, table, keyBytes, found[i] as Map<number, CellValue>));
+}
+
 /** The same as the app's table has them: of documents their JSON. */
 export function readColumnValues(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): Map<number, CellValue> {
-  const row = file.sql.get(table.selectSql, ...key);
+  return toValues(table, file.sql.get(table.selectSql, ...key));
+}
+
+function readTogether(file: DatabaseFile, table: StoredTable, keys: readonly (readonly CellValue[])[]): Map<number, CellValue>[] {
+  const rows = new Array<SqlRow>(keys.length);
+  for (const row of file.sql.all(table.selectTogetherSql, ...keys.flat())) rows[Number(row.at(-1))] = row;
+  return keys.map((_, i) => toValues(table, rows[i]));
+}
+
+function toValues(table: StoredTable, row: SqlRow | undefined): Map<number, CellValue> {
   if (row === undefined) {
     // Someone deleted it past Rockpool. Guessing here would spread to every device.
     throw new RockpoolError('storage-corrupt', { problem: 'a row is missing that its versions say is there', table: table.schema.name });
