@@ -93,7 +93,8 @@ describe('a session whose token expires', () => {
   });
 
   it('ends before anything more is done for it', async () => {
-    const connection = await tested.server.open();
+    const connection = await tested.server.connect();
+    await connection.open(await sign({ exp: nowS() + 60 }), DATABASE);
     connection.site.write([insert('accounts', 'x', { name: 'x' })]);
     try {
       aheadMs = 61_000;

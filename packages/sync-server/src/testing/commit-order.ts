@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { insert } from './changeset.ts';
-import { TestConnection, TestSite } from './test-client.ts';
+import { type TestConnection, TestSite } from './test-client.ts';
 import { DATABASE, type TestServer } from './test-server.ts';
 import { told } from './told.ts';
 
@@ -11,7 +11,16 @@ export interface CommitOrderPlan {
   readonly readers: number;
   /** Rows inserted in all, each once. */
   readonly rows: number;
+  /** At most 30. */
   readonly rowsPerChangeset: number;
+}
+
+/** A changeset as a reader was told of it. */
+interface Heard {
+  readonly from: number;
+  readonly to: number;
+  /** A bit for each of its rows: millions of them are kept for each reader. */
+  rows: number;
 }
 
 /** Changesets of one push, and pushes on their way: commits of several writers lie beside each other all the time. */
@@ -27,28 +36,38 @@ export async function checkCommitOrder({ servers, writers, readers, rows, rowsPe
   const changesets = Math.ceil(rows / rowsPerChangeset / writers);
   const total = changesets * rowsPerChangeset * writers;
   const watermarks = new Map<string, number>();
-  const reading = Array.from({ length: readers }, (_, number) => read(serverOf(number), total));
-  await Promise.all(Array.from({ length: writers }, (_, number) => write(serverOf(number), `w${number}`, changesets, rowsPerChangeset, watermarks)));
+  const reading = await Promise.all(Array.from({ length: readers }, (_, number) => listen(serverOf(number))));
+  const writing = await Promise.all(Array.from({ length: writers }, (_, number) => serverOf(number).open(new TestSite(), { principal: `w${number}` })));
+  const [heardByReader] = await Promise.all([
+    Promise.all(reading.map((connection) => read(connection, total))),
+    ...writing.map((connection, number) => write(connection, `w${number}`, changesets, rowsPerChangeset, watermarks)),
+  ]);
   expect(new Set(watermarks.values()).size, 'each changeset has a watermark of its own').toBe(changesets * writers);
-  expect(Math.max(...watermarks.values())).toBe(changesets * writers);
-  for (const heard of await Promise.all(reading)) {
-    expect(heard.size).toBe(total);
-    for (const [id, [from, to]] of heard) {
-      const watermark = watermarks.get(id.slice(0, id.lastIndexOf('.'))) ?? 0;
-      if (watermark <= from || watermark > to) throw new Error(`${id}, of watermark ${watermark}, came with the delivery from ${from} to ${to}`);
+  for (const watermark of watermarks.values()) if (watermark < 1 || watermark > changesets * writers) throw new Error(`the watermarks have gaps: one is ${watermark}`);
+  for (const heard of heardByReader) {
+    expect(heard.size).toBe(changesets * writers);
+    for (const [name, { from, to }] of heard) {
+      const watermark = watermarks.get(name) ?? 0;
+      if (watermark <= from || watermark > to) throw new Error(`${name}, of watermark ${watermark}, came with the delivery from ${from} to ${to}`);
     }
   }
 }
 
+async function listen(server: TestServer): Promise<TestConnection> {
+  const connection = await server.connect();
+  connection.hello(await server.token('viewer'), DATABASE);
+  await connection.next('welcome');
+  return connection;
+}
+
 /** Notes the watermark of each changeset, by its name. */
-async function write(server: TestServer, name: string, changesets: number, rowsPerChangeset: number, watermarks: Map<string, number>): Promise<void> {
-  const connection = await server.open(new TestSite(), { principal: name });
+async function write(connection: TestConnection, name: string, changesets: number, rowsPerChangeset: number, watermarks: Map<string, number>): Promise<void> {
   const { site } = connection;
-  for (let number = 1; number <= changesets; number++) site.write(Array.from({ length: rowsPerChangeset }, (_, row) => insert('entries', `${name}-${number}.${row}`, { amount: BigInt(row) })), { base: 0 });
   let sent = 0;
   while (site.decidedUpTo < changesets) {
     while (sent < changesets && sent - site.decidedUpTo < CHANGESETS_PER_PUSH * PUSHES_ON_THEIR_WAY) {
       const to = Math.min(sent + CHANGESETS_PER_PUSH, changesets);
+      for (let number = sent + 1; number <= to; number++) site.write(Array.from({ length: rowsPerChangeset }, (_, row) => insert('entries', `${name}-${number}.${row}`, { amount: BigInt(row) })), { base: 0 });
       connection.push(sent + 1, to);
       sent = to;
     }
@@ -61,20 +80,23 @@ async function write(server: TestServer, name: string, changesets: number, rowsP
   await connection.close();
 }
 
-/** The delivery that each row came with. */
-async function read(server: TestServer, total: number): Promise<Map<string, readonly [from: number, to: number]>> {
-  const connection = await TestConnection.connect(`ws://${server.host}/sync`);
-  connection.hello(await server.token('viewer'), DATABASE);
-  await connection.next('welcome');
-  const heard = new Map<string, readonly [number, number]>();
-  while (heard.size < total) {
+/** The delivery that each changeset came with, whole. Throws for a row that comes twice, or in another delivery than the others of its changeset. */
+async function read(connection: TestConnection, total: number): Promise<Map<string, Heard>> {
+  const heardOf = new Map<string, Heard>();
+  for (let count = 0; count < total; ) {
     const delivery = await connection.delivery();
+    const { from, to } = delivery;
     for (const { key } of told(delivery, 'entries')) {
-      const id = String(key[0]);
-      if (heard.has(id)) throw new Error(`${id} came twice`);
-      heard.set(id, [delivery.from, delivery.to]);
+      const [name = '', row] = String(key[0]).split('.');
+      const heard = heardOf.get(name) ?? { from, to, rows: 0 };
+      const bit = 1 << Number(row);
+      if (heard.to !== to) throw new Error(`${name} came in two deliveries`);
+      if ((heard.rows & bit) !== 0) throw new Error(`${name}.${row} came twice`);
+      heard.rows |= bit;
+      heardOf.set(name, heard);
+      count++;
     }
   }
   await connection.close();
-  return heard;
+  return heardOf;
 }

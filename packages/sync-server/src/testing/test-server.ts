@@ -49,7 +49,7 @@ export class TestServer {
   }
 
   token(role: Role = 'editor', principal = 'ann', databaseId: string = DATABASE): Promise<string> {
-    return this.sync.issueToken({ principal, databases: [databaseId], role, ttlMs: 60_000 });
+    return this.sync.issueToken({ principal, databases: [databaseId], role, ttlMs: 3_600_000 });
   }
 
   connect(site?: TestSite, headers?: Record<string, string>): Promise<TestConnection> {

@@ -41,6 +41,7 @@ export class PostgresDatabase implements OpenDatabase {
   private readonly options: PostgresDatabaseOptions;
   // One at a time: what the working copy is asked and told must not overlap.
   private last: Promise<unknown> = Promise.resolve();
+  private nextCatchUp: Promise<void> | null = null;
   private closed = false;
 
   constructor(options: PostgresDatabaseOptions) {
@@ -60,13 +61,13 @@ export class PostgresDatabase implements OpenDatabase {
     return this.inTurn(() => this.commitNow(body));
   }
 
+  /** One that has not begun serves all who ask meanwhile: many sessions that come back at once wait for one look. */
   catchUp(): Promise<void> {
-    return this.inTurn(() =>
-      this.options.connections.transaction(this.options.databaseId, 'REPEATABLE READ, READ ONLY', async (connection) => {
-        await this.follow(connection, await this.storedPosition(connection, ''));
-        return { commit: false, result: undefined };
-      }),
-    );
+    this.nextCatchUp ??= this.inTurn(() => {
+      this.nextCatchUp = null;
+      return this.catchUpNow();
+    });
+    return this.nextCatchUp;
   }
 
   close(): void {
@@ -81,6 +82,13 @@ export class PostgresDatabase implements OpenDatabase {
     });
     this.last = done.catch(() => undefined);
     return done;
+  }
+
+  private catchUpNow(): Promise<void> {
+    return this.options.connections.transaction(this.options.databaseId, 'REPEATABLE READ, READ ONLY', async (connection) => {
+      await this.follow(connection, await this.storedPosition(connection, ''));
+      return { commit: false, result: undefined };
+    });
   }
 
   private async commitNow<Result>(body: () => Result): Promise<Result> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InProcessBus } from '../../bus/in-process-bus.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -100,6 +100,19 @@ describe('several instances on one PostgreSQL', () => {
     await add(a, 'untold');
     while (b.followed < 2) await new Promise((resolve) => setTimeout(resolve, 10));
     expect(namesAt(b)).toEqual(['told', 'untold']);
+  });
+
+  it('catch up once for all who ask before that begins, and see what was committed before they asked', async () => {
+    const [a, b] = [await start(), await start()];
+    bus.publish = () => undefined;
+    await add(a, 'before');
+    const looks = vi.spyOn(b.connections, 'transaction');
+    await Promise.all([b.database.catchUp(), b.database.catchUp(), b.database.catchUp()]);
+    expect(looks).toHaveBeenCalledTimes(1);
+    expect(namesAt(b)).toEqual(['before']);
+    await add(a, 'after');
+    await b.database.catchUp();
+    expect(namesAt(b)).toEqual(['after', 'before']);
   });
 
   it('make the same new database only once', async () => {
