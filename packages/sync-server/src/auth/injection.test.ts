@@ -1,59 +1,15 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { insert } from '../testing/changeset.ts';
+import { checkNamesAsValues, checkNamesOfDatabases } from '../testing/made-up-names.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
-
-/** What SQL, file systems and JavaScript have a meaning for. */
-const NASTY = [
-  "'; DROP TABLE accounts; --", '" OR 1=1 --', '`', ';', "''", '%00', '..', '../..', '../household', '/etc/passwd', '..\\..\\x', 'con', 'household/', 'household%2f..', 'household.sqlite', 'sqlite_schema', 'sqlite_%', 'rockpool_log',
-  '__proto__', 'constructor', 'toString', 'select', 'NULL', '${x}', '{{x}}', '<script>', '\u202eevil', 'ĳ', '𝓱ousehold', 'a'.repeat(65), ' ', '\n', '*', '?', '-rf', '~', '~a',
-];
-const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.tuple(fc.constantFrom(...NASTY), fc.string({ maxLength: 5 })).map(([a, b]) => a + b), fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }));
-const isName = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text);
 
 const tested = serverUnderTest();
-const schemaNow = (): unknown => tested.server.query('SELECT sql FROM sqlite_schema ORDER BY name');
 
 describe('names that clients make up', () => {
   it('open no database and touch no file, even with a token that lists them', { timeout: 120_000 }, async () => {
-    await (await tested.server.open()).commit([insert('accounts', 'x', { name: 'x' })]);
-    const before = { schema: schemaNow(), files: readdirSync(join(tested.server.dataDir, 'databases')).sort() };
-    await fc.assert(
-      fc.asyncProperty(nasty.filter((text) => !isName(text)), async (name) => {
-        const token = await tested.server.sync.issueToken({ principal: 'ann', databases: [name], role: 'owner', ttlMs: 60_000 });
-        const connection = await tested.server.connect();
-        connection.hello(token, name);
-        expect(await connection.failure()).toEqual({ type: 'failure', code: 'auth-database-forbidden', fields: {} });
-        const response = await tested.server.ask('GET', `/databases/${encodeURIComponent(name)}/members`, { token });
-        expect([403, 404]).toContain(response.status);
-        await response.body?.cancel();
-      }),
-      { numRuns: 150 },
-    );
-    expect({ schema: schemaNow(), files: readdirSync(join(tested.server.dataDir, 'databases')).sort() }).toEqual(before);
-    expect(tested.server.query('SELECT id FROM accounts')).toEqual([['x']]);
+    await expect(checkNamesOfDatabases(tested.server, 150)).resolves.toBeUndefined();
   });
 
   it('are values like any other where a person or a text may have them', { timeout: 120_000 }, async () => {
-    const owner = await tested.server.token('owner', 'olga');
-    const connection = await tested.server.open();
-    const schema = schemaNow();
-    let number = 0;
-    const stored = nasty.map((text) => text.replaceAll('\u0000', '').toWellFormed()).filter((text) => text.trim() === text && text !== '' && text !== '.' && text !== '..');
-    await fc.assert(
-      fc.asyncProperty(stored, async (text) => {
-        const id = `n${++number}`;
-        expect(await connection.commit([insert('entries', id, { amount: 1n, note: text })])).toMatchObject({ kind: 'admitted' });
-        expect(tested.server.query(`SELECT note FROM entries WHERE id = '${id}'`)).toEqual([[text]]);
-        const response = await tested.server.ask('PUT', `/databases/${DATABASE}/members/${encodeURIComponent(text)}`, { token: owner, body: JSON.stringify({ role: 'viewer' }) });
-        expect(response.status).toBe(204);
-        expect(tested.server.sync.members.list(DATABASE)).toContainEqual({ principal: text, role: 'viewer' });
-      }),
-      { numRuns: 100 },
-    );
-    expect(schemaNow()).toEqual(schema);
+    await expect(checkNamesAsValues(tested.server, 100)).resolves.toBeUndefined();
   });
 });
