@@ -15,7 +15,7 @@ const WARM_UP_EDITS = 20;
 
 /**
  * The eight tests of the article on JSON in a store that shares what is equal (dump, import, copy with a small change, extract, filter, order, index, disk
- * space), and a ninth: a small edit of one document, with the bytes of it that are to be sent (of plain JSON: all of it). Throws when an answer is wrong.
+ * space), and a ninth: a small edit of one document, with the bytes of it that are sent and those that the changelog keeps of it (of plain JSON: all of it). Throws when an answer is wrong.
  */
 export async function measureDocuments(name: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]> {
   const store = await openStore(name, file);
@@ -28,6 +28,9 @@ export async function measureDocuments(name: StoreName, file: string, sizeKiB: n
       return { test, unit: 'ms', value: performance.now() - startMs };
     };
     const inGroup = Math.ceil((2 * count) / GROUPS);
+    /** Of plain JSON there is nothing to send or to log but the whole text. */
+    const ofLastEdit = (bytes: string): number =>
+      Number(store.connection.value(name === 'rockpool' ? `SELECT ${bytes} FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1` : `SELECT length(${store.read}) FROM page WHERE id = '${idOf(0)}'`));
     const filter = `SELECT count(*) FROM page WHERE content ->> 'group' = 0`;
     return [
       timed('import', () => store.run(texts.map((text, number) => [`INSERT INTO page (id, content) VALUES (?, ${store.write('?')})`, idOf(number), text]))),
@@ -39,7 +42,8 @@ export async function measureDocuments(name: StoreName, file: string, sizeKiB: n
       timed('index', () => store.connection.exec(`CREATE INDEX page_by_group ON page (content ->> 'group')`)),
       timed('filter by the index', () => expectEqual('filter', Number(store.connection.value(filter)), inGroup)),
       edits(store, timed),
-      { test: 'bytes of a small edit', unit: 'bytes', value: Number(store.connection.value(name === 'rockpool' ? 'SELECT length(body) FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1' : `SELECT length(${store.read}) FROM page WHERE id = '${idOf(0)}'`)) },
+      { test: 'bytes sent of a small edit', unit: 'bytes', value: ofLastEdit('length(body)') },
+      { test: 'bytes logged of a small edit', unit: 'bytes', value: ofLastEdit('length(body) + length(before) + length(hash)') },
       { test: 'disk space', unit: 'bytes', value: Number(store.connection.value('PRAGMA page_count')) * Number(store.connection.value('PRAGMA page_size')) },
     ];
   } finally {
