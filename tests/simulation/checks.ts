@@ -1,6 +1,6 @@
 import { CONFLICT_TABLE, keyColumns, syncedTables, quoteName, type TableSchema } from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { householdSchema } from './household-schema.ts';
+import { householdSchema, TALLIES } from './household-schema.ts';
 import { marksIn, type Model } from './model.ts';
 import type { Tab } from './tab.ts';
 
@@ -37,23 +37,37 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
 export function rowsFault(ask: AskForText): string | null {
   const halves = ask('SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1');
   if (halves !== null) return `half of a transaction in pair ${String(halves)}`;
-  // An addition may lose with its row, to another insert of the key: then the ledger holds it, from the same moment on.
-  const miscounted = ask(`
-    SELECT printf('%s = %d, its marks less what the ledger holds add up to %d', id, hits, marked - lost)
-    FROM (
-      SELECT id, hits, (SELECT coalesce(sum(delta), 0) FROM mark WHERE tally_id = tally.id) AS marked,
-        (SELECT coalesce(sum(lost_value), 0) FROM rockpool_conflict WHERE table_name = 'tally' AND column_name = 'hits' AND row_key LIKE '%' || tally.id || '%') AS lost
-      FROM tally
-    ) WHERE hits <> marked - lost LIMIT 1`);
-  if (miscounted !== null) return `a counter that is not the sum of what was added: ${miscounted}`;
+  const miscounted = counterFault(ask, TALLIES);
+  if (miscounted !== null) return miscounted;
   const apart = ask('SELECT slot FROM goal WHERE high - low <> width LIMIT 1');
-  if (apart !== null) return 'one column of a group without the other';
+  const tripApart = ask('SELECT id FROM trip WHERE last_day - first_day <> days LIMIT 1');
+  if (apart !== null || tripApart !== null) return 'one column of a group without the other';
   const halfEdited = ask("SELECT id FROM page WHERE content ->> 'left' IS NOT content ->> 'right' LIMIT 1");
   if (halfEdited !== null) return `half an edit of page ${halfEdited}`;
   return null;
 }
 
-/** The same for a tab, as its reader or writer sees it. */
+/** What is wrong with what the server holds. */
+export function serverFault(ask: AskForText): string | null {
+  return rowsFault(ask) ?? counterFault(ask, null);
+}
+
+/**
+ * A counter that is not the sum of what was added. An addition may lose with its row, to another insert of the key: then the ledger holds it, from the same moment on.
+ * `only` these counters, of which there is one from the beginning; null: all, also those that several have made, which the server alone can decide between.
+ */
+function counterFault(ask: AskForText, only: readonly string[] | null): string | null {
+  const fault = ask(`
+    SELECT printf('%s = %d, its marks less what the ledger holds add up to %d', id, hits, marked - lost)
+    FROM (
+      SELECT id, hits, (SELECT coalesce(sum(delta), 0) FROM mark WHERE tally_id = tally.id) AS marked,
+        (SELECT coalesce(sum(lost_value), 0) FROM rockpool_conflict WHERE table_name = 'tally' AND column_name = 'hits' AND row_key = json_array(tally.id)) AS lost
+      FROM tally ${only === null ? '' : `WHERE id IN (${only.map((id) => `'${id}'`).join(', ')})`}
+    ) WHERE hits <> marked - lost LIMIT 1`);
+  return fault === null ? null : `a counter that is not the sum of what was added: ${fault}`;
+}
+
+/** What is wrong with the rows that a tab sees, as its reader or writer sees it. */
 export function viewFault(tab: Tab): string | null {
   const database = tab.opened?.database;
   if (database === undefined) return null;

@@ -46,6 +46,18 @@ export const householdSchema: Schema = buildSchema([
     { primaryKey: ['month', 'slot'], merge: { ...DEFAULT_MERGE_RULES, groups: [['low', 'high', 'width']] } },
   ),
   sampleTable('plan', [id, sampleColumn('title', 'text'), sampleColumn('detail', 'text')], { merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' } }),
+  // A row that comes back where somebody changes it, with a group of columns.
+  sampleTable(
+    'trip',
+    [
+      id,
+      sampleColumn('first_day', 'integer', { notNull: true }),
+      sampleColumn('last_day', 'integer', { notNull: true }),
+      sampleColumn('days', 'integer', { notNull: true }),
+      sampleColumn('title', 'text'),
+    ],
+    { merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins', groups: [['first_day', 'last_day', 'days']] } },
+  ),
   // A document, which many edit at the same time (page-writes.ts).
   sampleTable('page', [id, sampleColumn('content', 'text')], { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...PAGE_RULE, column: 'content' }] } }),
   // Two rows that always carry the same token.

@@ -32,6 +32,8 @@ export class Model {
   readonly draftsOf = new Map<string, Set<number>>();
   /** All of them, those of each device in their order. */
   readonly inOrder: Commit[] = [];
+  /** What was written without a mark: what somebody had restored from the ledger, and what was typed into documents. */
+  readonly unmarked: (readonly WrittenCell[])[] = [];
   /** Marks that a device and a copy of it both had: what became of them, only one of the two was told. */
   readonly shared = new Set<string>();
   /** Parked changesets that their device has given up. */
@@ -62,7 +64,10 @@ export class Model {
           }
         }
       }
-      if (mark === null) continue;
+      if (mark === null) {
+        this.unmarked.push(cells);
+        continue;
+      }
       // Its copy had it before it was noted here: the device died as it stored it.
       if (this.commits.get(mark)?.some((other) => other.device !== device && other.sequence === sequence && isSameSite(other.site, database.siteId)) === true) this.shared.add(mark);
       const commit = { mark, device, site: database.siteId, sequence, cells, withheld };
@@ -121,7 +126,10 @@ export interface LedgerRow {
 export function wrongWinner(model: Model, ledger: readonly LedgerRow[], stampOf: (mark: string) => number | null): string | null {
   const markOf = new Map<string, string>();
   for (const { mark, cells } of model.inOrder) for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
+  // What was restored is of whoever restored it, and later than its text says.
+  const restored = new Set(model.unmarked.flatMap((cells) => cells.map(({ after }) => after)));
   for (const { lost, won, lostSite, wonSite } of ledger) {
+    if (restored.has(lost) || restored.has(won)) continue;
     const [loser, winner] = [stampOf(markOf.get(lost) ?? ''), stampOf(markOf.get(won) ?? '')];
     if (loser === null || winner === null) continue;
     if (loser > winner || (loser === winner && lostSite > wonSite)) return `${won} of ${winner} won over ${lost} of ${loser}`;
@@ -145,6 +153,7 @@ const FOLLOWED = new Map([
   ['label', ['content']],
   ['goal', ['note']],
   ['plan', ['title', 'detail']],
+  ['trip', ['title']],
   ['half', ['token']],
 ].map(([table, columns]) => [tableIdOf(table as string), { table: table as string, columns: new Map((columns as string[]).map((name) => [columnIdOf(name), name])) }]));
 
@@ -165,7 +174,7 @@ export interface Ending {
  */
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();
-  const overwritten: string[] = [];
+  const overwritten = model.unmarked.flatMap((cells) => cells.flatMap(({ row, columnId, before }) => (typeof before === 'string' && followedColumn(row, columnId) !== null ? [before] : [])));
   const followed: { value: string; commit: Commit; name: string }[] = [];
   // A write of NULL has no text of its own: it is known by its place.
   const nullOf = (place: string, mark: string): string => `NULL of ${place} in ${mark}`;

@@ -48,10 +48,14 @@ const WEIGHTS = {
 const LATER_WEIGHTS = {
   'compact documents': 3,
   'edit compacted': 2,
+  'change keys': 2,
+  'edit deleted trip': 2,
+  'count apart': 1,
+  'restore a loss': 4,
 } as const;
 
 /** How many of them come on a hundred others. */
-const LATER_ON_HUNDRED = 4;
+const LATER_ON_HUNDRED = 8;
 
 export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS;
 

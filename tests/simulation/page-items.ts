@@ -29,7 +29,7 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
   const present = new Set(texts.flatMap((text) => idsIn(JSON.parse(text) as JsonValue)));
   const removed = new Set<string>();
   const changes = model.inOrder.map((commit) => ({ commit, ...itemChange(commit.cells) }));
-  for (const change of changes) for (const id of change.removed) removed.add(id);
+  for (const change of [...changes, ...model.unmarked.map(itemChange)]) for (const id of change.removed) removed.add(id);
   for (const { commit, added } of changes) {
     if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
     for (const id of added) {

@@ -2,12 +2,16 @@ import type { RockpoolError } from '../../packages/shared/src/index.ts';
 import type { Device } from './device.ts';
 import type { Operation } from './operations.ts';
 import { Random } from './random.ts';
+import { changeKeys } from './scenes/change-keys.ts';
+import { countApart } from './scenes/count-apart.ts';
 import { editBesideWithheld } from './scenes/edit-beside-withheld.ts';
 import { editCompacted } from './scenes/edit-compacted.ts';
+import { editDeletedTrip } from './scenes/edit-deleted-trip.ts';
 import { forgottenDelete } from './scenes/forgotten-delete.ts';
 import { latePush } from './scenes/late-push.ts';
 import { meet } from './scenes/meet.ts';
 import { restoreBehind } from './scenes/restore-behind.ts';
+import { restoreLoss } from './scenes/restore-loss.ts';
 import { writeAtOnce } from './scenes/write-at-once.ts';
 import { editPage, HONEST_FAILURES, write } from './sending.ts';
 import type { Tab } from './tab.ts';
@@ -141,6 +145,14 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return server.compactDocuments();
     case 'edit compacted':
       return editCompacted(world, device, random, number);
+    case 'change keys':
+      return changeKeys(world, device, random, number);
+    case 'edit deleted trip':
+      return editDeletedTrip(world, device, random, number);
+    case 'count apart':
+      return countApart(world, device, random, number);
+    case 'restore a loss':
+      return restoreLoss(world, device, random, `${device.name}-${number}`);
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }

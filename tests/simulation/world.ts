@@ -2,7 +2,7 @@ import type { Push } from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { loadDocumentSupport } from '../../packages/client/src/worker/documents/load-document-support.ts';
 import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
-import { contentOf, difference, readText, rowsFault } from './checks.ts';
+import { contentOf, difference, readText, serverFault } from './checks.ts';
 import { Device } from './device.ts';
 import { householdSchema } from './household-schema.ts';
 import { Model } from './model.ts';
@@ -191,7 +191,7 @@ export class World {
     const { live } = this.server;
     if (live === null) return;
     this.watermark = live.file.log.watermark;
-    const fault = rowsFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
+    const fault = serverFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
     if (fault !== null) this.fault(`the server has ${fault}`);
     // A clock that is a year ahead makes nothing newer than the moment in which it came.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);

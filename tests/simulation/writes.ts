@@ -8,7 +8,10 @@ import type { Tab } from './tab.ts';
 /** What a transaction may be about, as often as it stands here. */
 const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'low', 'high', 'plan', 'title', 'title', 'detail', 'drop plan', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft', ...PAGE_SUBJECTS] as const;
 
-export type Subject = (typeof SUBJECTS)[number];
+/** What only scenes are about. */
+type SceneSubject = 'key of entry' | 'key of account' | 'trip' | 'first day' | 'last day' | 'trip title' | 'drop trip';
+
+export type Subject = (typeof SUBJECTS)[number] | SceneSubject;
 
 const PAIRS = 2;
 const MONTHS = ['2026-10', '2026-11'] as const;
@@ -43,17 +46,26 @@ export function dropEveryPage(tab: Tab, random: Random, mark: string): SqlStatem
   return [...markStatements(tab, random, mark), statement('DELETE FROM page')];
 }
 
+/** Makes a counter, unless it is there, and adds to it. */
+export function makeCounter(tab: Tab, mark: string, counter: string, delta: number): SqlStatement[] {
+  return [statement('INSERT INTO tally (id) VALUES (?) ON CONFLICT DO NOTHING', counter), ...countIn(tab, mark, counter, delta)];
+}
+
+/** Leaves the mark of a transaction, which adds to a counter. */
+export function countIn(tab: Tab, mark: string, counter: string, delta: number | bigint): SqlStatement[] {
+  return [
+    statement('INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM tally WHERE id = ?)', mark, tab.device.name, counter, delta, counter),
+    // A device that has not heard of the counter yet counts nothing.
+    statement("INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)", mark, tab.device.name, counter, mark),
+  ];
+}
+
 function itemInEveryPage(token: string): SqlStatement {
   return statement("UPDATE page SET content = json_insert(content, '$.items[#]', json_object('note', 'new', 'id', ?))", token);
 }
 
 function markStatements(tab: Tab, random: Random, mark: string): SqlStatement[] {
-  const tally = random.pick(TALLIES);
-  return [
-    statement('INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM tally WHERE id = ?)', mark, tab.device.name, tally, random.below(9) - 4, tally),
-    // A device that has not heard of the counters yet counts nothing.
-    statement("INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)", mark, tab.device.name, tally, mark),
-  ];
+  return countIn(tab, mark, random.pick(TALLIES), random.below(9) - 4);
 }
 
 function statement(sql: string, ...params: SqlParam[]): SqlStatement {
@@ -108,6 +120,20 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
     }
     case 'drop pair':
       return random.chance(0.5) ? [statement('DELETE FROM half WHERE pair = ?', random.below(PAIRS))] : [];
+    case 'key of entry':
+      return [statement('UPDATE entry SET id = ?1, note = ?1 WHERE id = ?2', token, some('entry'))];
+    case 'key of account':
+      return changeAccountKey(token, some('account'));
+    case 'trip':
+      return [statement('INSERT INTO trip (id, first_day, last_day, days, title) VALUES (?1, ?2, ?2 + ?3, ?3, ?1)', token, random.below(300), random.below(9))];
+    case 'first day':
+      return [statement('UPDATE trip SET first_day = last_day - ?1, days = ?1 WHERE id = ?2', random.below(9), some('trip'))];
+    case 'last day':
+      return [statement('UPDATE trip SET last_day = first_day + ?1, days = ?1 WHERE id = ?2', random.below(9), some('trip'))];
+    case 'trip title':
+      return [statement('UPDATE trip SET title = ? WHERE id = ?', token, some('trip'))];
+    case 'drop trip':
+      return [statement('DELETE FROM trip WHERE id = ?', some('trip'))];
     case 'draft':
       return [statement('INSERT INTO draft (id, content) VALUES (?, ?)', draftId(token), token)];
     default:
@@ -126,6 +152,30 @@ function swapNames(tab: Tab, random: Random): SqlStatement[] {
     statement('UPDATE account SET name = ? WHERE id = ?', a[1], b[0]),
     statement('UPDATE account SET name = ? WHERE id = ?', b[1], a[0]),
   ];
+}
+
+/** With all that hangs on it. */
+function changeAccountKey(key: string, account: string | null): SqlStatement[] {
+  return [
+    statement('PRAGMA defer_foreign_keys = ON'),
+    statement('UPDATE account SET id = ?1, note = ?1 WHERE id = ?2', key, account),
+    ...['entry', 'label'].map((table) => statement(`UPDATE ${table} SET account_id = ? WHERE account_id = ?`, key, account)),
+  ];
+}
+
+/** What somebody finds in the ledger and can have restored without a part of something larger: the two halves of a pair or a page are no affair of one entry. */
+export function lossesSeen(tab: Tab): Loss[] {
+  const rows = rowsOf(tab, "SELECT id, table_name, row_key ->> 0, lost_value FROM rockpool_conflict WHERE table_name NOT IN ('half', 'mark') AND path IS NOT '[\"left\"]' AND path IS NOT '[\"right\"]' ORDER BY id");
+  return rows.map(([id, table, key, lost]) => ({ id: String(id), table: String(table), key: String(key), lost: lost as SqlParam }));
+}
+
+/** An entry of the ledger. */
+export interface Loss {
+  readonly id: string;
+  readonly table: string;
+  /** The first part of the row's key. */
+  readonly key: string;
+  readonly lost: SqlParam;
 }
 
 /** As the tab sees them. */

@@ -164,6 +164,18 @@ describe('mergeRow with a counter', () => {
     expect(unseen.losses).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } }]);
   });
 
+  it('returns what was added to a row that lost to another insert as a loss, even where that came to the same', () => {
+    const other = change('insert', 'c', 30, 3, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
+    expect(merge(stored, other, COUNTING).losses).toEqual([]);
+    const plus = (watermark: number, delta: bigint): RowChange => change('update', 'a', 20, watermark, 1, { [AMOUNT]: delta });
+    const counted = merge(merge(stored, plus(2, 3n), COUNTING).row, plus(3, -3n), COUNTING).row;
+    expect(merge(counted, { ...other, version: { ...other.version, watermark: 4 } }, COUNTING).losses).toMatchObject([
+      { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n, version: { site: 'a' } }, won: { value: 100n } },
+    ]);
+    const earlier = change('insert', 'b', 5, 4, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
+    expect(merge(counted, earlier, COUNTING).losses).toMatchObject([{ columnId: AMOUNT, lost: { value: 100n, version: { site: 'b' } } }]);
+  });
+
   it('adds concurrent changes up in any order, and nobody loses', () => {
     const plus = (site: string, watermark: number, delta: bigint): RowChange => change('update', site, 20, watermark, 1, { [AMOUNT]: delta });
     const oneFirst = merge(merge(stored, plus('b', 2, 5n), COUNTING).row, plus('c', 3, -30n), COUNTING);

@@ -110,7 +110,7 @@ export interface RowMerge {
  * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
-  if (change.kind === 'insert') return mergeInsert(stored, change);
+  if (change.kind === 'insert') return mergeInsert(stored, change, rules);
   if (stored === undefined) return missingRow(change, rules);
   return change.kind === 'delete' ? mergeDelete(stored, change, rules) : mergeUpdate(stored, change, rules);
 }
@@ -125,19 +125,19 @@ function missingRow(change: RowChange, { documents }: RowRules): RowMerge {
   return { row: undefined, losses, corrected: correctedBy(change) };
 }
 
-function mergeInsert(stored: StoredRow | undefined, change: RowChange): RowMerge {
+function mergeInsert(stored: StoredRow | undefined, change: RowChange, { counters }: RowRules): RowMerge {
   const incoming = freshRow(change);
   if (stored === undefined) return { row: incoming, losses: [], corrected: [] };
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   if (hasSeen(base, change.version.site, stored.inserted)) {
     // What others wrote meanwhile to the incarnation that this insert replaces goes with it.
-    const unseen = stored.deleted === null ? wholeRowLosses(stored, incoming).filter(({ columnId }) => !hasSeenCell(change, columnId, stored.cells.get(columnId))) : [];
+    const unseen = stored.deleted === null ? wholeRowLosses(stored, incoming, counters).filter(({ columnId }) => !hasSeenCell(change, columnId, stored.cells.get(columnId))) : [];
     return { row: incoming, losses: unseen, corrected: [] };
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
   const [winner, loser] = incomingWins ? [incoming, stored] : [stored, incoming];
   // A loser that was deleted already has nothing left to lose.
-  const losses = loser.deleted === null ? wholeRowLosses(loser, winner) : [];
+  const losses = loser.deleted === null ? wholeRowLosses(loser, winner, counters) : [];
   const stands = incomingWins || (winner.deleted === null && losses.length === 0);
   return { row: winner, losses, corrected: stands ? [] : correctedBy(change) };
 }
@@ -252,12 +252,15 @@ function correctedBy(change: RowChange): number[] {
   return [EXISTENCE_COLUMN_ID, ...change.values.keys()];
 }
 
-function wholeRowLosses(loser: StoredRow, winner: StoredRow): Loss[] {
+function wholeRowLosses(loser: StoredRow, winner: StoredRow, counters: ReadonlySet<number>): Loss[] {
   const losses: Loss[] = [];
   for (const [columnId, cell] of loser.cells) {
     const winning = winner.cells.get(columnId);
     const value = winner.deleted === null ? (winning?.value ?? null) : null;
-    if (winner.deleted === null && cellValuesEqual(value, cell.value)) continue;
+    const isEqual = winner.deleted === null && cellValuesEqual(value, cell.value);
+    // What was added to the counter of one row is not in the other, though both came to the same; what both began with is.
+    const hasMore = counters.has(columnId) && (cell.version.watermark !== loser.inserted.watermark || winning?.version.watermark !== winner.inserted.watermark);
+    if (isEqual && !hasMore) continue;
     losses.push({ columnId, rule: 'one-insert-wins', lost: cell, won: { value, version: winning?.version ?? winner.inserted } });
   }
   return losses;
