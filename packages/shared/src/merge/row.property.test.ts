@@ -5,13 +5,13 @@ import { mergeRow, type RowChange, type RowRules, type StoredRow } from './row.t
 
 const COLUMNS = [11, 12];
 
-const PLAIN: RowRules = { deleteRule: 'delete-wins', counters: new Set(), documents: new Map() };
+const PLAIN: RowRules = { deleteRule: 'delete-wins', counters: new Set(), groups: [], documents: new Map() };
 /** Every rule, alone and together. */
 const ALL_RULES: readonly RowRules[] = [
   PLAIN,
   { ...PLAIN, deleteRule: 'update-wins' },
   { ...PLAIN, counters: new Set([11]) },
-  { deleteRule: 'update-wins', counters: new Set(COLUMNS), documents: new Map() },
+  { ...PLAIN, deleteRule: 'update-wins', counters: new Set(COLUMNS) },
 ];
 
 interface Write {

@@ -15,8 +15,9 @@ function change(kind: RowChange['kind'], site: string, stampUs: number, watermar
   };
 }
 
-const RULES: RowRules = { deleteRule: 'delete-wins', counters: new Set(), documents: new Map() };
+const RULES: RowRules = { deleteRule: 'delete-wins', counters: new Set(), groups: [], documents: new Map() };
 const UPDATE_WINS: RowRules = { ...RULES, deleteRule: 'update-wins' };
+const GROUPED: RowRules = { ...RULES, groups: [[PAYEE, AMOUNT]] };
 const COUNTING: RowRules = { ...RULES, counters: new Set([AMOUNT]) };
 
 function merge(row: StoredRow | undefined, incoming: RowChange, rules: RowRules = RULES): RowMerge {
@@ -67,6 +68,19 @@ describe('mergeRow', () => {
   it('counts two writers of the same value as no conflict', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n }))).toMatchObject({ losses: [], corrected: [] });
+  });
+
+  it('tells a group that lost as a whole, with what both wrote alike, so that it can be restored as a whole', () => {
+    const both = (value: bigint): Record<number, CellValue> => ({ [PAYEE]: 'Kiosk', [AMOUNT]: value });
+    const b = merge(stored, change('update', 'b', 20, 2, 1, both(2n)), GROUPED).row;
+    const earlier = merge(b, change('update', 'c', 15, 3, 1, both(3n)), GROUPED);
+    expect(earlier.losses).toMatchObject([
+      { columnId: AMOUNT, rule: 'lww', lost: { value: 3n }, won: { value: 2n } },
+      { columnId: PAYEE, rule: 'lww', lost: { value: 'Kiosk', version: { site: 'c' } }, won: { value: 'Kiosk', version: { site: 'b' } } },
+    ]);
+    expect(merge(b, change('update', 'c', 15, 3, 1, both(2n)), GROUPED)).toMatchObject({ losses: [], corrected: [] });
+    const inserted = merge(stored, change('insert', 'b', 5, 2, 0, { [PAYEE]: 'Shop', [AMOUNT]: 1n }), GROUPED);
+    expect(inserted.losses).toMatchObject([{ columnId: AMOUNT }, { columnId: PAYEE, rule: 'one-insert-wins', lost: { value: 'Shop' } }]);
   });
 
   it('lets a write follow what its author had seen, and takes an older base for a cell whose value was hidden', () => {

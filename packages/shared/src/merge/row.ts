@@ -4,6 +4,7 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import type { DeleteRule } from '../schema/schema.ts';
 import { addToCounter } from './counter.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
+import { withWholeGroups } from './whole-groups.ts';
 
 export interface Cell {
   readonly value: CellValue;
@@ -42,10 +43,12 @@ export interface RowChange {
   readonly baseOf: (columnId: number) => number;
 }
 
-/** The merge rules of the row's table. Groups need none here: their columns always travel together, so each decides like the others. */
+/** The merge rules of the row's table. */
 export interface RowRules {
   readonly deleteRule: DeleteRule;
   readonly counters: ReadonlySet<number>;
+  /** Columns that always travel together, so each decides like the others. */
+  readonly groups: readonly (readonly number[])[];
   readonly documents: ReadonlyMap<number, DocumentMerge>;
 }
 
@@ -107,9 +110,14 @@ export interface RowMerge {
  * 3. Of two concurrent inserts of one key one whole row wins, by the same order.
  * 4. A delete and a concurrent update: the delete wins, or under `update-wins` the whole row comes back.
  * 5. An edit of a document always gets into it, unless another document has taken its place: then it lost to that.
- * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss.
+ * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss, unless others of their group are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
+  const { row, losses, corrected } = mergeColumns(stored, change, rules);
+  return { row, losses: withWholeGroups(losses, row, rules.groups), corrected };
+}
+
+function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
   if (change.kind === 'insert') return mergeInsert(stored, change, rules);
   if (stored === undefined) return missingRow(change, rules);
   return change.kind === 'delete' ? mergeDelete(stored, change, rules) : mergeUpdate(stored, change, rules);

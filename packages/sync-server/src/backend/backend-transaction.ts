@@ -90,7 +90,7 @@ function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValu
 /** An update as it travels: what a counter gains, and groups of columns whole. */
 function asSent(table: StoredTable, stored: ReadonlyMap<number, CellValue>, values: ReadonlyMap<number, CellValue>): Map<number, CellValue> {
   const sent = new Map(values);
-  for (const group of table.columnGroups) {
+  for (const group of table.rules.groups) {
     if (group.some((columnId) => values.has(columnId))) for (const columnId of group) sent.set(columnId, values.get(columnId) ?? stored.get(columnId) ?? null);
   }
   for (const columnId of table.rules.counters) {

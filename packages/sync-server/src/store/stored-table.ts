@@ -27,8 +27,6 @@ export interface StoredTable {
   readonly rules: Omit<RowRules, 'documents'>;
   /** The rules of the document columns, by id. Where cells are merged they are states (shared/document); the app's table has their JSON. */
   readonly documents: ReadonlyMap<number, DocumentRule>;
-  /** Column ids that an update carries all or none of. */
-  readonly columnGroups: readonly (readonly number[])[];
 }
 
 export function toStoredTable(schema: TableSchema, system: boolean): StoredTable {
@@ -51,9 +49,8 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
     whereKey,
     uniqueColumnIds: uniqueColumnIds(schema, values),
-    rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema) },
+    rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema), groups: columnGroups(schema) },
     documents,
-    columnGroups: columnGroups(schema),
   };
 }
 

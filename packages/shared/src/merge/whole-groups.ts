@@ -1,0 +1,21 @@
+import type { Loss, StoredRow } from './row.ts';
+
+/**
+ * Losses of a row, and with each column of a group that lost the others of its group, also those that both had written alike. A group is restored as a whole:
+ * without them its parts would come to stand beside what others have written since.
+ *
+ * `row` is the row afterwards.
+ */
+export function withWholeGroups(losses: readonly Loss[], row: StoredRow | undefined, groups: readonly (readonly number[])[]): readonly Loss[] {
+  const alike = groups.flatMap((group) => {
+    const told = losses.filter(({ columnId }) => group.includes(columnId));
+    const [loss] = told;
+    if (loss === undefined) return [];
+    const untold = group.filter((columnId) => told.every((other) => other.columnId !== columnId));
+    return untold.map((columnId): Loss => {
+      const value = row?.cells.get(columnId)?.value ?? null;
+      return { columnId, rule: loss.rule, lost: { value, version: loss.lost.version }, won: { value, version: loss.won.version } };
+    });
+  });
+  return alike.length === 0 ? losses : [...losses, ...alike];
+}
