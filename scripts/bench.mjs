@@ -1,6 +1,6 @@
 // `npm run bench -- GROUP`: runs benchmarks/GROUP.ts on Node 24. Without a group it names those that exist.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureChromium } from './browser.mjs';
 import { root, runNode24 } from './children.mjs';
@@ -8,14 +8,14 @@ import { runCommand, setup } from './setup.mjs';
 
 const [group, ...args] = process.argv.slice(2);
 const folder = join(root, 'benchmarks');
-const groups = (existsSync(folder) ? readdirSync(folder) : [])
+const groups = readdirSync(folder)
   .filter((name) => name.endsWith('.ts'))
   .map((name) => name.slice(0, -'.ts'.length));
 
 await runCommand(async () => {
   if (group === undefined || !groups.includes(group)) {
     console.log(`${group === undefined ? 'Usage: npm run bench -- GROUP' : `There is no group "${group}".`}`);
-    console.log(groups.length === 0 ? 'There are no benchmarks yet.' : `Groups: ${groups.sort().join(', ')}`);
+    console.log(`Groups: ${groups.sort().join(', ')}`);
     return group === undefined ? 0 : 1;
   }
   await setup();

@@ -1,6 +1,6 @@
 // `npm test`: installs, finds a browser, runs every test there is, and closes with one line over all of them.
 
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './browser.mjs';
@@ -104,10 +104,8 @@ export async function runTests({ deep = false } = {}) {
 
 /** @param {boolean} deep */
 function runnersToUse(deep) {
-  const runners = [inNode, inChromium];
-  if (hasFile('apps/demo-budget/e2e', '.spec.ts')) runners.push(endToEnd);
-  if (deep) runners.push(deepInNode, onPostgres, deepInChromium, inStockBrowsers);
-  return runners;
+  const always = [inNode, inChromium, endToEnd];
+  return deep ? [...always, deepInNode, onPostgres, deepInChromium, inStockBrowsers] : always;
 }
 
 /**
@@ -167,20 +165,6 @@ function readCounts(file, count) {
     console.log(`No report from this runner (${error instanceof Error ? error.message : String(error)}).`);
     return undefined;
   }
-}
-
-/**
- * @param {string} folder
- * @param {string} suffix
- * @returns {boolean}
- */
-function hasFile(folder, suffix) {
-  if (!existsSync(join(root, folder))) return false;
-  return readdirSync(join(root, folder), { withFileTypes: true }).some((entry) =>
-    entry.isDirectory()
-      ? entry.name !== 'node_modules' && hasFile(join(folder, entry.name), suffix)
-      : entry.name.endsWith(suffix),
-  );
 }
 
 if (isMain(import.meta.url)) await runCommand(async () => ((await runTests()) ? 0 : 1));

@@ -1,6 +1,6 @@
 import { PathRule, writeJson, type JsonValue } from '@rockpool/shared/document';
 import { DEFAULT_DOCUMENT_RULE } from '@rockpool/shared';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import * as Y from 'yjs';
 import type { Person, Presence } from '../client.ts';
 import { createAwareness } from './awareness.ts';
@@ -46,6 +46,28 @@ describe('the awareness of a document', () => {
     expect(seenCursor(mine)).toEqual([4, 8]);
     mine.text.insert(0, 'very ');
     expect(seenCursor(mine)).toEqual([9, 13]);
+  });
+
+  it('a state that cannot be told is an error that nobody caught, where there is no page as well', async () => {
+    const refusal = new Error('refused');
+    const uncaught = new Promise((resolve) => {
+      vi.stubGlobal('queueMicrotask', (task: () => void) => {
+        try {
+          task();
+        } catch (thrown) {
+          resolve(thrown);
+        }
+      });
+    });
+    const presence: Presence = {
+      set: () => {
+        throw refusal;
+      },
+      others: { current: [], subscribe: () => () => undefined },
+    };
+    createAwareness(new Y.Doc(), { presence, whenSaved: () => Promise.resolve() });
+    expect(await uncaught).toBe(refusal);
+    vi.unstubAllGlobals();
   });
 
   it('places a cursor that came before its text anew when the text is there', async () => {

@@ -1,6 +1,7 @@
 import { Awareness } from 'y-protocols/awareness';
 import type { Doc } from 'yjs';
 import type { Person, Presence } from '../client.ts';
+import { reportUncaught } from '../report-uncaught.ts';
 import { personColorLight } from '../tab/person-color.ts';
 import { isSharedCursor, toEditorCursor, toSharedCursor, type SharedCursor } from './shared-cursor.ts';
 
@@ -39,7 +40,7 @@ export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSour
       isTelling = false;
       if (!isOver) presence.set(shownState());
     } catch (thrown) {
-      reportError(thrown);
+      reportUncaught(thrown);
     }
   }
 
