@@ -1,6 +1,6 @@
 import { PathRule, writeJson, type JsonValue } from '@rockpool/shared/document';
 import { DEFAULT_DOCUMENT_RULE } from '@rockpool/shared';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as Y from 'yjs';
 import type { Person, Presence } from '../client.ts';
 import { createAwareness } from './awareness.ts';
@@ -37,6 +37,8 @@ function seenCursor(page: ReturnType<typeof openPage>): readonly (number | undef
 
 const person = (state: unknown, changes: Partial<Person> = {}): Person => ({ tabId: 'theirs', siteId: 's', principal: 'ben', name: 'Ben', color: 'green', sinceMs: 1, state, ...changes });
 
+afterEach(() => void vi.unstubAllGlobals());
+
 describe('the awareness of a document', () => {
   it('brings a cursor from one page’s Y.Doc to another’s, and it moves with the text', async () => {
     const [mine, theirs] = [openPage({ body: 'low tide' }), openPage({ body: 'low tide' })];
@@ -67,7 +69,6 @@ describe('the awareness of a document', () => {
     };
     createAwareness(new Y.Doc(), { presence, whenSaved: () => Promise.resolve() });
     expect(await uncaught).toBe(refusal);
-    vi.unstubAllGlobals();
   });
 
   it('places a cursor that came before its text anew when the text is there', async () => {
