@@ -25,6 +25,7 @@ export async function checkValues(server: TestServer, count: number, seed: numbe
     const rows = fc.sample(row, { seed: seed + batch, numRuns: ROWS }).map((values, i) => [`${batch}-${i}`, values] as const);
     expect(await writer.commit(rows.map(([id, values]) => insert('entries', id, { amount: 1n, ...values })))).toMatchObject({ kind: 'admitted' });
     const heard = new Map(told(await reader.delivery(), 'entries').map(({ key, cells: hearsay }) => [key[0], hearsay]));
+    reader.confirm();
     const stored = new Map(server.query(`SELECT id, note, weight, receipt FROM entries WHERE id >= '${batch}-' AND id < '${batch}.'`).map(([id, ...values]) => [id, values]));
     for (const [id, values] of rows) {
       expect(heard.get(id)).toEqual(cells({ account_id: null, amount: 1n, ...values }));

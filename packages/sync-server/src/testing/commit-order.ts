@@ -86,6 +86,7 @@ async function read(connection: TestConnection, total: number): Promise<Map<stri
   for (let count = 0; count < total; ) {
     const delivery = await connection.delivery();
     const { from, to } = delivery;
+    connection.confirm();
     for (const { key } of told(delivery, 'entries')) {
       const [name = '', row] = String(key[0]).split('.');
       const heard = heardOf.get(name) ?? { from, to, rows: 0 };

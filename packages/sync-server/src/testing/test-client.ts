@@ -190,6 +190,11 @@ export class TestConnection {
     return delivery;
   }
 
+  /** Has applied all that came, and says so. A reader who says nothing for long is cut. */
+  confirm(): void {
+    this.send({ type: 'confirm', cursor: this.site.cursor, decidedUpTo: this.site.decidedUpTo });
+  }
+
   failure(): Promise<Failure> {
     return this.next('failure');
   }
