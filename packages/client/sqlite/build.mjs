@@ -26,10 +26,24 @@ const DEFINES = [
   'SQLITE_ENABLE_FTS5', 'SQLITE_ENABLE_PREUPDATE_HOOK', 'SQLITE_ENABLE_SESSION',
   // no-files.c
   'SQLITE_OS_OTHER=1', 'SQLITE_TEMP_STORE=2', 'SQLITE_MAX_MMAP_SIZE=0',
+  // What nothing here calls or may turn on: 9 KB, and a test at every step.
+  'SQLITE_OMIT_WAL', 'SQLITE_OMIT_PROGRESS_CALLBACK', 'SQLITE_OMIT_TRACE', 'SQLITE_OMIT_DESERIALIZE', 'SQLITE_UNTESTABLE',
 ];
 
-/** -Oz is twice as slow with JSON, and hardly smaller; -O2 is hardly faster, and 155 KB larger (docs/decisions/0001). */
-const OPTIMISED = ['-Os', '-flto'];
+/** Instructions that every browser has that this build is for, and emcc does not use by itself. */
+const INSTRUCTIONS = ['-mbulk-memory', '-msign-ext', '-mnontrapping-fptoint'];
+
+// Fast where every row and every page comes by, small elsewhere: -O2 for all is hardly faster than that, and 100 KB larger (docs/decisions/0001).
+const COMPILED = ['-O2', '-flto', ...INSTRUCTIONS, '-Wno-non-literal-null-conversion', '-Wno-pragma-clang-attribute'];
+const LINK_OPTIMISED = ['-Os', '-flto', ...INSTRUCTIONS];
+
+/** Files of the amalgamation, without `.c`. */
+const FAST = ['vdbe', 'vdbeapi', 'vdbemem', 'vdbeaux', 'btree', 'pcache', 'pcache1', 'util'];
+/** What runs seldom or never, as -Oz would compile it. The rest, as -Os would: it runs once a statement, or, like JSON, gains nothing by -O2. */
+const SMALLEST = [
+  'alter', 'analyze', 'attach', 'backup', 'callback', 'carray', 'complete', 'ctime', 'date', 'dbstat', 'fkey', 'global', 'legacy', 'loadext', 'main', 'memdb', 'pragma', 'printf', 'status', 'stmt', 'treeview', 'trigger',
+  'upsert', 'vacuum', 'vdbeblob', 'vdbetrace', 'vdbevtab', 'vtab', 'wal', 'window',
+];
 
 const LINKED = [
   'ALLOW_MEMORY_GROWTH=1', 'FILESYSTEM=0', 'ENVIRONMENT=web,worker', 'TOTAL_STACK=512KB', 'TEXTDECODER=2',
@@ -51,14 +65,16 @@ try {
   const waSqlite = given['wa-sqlite'] ?? fetchWaSqlite();
   check(sqlite, ['sqlite3.c', 'sqlite3.h'], SQLITE.sha256);
   check(waSqlite, WA_SQLITE_SOURCES, WA_SQLITE.sha256);
-  const objects = [join(sqlite, 'sqlite3.c'), join(here, 'no-files.c'), ...WA_SQLITE_C.map((file) => join(waSqlite, file))].map((source, index) => {
+  const amalgamation = join(work, 'sqlite3.c');
+  writeFileSync(amalgamation, markedBySpeed(readFileSync(join(sqlite, 'sqlite3.c'), 'latin1')), 'latin1');
+  const objects = [amalgamation, join(here, 'no-files.c'), ...WA_SQLITE_C.map((file) => join(waSqlite, file))].map((source, index) => {
     const object = join(work, `${index}.o`);
-    run('emcc', [...OPTIMISED, ...DEFINES.map((name) => `-D${name}`), `-I${sqlite}`, `-I${waSqlite}`, '-Wno-non-literal-null-conversion', '-c', source, '-o', object]);
+    run('emcc', [...COMPILED, ...DEFINES.map((name) => `-D${name}`), `-I${sqlite}`, `-I${waSqlite}`, '-c', source, '-o', object]);
     return object;
   });
   const functions = readFileSync(join(here, 'exported-functions.txt'), 'utf8').trim().split('\n');
   const settings = [...LINKED, `EXPORTED_FUNCTIONS=${functions.join(',')}`].flatMap((setting) => ['-s', setting]);
-  run('emcc', [...OPTIMISED, ...settings, '--js-library', join(here, 'relay.js'), '--post-js', join(waSqlite, 'libvfs.js'), ...objects, '-o', join(work, 'wa-sqlite.mjs')]);
+  run('emcc', [...LINK_OPTIMISED, ...settings, '--js-library', join(here, 'relay.js'), '--post-js', join(waSqlite, 'libvfs.js'), ...objects, '-o', join(work, 'wa-sqlite.mjs')]);
   for (const file of MADE) copyFileSync(join(work, file), join(here, file));
   const sums = [...MADE_FROM, ...MADE].map((file) => `${createHash('sha256').update(readFileSync(join(here, file))).digest('hex')}  ${file}\n`);
   writeFileSync(join(here, 'SHA256SUMS'), sums.join(''));
@@ -69,6 +85,18 @@ try {
 /** @param {string} command @param {string[]} args @param {string} [cwd] @returns {string} what it printed */
 function run(command, args, cwd = work) {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/**
+ * Says of the functions of each file how they are compiled. Clang has no attribute for -Os, but gives `cold` functions the same; `minsize` is -Oz.
+ * @param {string} amalgamation with the marks that SQLite puts where a file begins and ends @returns {string}
+ */
+function markedBySpeed(amalgamation) {
+  const files = [...amalgamation.matchAll(/^\/\*+ Begin file (\w+)\.c \*+\/$/gm)].map(([, file]) => file);
+  for (const file of [...FAST, ...SMALLEST]) if (!files.includes(file)) throw new Error(`SQLite has no file ${file}.c any more`);
+  return amalgamation
+    .replace(/^\/\*+ Begin file (\w+)\.c \*+\/$/gm, (mark, file) => (FAST.includes(file) ? mark : `${mark}\n#pragma clang attribute push(__attribute__((${SMALLEST.includes(file) ? 'minsize' : 'cold'})), apply_to = function)`))
+    .replace(/^\/\*+ End of (\w+)\.c \*+\/$/gm, (mark, file) => (FAST.includes(file) || !files.includes(file) ? mark : `${mark}\n#pragma clang attribute pop`));
 }
 
 /** @returns {string} the folder of the amalgamation */
