@@ -24,7 +24,7 @@ export interface ClientOptions {
   readonly migrations?: DrizzleMigrations;
   /** Without it everything works, on this device alone. */
   readonly sync?: SyncOptions;
-  /** Default `relaxed`: a write survives the death of tab, worker and browser. `strict` survives power loss too, and costs a flush per commit. */
+  /** Default `relaxed`: a write survives the death of tab, worker and browser. `strict` survives power loss too: it resolves after a flush, which writes that wait at the same time share. */
   readonly durability?: Durability;
   /**
    * Where the database is kept. Default `durable`: the best of this browser that lasts, which `status.persistence` names. Another choice takes that

@@ -15,7 +15,7 @@ import type { WriteAction } from './write-action.ts';
 
 // Where page and worker meet: each imports this file and neither imports the other.
 
-/** `relaxed`: a write survives the death of tab, worker and browser. `strict`: power loss too, for a flush per commit. */
+/** `relaxed`: a write survives the death of tab, worker and browser. `strict`: power loss too, for a flush, which writes that wait at the same time share. */
 export type Durability = 'relaxed' | 'strict';
 
 /** Where the server is and which of its databases is meant. The token is asked for when it is needed: `TabApi.token`. */

@@ -11,6 +11,7 @@ import { keepUnsent } from '../changelog/unsent.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { Backups } from './backups.ts';
 import { isCorrupt, setAside } from './set-aside.ts';
+import { SharedFlush } from './shared-flush.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { storageFailure } from './storage-failure.ts';
 
@@ -51,7 +52,8 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     };
     if (role === 'writer') await beforeWriter?.();
     // Both at once: neither needs the other.
-    const opening = openStorage({ name, medium, role, durability, onUndone: countUndone });
+    const sharesFlush = role === 'writer' && durability === 'strict' && medium.persistence !== 'indexeddb';
+    const opening = openStorage({ name, medium, role, durability: sharesFlush ? 'relaxed' : durability, onUndone: countUndone });
     const [storage, runtime] = await Promise.all([opening, whenLoaded]).catch(async (thrown: unknown) => {
       await opening.then(
         (opened) => opened.close(),
@@ -59,7 +61,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       );
       throw storageFailure(thrown);
     });
-    return openOn(storage, runtime, options, () => timesUndone);
+    return openOn(storage, runtime, options, { timesUndone: () => timesUndone, sharesFlush });
   };
 
   return async (role, onUndone) => {
@@ -85,15 +87,23 @@ export function loadCode(schema: Schema, loadSqlite: () => Promise<SqliteRuntime
   return loading;
 }
 
+interface Keeping {
+  /** How often commits of this storage were undone. */
+  readonly timesUndone: () => number;
+  /** Commits are flushed together, and acknowledged then. */
+  readonly sharesFlush: boolean;
+}
+
 /** The database of a storage, and beside it connections that read, opened when they are first needed. */
-async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions, timesUndone: () => number): Promise<OpenedDatabase<OpenDatabase>> {
+async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions, { timesUndone, sharesFlush }: Keeping): Promise<OpenedDatabase<OpenDatabase>> {
   const { database, close } = await connect(storage, runtime, app);
   const openReader = async (): Promise<Connected> => connect(await storage.openReader().catch(rethrown), runtime, app);
   const slowReads = new SlowReads(openReader);
   const beside = onFirstUse(openReader);
 
   const isStoredBehind = storage.persistence === 'indexeddb';
-  const committed = (): Promise<void> => storage.committed().catch(rethrown);
+  const kept = sharesFlush ? new SharedFlush(storage) : storage;
+  const committed = (): Promise<void> => kept.committed().catch(rethrown);
   const backups = new Backups(storage);
   const options: LocalReadsOptions = {
     backup: () => backups.make(),
@@ -104,11 +114,13 @@ async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions,
     database,
     reads: localReads(database, options),
     readsBeside: async () => localReads((await beside.get()).database, options),
-    ...(isStoredBehind ? { committed } : {}),
+    ...(isStoredBehind || sharesFlush ? { committed } : {}),
     close: async ({ handsOver }) => {
       backups.close();
       await slowReads.close();
       await beside.close();
+      // Who waits for a flush hears of it before the storage is gone.
+      if (sharesFlush) await committed().catch(() => undefined);
       await close(handsOver);
     },
   };

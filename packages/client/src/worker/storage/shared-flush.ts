@@ -1,0 +1,39 @@
+import type { Storage } from '@rockpool/vfs-opfs';
+
+/**
+ * Has commits survive a power cut, with one flush for all that wait for it: a flush takes longer than a small write, and ten of them one after the other ten
+ * times as long.
+ */
+export class SharedFlush {
+  private readonly storage: Pick<Storage, 'dirtySinceMs' | 'flush'>;
+  private coming: Promise<void> | null = null;
+
+  constructor(storage: Pick<Storage, 'dirtySinceMs' | 'flush'>) {
+    this.storage = storage;
+  }
+
+  /**
+   * Resolves when every commit so far survives a power cut. Rejects with the StorageError of the flush: the commits are in the log then, and whether they
+   * would survive is open.
+   */
+  committed(): Promise<void> {
+    if (this.storage.dirtySinceMs === undefined) return Promise.resolve();
+    this.coming ??= afterMessages().then(() => {
+      this.coming = null;
+      this.storage.flush();
+    });
+    return this.coming;
+  }
+}
+
+/** Once the messages that wait now were heard: what they ask for is committed before the flush, and shares it. */
+function afterMessages(): Promise<void> {
+  return new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
