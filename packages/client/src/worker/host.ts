@@ -139,7 +139,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         },
       });
       membership = mine;
-      live = createLiveRunner({ reads: mine.reads, clock: systemClock, send: (event, transferables) => send(transfer(event, transferables)) });
+      live = createLiveRunner({ reads: mine.reads, clock: systemClock, send: (event, transferables) => send(transfer(event, transferables)), onProblem: problem });
       const openReader = medium.allowsReaders ? () => openLocal('reader', () => undefined) : null;
       streams = createStreams({ openReader, reads: mine.reads, nowMs: () => performance.now() });
       await mine.open();
@@ -194,8 +194,11 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     ping: () => Promise.resolve(),
     close: async () => {
       presence?.close();
-      await streams?.closeAll();
-      await membership?.close();
+      try {
+        await streams?.closeAll();
+      } finally {
+        await membership?.close();
+      }
     },
   };
 }

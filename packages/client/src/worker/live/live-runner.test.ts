@@ -54,6 +54,8 @@ class FakeDatabase {
 interface World {
   readonly database: FakeDatabase;
   readonly runner: LiveRunner;
+  readonly problems: readonly string[];
+  breakSending(isBroken: boolean): void;
   /** What the page got since it was asked last. */
   takeEvents(): string[];
   tick(durationMs?: number): Promise<void>;
@@ -63,6 +65,8 @@ function createWorld(): World {
   const time = { nowMs: 0 };
   const database = new FakeDatabase(time);
   const events: WorkerEvent[] = [];
+  const problems: string[] = [];
+  let sendFails = false;
   let timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   const runner = createLiveRunner({
     reads: { queryAll: async (statements) => statements.map(({ sql }) => database.outcome(sql)), dependencies: ({ sql }) => database.dependencies(sql) },
@@ -74,10 +78,16 @@ function createWorld(): World {
         return () => undefined;
       },
     },
-    send: (event) => events.push(event),
+    send: (event) => {
+      if (sendFails) throw new TypeError('cannot be sent');
+      events.push(event);
+    },
+    onProblem: ({ code }) => problems.push(code),
   });
   return {
     database,
+    problems,
+    breakSending: (isBroken) => void (sendFails = isBroken),
     runner,
     takeEvents: () =>
       events.splice(0).flatMap((event) => {
@@ -118,6 +128,19 @@ describe('a live query', () => {
     await tick();
     expect(database.ran).toEqual(['a b']);
     expect(takeEvents()).toEqual(['2: 2']);
+  });
+
+  it('goes on after a round that failed, and the failure is told', async () => {
+    const { runner, takeEvents, tick, problems, breakSending } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    breakSending(true);
+    await tick();
+    expect(problems).toEqual(['internal']);
+    breakSending(false);
+    await tick();
+    expect(takeEvents()).toEqual([]);
+    await tick(1_000);
+    expect(takeEvents()).toEqual(['1: 1']);
   });
 
   it('sends nothing when the result is the same', async () => {
@@ -252,6 +275,7 @@ it('a query that LIMIT ends is passed over by what lies beyond its last row, but
       dependencies: async (statement) => database.dependencies(statement),
     },
     clock: { nowMs: () => 0, elapsedMs: () => 0, after: (_, callback) => (timers.push(callback), () => undefined) },
+    onProblem: () => undefined,
     send: () => undefined,
   });
   const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));

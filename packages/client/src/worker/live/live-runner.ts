@@ -1,4 +1,4 @@
-import { toRockpoolError } from '@rockpool/shared';
+import { toRockpoolError, type RockpoolError } from '@rockpool/shared';
 import type { Clock } from '../../leader/clock.ts';
 import { dependenciesAfter, mayAffect, type QueryDependencies, type Touched } from '../../rpc/query-dependencies.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
@@ -13,6 +13,8 @@ export interface LiveRunnerOptions {
   readonly clock: Clock;
   /** `transferables`: buffers in it that this side does not need any more. */
   readonly send: (event: WorkerEvent, transferables: ArrayBuffer[]) => void;
+  /** A round failed that should not; later ones go on. */
+  readonly onProblem: (error: RockpoolError) => void;
 }
 
 /** Runs the live queries of this tab: at first, and whenever a commit touched a table that they read. */
@@ -43,9 +45,11 @@ interface News {
   readonly transferables: readonly ArrayBuffer[];
 }
 
+const REST_AFTER_FAULT_MS = 1_000;
+
 const NO_ROWS: EncodedRows = { names: [], columns: [], rowCount: 0 };
 
-export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): LiveRunner {
+export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOptions): LiveRunner {
   const watchedById = new Map<number, Watched>();
   let isPlanned = false;
   let restUntilMs = 0;
@@ -56,11 +60,26 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
   function plan(): void {
     if (isPlanned) return;
     isPlanned = true;
-    clock.after(Math.max(0, restUntilMs - clock.nowMs()), () => void runDue());
+    clock.after(Math.max(0, restUntilMs - clock.nowMs()), () => void runInTurn());
+  }
+
+  async function runInTurn(): Promise<void> {
+    const startedMs = clock.nowMs();
+    const restMs = await runDue().then(() => clock.nowMs() - startedMs, startOver);
+    restUntilMs = clock.nowMs() + Math.max(0, restMs);
+    isPlanned = false;
+    // A commit came while they ran.
+    if ([...watchedById.values()].some(({ isDue }) => isDue)) plan();
+  }
+
+  /** A fault in one round must not be the end of all live queries. What the page has is not known any more: next time each is sent whole. Returns how long to wait for that. */
+  function startOver(thrown: unknown): number {
+    for (const watched of watchedById.values()) Object.assign(watched, { rows: NO_ROWS, error: null, hasResult: false, isDue: true });
+    onProblem(toRockpoolError(thrown));
+    return REST_AFTER_FAULT_MS;
   }
 
   async function runDue(): Promise<void> {
-    const startedMs = clock.nowMs();
     const due = [...watchedById.values()].filter(({ isDue }) => isDue);
     for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
     const results = await read(due);
@@ -68,11 +87,6 @@ export function createLiveRunner({ reads, clock, send }: LiveRunnerOptions): Liv
     if (news.length > 0) send({ kind: 'live', results: news.map(({ result }) => result) }, news.flatMap(({ transferables }) => transferables));
     // After the rows, which somebody waits for. Every commit counts until then.
     await Promise.all(due.filter(({ dependencies }) => dependencies === null).map(learnDependencies));
-    const nowMs = clock.nowMs();
-    restUntilMs = nowMs + Math.max(0, nowMs - startedMs);
-    isPlanned = false;
-    // A commit came while they ran.
-    if ([...watchedById.values()].some(({ isDue }) => isDue)) plan();
   }
 
   /** Together: a read of the database costs more than a small query, and what is read elsewhere costs a message. */
