@@ -1,7 +1,7 @@
 import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JSONWebKeySet, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
 import { RockpoolError } from '@rockpool/shared';
 import type { Authenticate, Principal } from './principal.ts';
-import { isRole, type Role } from './role.ts';
+import { isRole, ROLES, type Role } from './role.ts';
 
 export const TOKEN_AUDIENCE = 'rockpool';
 export const TOKEN_ISSUER = 'rockpool-server';
@@ -40,8 +40,9 @@ export interface TokenRequest {
   readonly ttlMs: number;
 }
 
-/** A signed JWT: `sub` the principal, `name`, `databases`, `role`, and `iss`, `aud`, `nbf`, `exp`. */
+/** A signed JWT: `sub` the principal, `name`, `databases`, `role`, and `iss`, `aud`, `nbf`, `exp`. Throws `config-invalid` with all that is wrong with the request. */
 export async function issueToken(secret: Uint8Array, request: TokenRequest, nowMs: number, { issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: Pick<TokenRules, 'issuer' | 'audience'> = {}): Promise<string> {
+  checkRequest(request);
   const { principal, name, databases, role = 'editor', formerly = [], ttlMs } = request;
   const nowS = Math.floor(nowMs / 1000);
   return new SignJWT({ databases: [...databases], role, ...(name !== undefined && { name }), ...(formerly.length > 0 && { formerly: [...formerly] }) })
@@ -52,6 +53,17 @@ export async function issueToken(secret: Uint8Array, request: TokenRequest, nowM
     .setNotBefore(nowS)
     .setExpirationTime(nowS + Math.ceil(ttlMs / 1000))
     .sign(secret);
+}
+
+function checkRequest({ principal, databases, role = 'editor', formerly = [], ttlMs }: TokenRequest): void {
+  const problems = [
+    ...(isPrincipalId(principal) ? [] : [`principal: a text of 1 to ${MAX_PRINCIPAL_LENGTH} characters`]),
+    ...(isTextList(databases) ? [] : ['databases: a list of database ids, which may be empty']),
+    ...(isRole(role) ? [] : [`role: one of ${ROLES.join(', ')}`]),
+    ...(isTextList(formerly) ? [] : ['formerly: a list of ids']),
+    ...(Number.isFinite(ttlMs) && ttlMs > 0 ? [] : ['ttlMs: for how many milliseconds the token is good']),
+  ];
+  if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }
 
 /** Checks tokens: as issueToken makes them, and those of an identity provider whose public keys are known. */
@@ -94,7 +106,7 @@ function tokenError(error: unknown): RockpoolError {
 
 function readPrincipal(payload: Readonly<Record<string, unknown>>): Principal {
   const { sub, exp, name, databases = [], role = 'viewer', formerly = [] } = payload;
-  const valid = typeof sub === 'string' && sub.length > 0 && sub.length <= MAX_PRINCIPAL_LENGTH && typeof exp === 'number' && isTextList(databases) && isTextList(formerly) && isRole(role);
+  const valid = isPrincipalId(sub) && typeof exp === 'number' && isTextList(databases) && isTextList(formerly) && isRole(role);
   if (!valid) throw new RockpoolError('auth-token-invalid');
   return { id: sub, ...(typeof name === 'string' && { name: shortName(name) }), formerly, databases, role, expiresAtMs: exp * 1000 };
 }
@@ -107,6 +119,10 @@ const MAX_NAME_LENGTH = 100;
 
 function shortName(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
+}
+
+function isPrincipalId(value: unknown): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= MAX_PRINCIPAL_LENGTH;
 }
 
 function isTextList(value: unknown): value is string[] {

@@ -1,8 +1,10 @@
 import { SignJWT, UnsecuredJWT, generateKeyPair, type JWTPayload } from 'jose';
 import { describe, expect, it } from 'vitest';
+import type { RockpoolError } from '@rockpool/shared';
 import { insert } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
+import type { TokenRequest } from './jwt.ts';
 
 // The wall clock of the server under test; jose and the sessions both use it.
 let aheadMs = 0;
@@ -127,6 +129,16 @@ describe('a session whose token expires', () => {
     const connection = await tested.server.open();
     connection.send({ type: 'renew-token', token: await token() });
     expect(await connection.failure()).toMatchObject({ code });
+  });
+});
+
+describe('a token that is asked for', () => {
+  it('is not made of a request with problems, which are told all at once', async () => {
+    const request = { principal: '', databases: DATABASE, role: 'admin' } as unknown as TokenRequest;
+    const problems = ['principal', 'databases', 'role', 'ttlMs'].map((name) => `(^|\\n)${name}: `);
+    const refused = await tested.server.sync.issueToken(request).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'config-invalid', fields: { count: problems.length } });
+    for (const problem of problems) expect((refused as RockpoolError).fields['problems']).toMatch(new RegExp(problem));
   });
 });
 

@@ -104,7 +104,15 @@ export class DatabaseCache {
     const tooMany = idle.length - (this.options.maxIdleDatabases ?? MAX_IDLE_DATABASES);
     for (const [databaseId, database] of idle.slice(0, Math.max(0, tooMany))) {
       this.open.delete(databaseId);
-      void database.close();
+      void this.closeNow(databaseId, database);
+    }
+  }
+
+  private async closeNow(databaseId: string, database: LiveDatabase): Promise<void> {
+    try {
+      await database.close();
+    } catch (error) {
+      this.options.onFailure(databaseId, error);
     }
   }
 }

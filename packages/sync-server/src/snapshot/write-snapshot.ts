@@ -38,6 +38,10 @@ export async function writeSnapshot(from: string, to: string): Promise<SnapshotF
     const facts = writePlainSnapshot(from, plain);
     const { size: sizeBytes } = statSync(plain);
     return { ...facts, sizeBytes, ...(await compress(plain, to)) };
+  } catch (thrown) {
+    // Half a file on a full disk would keep it full.
+    rmSync(to, { force: true });
+    throw thrown;
   } finally {
     rmSync(plain, { force: true });
   }

@@ -1,0 +1,30 @@
+import { readdirSync, writeFileSync, type PathLike } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { afterEach, expect, it, vi } from 'vitest';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { temporaryFolder } from '../testing/test-server.ts';
+import { writeSnapshot } from './write-snapshot.ts';
+
+// A disk that has room for one byte more.
+vi.mock('node:fs', async (importOriginal) => ({
+  ...(await importOriginal<typeof import('node:fs')>()),
+  createWriteStream: (path: PathLike) =>
+    new Writable({
+      write(chunk: Uint8Array, _encoding, done) {
+        writeFileSync(path, chunk.subarray(0, 1));
+        done(Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }));
+      },
+    }),
+}));
+
+const folder = temporaryFolder();
+afterEach(() => folder.remove());
+
+it('a snapshot that the disk has no room for leaves nothing behind', async () => {
+  const from = join(folder.path, 'a.sqlite');
+  openDatabaseFile(from, TEST_SCHEMA).sql.close();
+  await expect(writeSnapshot(from, join(folder.path, 'snapshot.gz'))).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(readdirSync(folder.path).filter((name) => name.startsWith('snapshot'))).toEqual([]);
+});
