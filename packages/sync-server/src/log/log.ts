@@ -9,6 +9,9 @@ export interface LogEntry {
   /** Of the changeset. */
   readonly hash: Uint8Array;
   readonly stampUs: number;
+  /** What its author counted as having seen when it was merged, of rows and of values: after a restore less than the changeset says. */
+  readonly base: number;
+  readonly cellBase: number;
   readonly principal: string;
   readonly receivedMs: number;
 }
@@ -28,9 +31,10 @@ export class Log {
     return this.end.watermark;
   }
 
-  append({ watermark, siteNumber, sequence, hash, stampUs, principal, receivedMs }: LogEntry): void {
+  append(entry: LogEntry): void {
+    const { watermark, siteNumber, sequence, stampUs, principal, receivedMs } = entry;
     const maxStampUs = Math.max(this.end.maxStampUs, stampUs);
-    const link = nextLink(this.end.link, hash, stampUs);
+    const link = nextLink(this.end.link, entry);
     this.sql.run(
       `INSERT INTO rockpool_log (watermark, site_number, sequence, stamp_us, max_stamp_us, principal, received_ms, link) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       BigInt(watermark),
@@ -76,6 +80,7 @@ export class Log {
   }
 }
 
-function nextLink(before: Uint8Array, hash: Uint8Array, stampUs: number): Uint8Array {
-  return nativeSha256(before, Buffer.concat([hash, Buffer.from(String(stampUs))])).subarray(0, LOG_LINK_BYTES);
+/** Over all that decides what a changeset makes of the rows before it. */
+function nextLink(before: Uint8Array, { hash, stampUs, base, cellBase }: LogEntry): Uint8Array {
+  return nativeSha256(before, Buffer.concat([hash, Buffer.from(`${stampUs} ${base} ${cellBase}`)])).subarray(0, LOG_LINK_BYTES);
 }

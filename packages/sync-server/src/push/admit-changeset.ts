@@ -70,7 +70,7 @@ export function admitChangeset(file: DatabaseFile, { checks, validate }: Admissi
       const outcome = { kind: 'admitted', sequence: changeset.sequence, watermark: version.watermark, lossCount } as const;
       return { outcome, corrected: correctedRows(rows) };
     });
-    file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, hash, stampUs, principal: sender.principal, receivedMs: sender.receivedMs });
+    file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, hash, stampUs, base, cellBase, principal: sender.principal, receivedMs: sender.receivedMs });
     saveOutcome(file.sql, site.number, hash, stored, sender.receivedMs);
     return { ...decided, lastStampUs: stampUs };
   } catch (error) {

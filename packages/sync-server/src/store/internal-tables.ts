@@ -103,7 +103,7 @@ CREATE TABLE rockpool_log (              -- one line per admitted changeset
   max_stamp_us INTEGER NOT NULL,         -- highest stamp up to here: no later write may claim to be older
   principal TEXT NOT NULL,               -- who wrote it, for the conflict ledger
   received_ms INTEGER NOT NULL DEFAULT 0, -- when it came, by the server's clock, ms since 1970
-  link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000' -- 16 bytes of a hash over the link before it and this changeset (log/log.ts)
+  link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000' -- 16 bytes of a hash over the link before it, this changeset and how it was merged (log/log.ts)
 );
 
 CREATE TABLE rockpool_row_version (      -- one line per row of a synced table, and per tombstone that is kept (log/tombstones.ts)
