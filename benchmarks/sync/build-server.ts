@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { root } from '../../scripts/children.mjs';
 
+const THREADS = ['snapshot/snapshot-worker.ts', 'documents/document-worker.ts'];
+
 const output = join(root, 'benchmarks/dist/sync');
 
 export const BUILT_SERVER: string = join(output, 'rockpool-server.js');
@@ -13,6 +15,16 @@ export async function buildServer(): Promise<void> {
     configFile: false,
     logLevel: 'error',
     ssr: { noExternal: true },
-    build: { ssr: join(import.meta.dirname, 'engines/rockpool-server.ts'), outDir: output, emptyOutDir: true, target: 'node24' },
+    build: {
+      ssr: true,
+      outDir: output,
+      emptyOutDir: true,
+      target: 'node24',
+      rollupOptions: {
+        input: [join(import.meta.dirname, 'engines/rockpool-server.ts'), ...THREADS.map((file) => join(root, 'packages/sync-server/src', file))],
+        // The server starts its threads by the names that they have beside it.
+        output: { entryFileNames: ({ name }) => (name === 'rockpool-server' ? '[name].js' : '[name].ts'), chunkFileNames: '[name].js' },
+      },
+    },
   });
 }

@@ -16,9 +16,9 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export const commands = {
-  async create(port: number, name: string, count: number): Promise<void> {
+  async create(port: number, name: string, count: number, isFresh: boolean): Promise<void> {
     for (let i = 0; i < count; i++) {
-      const client = await engine.createClient(port, `${name}${i}`);
+      const client = await (isFresh && engine.createFreshClient !== undefined ? engine.createFreshClient(port, `${name}${i}`) : engine.createClient(port, `${name}${i}`));
       const seen = new Map<string, number>();
       client.onRow((id) => {
         if (!seen.has(id)) seen.set(id, nowMs());

@@ -34,7 +34,7 @@ export async function startServer(subject: SyncSubject): Promise<ServerProcess> 
 /** The commands of client-process.ts, as if they were here. */
 export type ClientProcess = { readonly [K in keyof Commands]: (...args: Parameters<Commands[K]>) => ReturnType<Commands[K]> } & { end(): Promise<void> };
 
-export async function startClients(subject: SyncSubject, port: number, name: string, count = 1): Promise<ClientProcess> {
+export async function startClients(subject: SyncSubject, port: number, name: string, count = 1, isFresh = false): Promise<ClientProcess> {
   const child = start('client-process.ts', [subject.engine]);
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
@@ -70,7 +70,7 @@ export async function startClients(subject: SyncSubject, port: number, name: str
       return (...args: readonly unknown[]) => call(command as keyof Commands, args);
     },
   });
-  await clients.create(port, name, count);
+  await clients.create(port, name, count, isFresh);
   return clients;
 }
 

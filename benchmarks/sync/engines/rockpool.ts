@@ -1,4 +1,4 @@
-// Our server as it is published, in JavaScript, and the part of our client that a worker runs: database, capture, sync.
+// Our server as it is published, in JavaScript, and the part of our client that a worker runs: database, capture, sync. A first sync is that of the whole client, which takes a file.
 import type { Engine } from '../engine.ts';
 import { BUILT_SERVER } from '../build-server.ts';
 
@@ -10,5 +10,9 @@ export const engine: Engine = {
   async createClient(port) {
     const { createClient } = await import('./rockpool-client.ts');
     return createClient(port);
+  },
+  async createFreshClient(port) {
+    const { createFreshClient } = await import('./rockpool-first-sync.ts');
+    return createFreshClient(port);
   },
 };
