@@ -83,6 +83,14 @@ describe('mergeRow', () => {
     expect(inserted.losses).toMatchObject([{ columnId: AMOUNT }, { columnId: PAYEE, rule: 'one-insert-wins', lost: { value: 'Shop' } }]);
   });
 
+  it('decides for a group as a whole where only a part of it was hidden from its author', () => {
+    const b = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Kiosk', [AMOUNT]: 2n }), GROUPED).row;
+    const hidden = (stampUs: number): RowChange => ({ ...change('update', 'c', stampUs, 3, 2, { [PAYEE]: 'Stall', [AMOUNT]: 3n }), baseOf: (columnId) => (columnId === AMOUNT ? 1 : 2) });
+    expect(merge(b, hidden(15), GROUPED)).toMatchObject({ losses: [{ lost: { value: 'Stall' } }, { lost: { value: 3n } }], corrected: [PAYEE, AMOUNT] });
+    expect(valuesOf(merge(b, hidden(15), GROUPED).row)).toEqual({ [PAYEE]: 'Kiosk', [AMOUNT]: 2n });
+    expect(merge(b, hidden(25), GROUPED).losses).toMatchObject([{ lost: { value: 'Kiosk' } }, { lost: { value: 2n } }]);
+  });
+
   it('lets a write follow what its author had seen, and takes an older base for a cell whose value was hidden', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const seen = change('update', 'c', 21, 3, 2, { [AMOUNT]: 3n });

@@ -4,7 +4,7 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import type { DeleteRule } from '../schema/schema.ts';
 import { addToCounter } from './counter.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
-import { withWholeGroups } from './whole-groups.ts';
+import { withGroupBases, withWholeGroups } from './whole-groups.ts';
 
 export interface Cell {
   readonly value: CellValue;
@@ -47,7 +47,7 @@ export interface RowChange {
 export interface RowRules {
   readonly deleteRule: DeleteRule;
   readonly counters: ReadonlySet<number>;
-  /** Columns that always travel together, so each decides like the others. */
+  /** Columns that always travel together and have one base, so each decides like the others. */
   readonly groups: readonly (readonly number[])[];
   readonly documents: ReadonlyMap<number, DocumentMerge>;
 }
@@ -113,7 +113,7 @@ export interface RowMerge {
  * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss, unless others of their group are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
-  const { row, losses, corrected } = mergeColumns(stored, change, rules);
+  const { row, losses, corrected } = mergeColumns(stored, withGroupBases(change, rules.groups), rules);
   return { row, losses: withWholeGroups(losses, row, rules.groups), corrected };
 }
 

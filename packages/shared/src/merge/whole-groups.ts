@@ -1,4 +1,17 @@
-import type { Loss, StoredRow } from './row.ts';
+import type { Loss, RowChange, StoredRow } from './row.ts';
+
+/**
+ * The same change, with one base for all columns of a group: the least of theirs. A value of the group that was hidden from its author, beside another that both had written alike and
+ * so was not, would else lose or win alone.
+ */
+export function withGroupBases(change: RowChange, groups: readonly (readonly number[])[]): RowChange {
+  if (groups.length === 0) return change;
+  const baseOf = (columnId: number): number => {
+    const group = groups.find((columnIds) => columnIds.includes(columnId)) ?? [columnId];
+    return Math.min(...group.map(change.baseOf));
+  };
+  return { ...change, baseOf };
+}
 
 /**
  * Losses of a row, and with each column of a group that lost the others of its group, also those that both had written alike. A group is restored as a whole:
