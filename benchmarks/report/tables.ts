@@ -55,6 +55,8 @@ function figure(row: ResultRow): string {
 
 function short(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en-US');
+  // Nothing came, so there is no median.
+  if (!Number.isFinite(value)) return '–';
   return String(Number(value.toPrecision(value >= 1 ? 3 : 2)));
 }
 
