@@ -1,6 +1,6 @@
 import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
-import { createSteadyClock, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type ChangeGroup, type Delivery, type Welcome } from '@rockpool/shared';
+import { createSteadyClock, PROTOCOL_VERSION, toRockpoolError, type ChangeGroup, type Delivery, type RockpoolError, type Welcome } from '@rockpool/shared';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import type { PresenceLine } from '../presence/site-presence.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
