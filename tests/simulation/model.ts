@@ -36,6 +36,8 @@ export class Model {
   readonly unmarked: (readonly WrittenCell[])[] = [];
   /** Marks that a device and a copy of it both had: what became of them, only one of the two was told. */
   readonly shared = new Set<string>();
+  /** By mark, the device that tried again what it and a copy of it both had parked: tried again by both, it would be made twice. */
+  private readonly triedAgainBy = new Map<string, string>();
   /** Parked changesets that their device has given up. */
   readonly dropped = new Set<string>();
   /** Transactions that take effect whole or not at all. */
@@ -82,6 +84,14 @@ export class Model {
     for (const mark of this.marksOf.get(device) ?? []) this.shared.add(mark);
     for (const [site, sequence] of [...this.recordedUpTo]) if (site.startsWith(`${device} `)) this.recordedUpTo.set(site.replace(`${device} `, `${copy} `), sequence);
     this.draftsOf.set(copy, new Set(this.draftsOf.get(device)));
+  }
+
+  /** Whether a device may try again what bears these marks: its owner does so on one of two copies. True notes that it does. */
+  triesAgain(device: string, marks: readonly string[]): boolean {
+    const shared = marks.filter((mark) => this.shared.has(mark));
+    if (shared.some((mark) => (this.triedAgainBy.get(mark) ?? device) !== device)) return false;
+    for (const mark of shared) this.triedAgainBy.set(mark, device);
+    return true;
   }
 
   recordDropped(marks: readonly string[]): void {

@@ -1,5 +1,6 @@
 import type { RockpoolError } from '../../packages/shared/src/index.ts';
 import type { Device } from './device.ts';
+import { marksIn } from './model.ts';
 import type { Operation } from './operations.ts';
 import { Random } from './random.ts';
 import { changeKeys } from './scenes/change-keys.ts';
@@ -163,8 +164,9 @@ function decideParked(world: World, device: Device, random: Random, kind: 'retry
   // It happens to few: this one, or the first who has something parked.
   const parkedOf = ({ leader }: Device): number[] => [...(leader?.opened?.database.parked.sequences() ?? [])].sort((a, b) => a - b);
   const tab = [device, ...world.devices].find((one) => parkedOf(one).length > 0)?.leader;
-  if (tab === undefined) return;
+  if (tab?.opened == null) return;
   const sequence = random.pick(parkedOf(tab.device));
+  if (kind === 'retry parked' && !world.model.triesAgain(tab.device.name, marksIn(tab.opened.database, sequence))) return;
   world.tally.add(kind);
   tab.run(() => tab.membership.write([], { kind: kind === 'retry parked' ? 'retry-parked' : 'drop-parked', sequence })).catch((thrown: RockpoolError) => {
     if (!tab.owner.isAlive) return;
