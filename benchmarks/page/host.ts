@@ -1,8 +1,8 @@
-import type { OpenedDatabase, PackedPeople, Role } from '../storage/adapters/adapter.ts';
+import type { OpenedDatabase, PackedPeople, Role, Settings } from '../storage/adapters/adapter.ts';
 import type { Sizes } from '../storage/dataset.ts';
 import { fill, type Dataset } from '../storage/fill.ts';
 import type { Operations } from '../storage/operations.ts';
-import { ADAPTERS, type AdapterName, type Settings } from '../storage/subjects.ts';
+import { ADAPTERS, type AdapterName } from '../storage/subjects.ts';
 import type { Conditions } from '../storage/workload.ts';
 import { WORKLOADS } from '../storage/workloads.ts';
 

@@ -1,4 +1,4 @@
-import type { Adapter } from './adapters/adapter.ts';
+import type { Adapter, Settings } from './adapters/adapter.ts';
 
 /** What a subject cannot do, or cannot do in reasonable time: workloads by their id, each with the reason that stands in the report. */
 export type Lacks = Readonly<Record<string, string>>;
@@ -21,9 +21,6 @@ export interface Subject {
 }
 
 export type AdapterName = 'absurd-sql' | 'node-sqlite' | 'pglite' | 'powersync' | 'raw-indexeddb' | 'rockpool' | 'rockpool-client' | 'sqlite-wasm' | 'wa-sqlite';
-
-/** Plain data: it crosses to the page and its worker. */
-export type Settings = Readonly<Record<string, string | number | boolean>>;
 
 export const ADAPTERS: Readonly<Record<Exclude<AdapterName, 'node-sqlite'>, () => Promise<Adapter>>> = {
   'absurd-sql': () => import('./adapters/absurd-sql.ts'),

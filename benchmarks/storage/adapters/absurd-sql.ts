@@ -4,8 +4,7 @@ import wasm from '@jlongster/sql.js/dist/sql-wasm.wasm?url';
 import { SQLiteFS } from 'absurd-sql';
 import IndexedDBBackend from 'absurd-sql/dist/indexeddb-backend';
 import { sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
-import type { Settings } from '../subjects.ts';
-import type { OpenedDatabase } from './adapter.ts';
+import type { OpenedDatabase, Settings } from './adapter.ts';
 
 export async function open(database: string, settings: Settings): Promise<OpenedDatabase> {
   const sql = await initSqlJs({ locateFile: () => wasm });

@@ -1,5 +1,7 @@
 import type { Operations } from '../operations.ts';
-import type { Settings } from '../subjects.ts';
+
+/** Plain data: it crosses to the page and its worker. */
+export type Settings = Readonly<Record<string, string | number | boolean>>;
 
 export type Role = 'writer' | 'reader';
 

@@ -3,7 +3,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { join } from 'node:path';
 import type { Operations } from '../operations.ts';
 import { sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
-import type { Settings } from '../subjects.ts';
+import type { Settings } from './adapter.ts';
 
 export function open(folder: string, database: string, settings: Settings): Operations {
   const opened = new DatabaseSync(join(folder, `${database}.db`));

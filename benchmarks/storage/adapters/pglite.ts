@@ -2,8 +2,7 @@
 import { PGlite, type PGliteTransaction } from '@electric-sql/pglite';
 import { OpfsAhpFS } from '@electric-sql/pglite/opfs-ahp';
 import { sqlOperations, type Dialect, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
-import type { Settings } from '../subjects.ts';
-import type { OpenedDatabase } from './adapter.ts';
+import type { OpenedDatabase, Settings } from './adapter.ts';
 
 const ROWS_PER_INSERT = 500;
 

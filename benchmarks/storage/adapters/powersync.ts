@@ -2,8 +2,7 @@
 import { PowerSyncDatabase, Schema } from '@powersync/web';
 import { POWERSYNC_WORKER_PATH } from '../../harness/served-paths.ts';
 import { SELECT_RANGE, sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
-import type { Settings } from '../subjects.ts';
-import type { OpenedDatabase } from './adapter.ts';
+import type { OpenedDatabase, Settings } from './adapter.ts';
 
 export async function open(database: string, settings: Settings): Promise<OpenedDatabase> {
   const worker = `${POWERSYNC_WORKER_PATH}worker.js`;

@@ -1,8 +1,7 @@
 // IndexedDB without SQLite, as the founding articles used it: one object store a table, bulk puts, getAll for scans. Chrome's default durability is relaxed.
 import type { Document, Entry, KeyValue, Person } from '../dataset.ts';
 import type { Operations, PersonRow } from '../operations.ts';
-import type { Settings } from '../subjects.ts';
-import type { OpenedDatabase } from './adapter.ts';
+import type { OpenedDatabase, Settings } from './adapter.ts';
 
 type StoreName = 'kv' | 'single' | 'document' | 'person' | 'entry';
 

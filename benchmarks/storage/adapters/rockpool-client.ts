@@ -3,8 +3,7 @@ import { integer, real, sqliteTable, text } from '../../../packages/client/node_
 import { createClient, type Client, type SqlStatement } from '../../../packages/client/src/index.ts';
 import { defineSchema } from '../../../packages/client/src/schema/index.ts';
 import { SELECT_RANGE, sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
-import type { Settings } from '../subjects.ts';
-import type { OpenedDatabase } from './adapter.ts';
+import type { OpenedDatabase, Settings } from './adapter.ts';
 
 const kv = sqliteTable('kv', { key: text().primaryKey().notNull(), value: real() });
 const single = sqliteTable('single', { key: text().primaryKey().notNull(), value: real() });

@@ -7,8 +7,7 @@ import { encodeRows } from '../../../packages/client/src/worker/sqlite/encode-ro
 import { loadSqlite } from '../../../packages/client/src/worker/sqlite/load-sqlite.ts';
 import type { MaybePromise } from '../operations.ts';
 import { SELECT_PEOPLE, sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
-import type { Settings } from '../subjects.ts';
-import type { OpenedDatabase, Role } from './adapter.ts';
+import type { OpenedDatabase, Role, Settings } from './adapter.ts';
 
 export async function open(database: string, settings: Settings, role: Role): Promise<OpenedDatabase> {
   const medium = mediumOf(settings);

@@ -9,8 +9,7 @@ import { IDBBatchAtomicVFS } from '@journeyapps/wa-sqlite/src/examples/IDBBatchA
 import { IDBMirrorVFS } from '@journeyapps/wa-sqlite/src/examples/IDBMirrorVFS.js';
 import { OPFSWriteAheadVFS } from '@journeyapps/wa-sqlite/src/examples/OPFSWriteAheadVFS.js';
 import { sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
-import type { Settings } from '../subjects.ts';
-import type { OpenedDatabase } from './adapter.ts';
+import type { OpenedDatabase, Settings } from './adapter.ts';
 
 const VFSS: Readonly<Record<string, { readonly class: unknown; readonly isAsync: boolean }>> = {
   AccessHandlePoolVFS: { class: AccessHandlePoolVFS, isAsync: false },

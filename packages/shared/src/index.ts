@@ -29,7 +29,8 @@ export {
 export { ERROR_CODES, isErrorCode, messageOf, recoveryOf, type ErrorCode, type Recovery } from './errors/error-codes.ts';
 export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
 export { addToCounter, counterDelta } from './merge/counter.ts';
-export { mergeRow, type Cell, type DocumentMerge, type Loss, type MergedDocument, type MergeRule, type OverwrittenPlace, type RowChange, type RowMerge, type RowRules, type StoredRow } from './merge/row.ts';
+export { mergeRow } from './merge/row.ts';
+export type { Cell, DocumentMerge, Loss, MergedDocument, MergeRule, OverwrittenPlace, RowChange, RowMerge, RowRules, StoredRow } from './merge/row-model.ts';
 export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
 export type { Audit, AuditedTable } from './protocol/audit.ts';
 export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';

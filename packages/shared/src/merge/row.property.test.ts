@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CellValue } from '../change/cell-value.ts';
-import { mergeRow, type RowChange, type RowRules, type StoredRow } from './row.ts';
+import { mergeRow } from './row.ts';
+import type { RowChange, RowRules, StoredRow } from './row-model.ts';
 
 const COLUMNS = [11, 12];
 

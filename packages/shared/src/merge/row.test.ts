@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CellValue } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID } from '../change/changeset.ts';
-import { mergeRow, type RowChange, type RowMerge, type RowRules, type StoredRow } from './row.ts';
+import { mergeRow } from './row.ts';
+import type { RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
 
 const PAYEE = 1;
 const AMOUNT = 2;

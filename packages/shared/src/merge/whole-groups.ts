@@ -1,4 +1,4 @@
-import type { Loss, RowChange, StoredRow } from './row.ts';
+import type { Loss, RowChange, StoredRow } from './row-model.ts';
 
 /**
  * The same change, with one base for all columns of a group: the least of theirs. A value of the group that was hidden from its author, beside another that both had written alike and

@@ -22,7 +22,7 @@ export const CONFLICT_TABLE: TableSchema = {
     column('table_name', 'text', true),
     column('row_key', 'text', true), // JSON array of the key's parts; integers as text, blobs as hex
     column('column_name', 'text', false), // NULL: the row as a whole
-    column('rule', 'text', true), // a MergeRule of merge/row.ts
+    column('rule', 'text', true), // a MergeRule of merge/row-model.ts
     column('lost_value', 'blob', false), // as it was, whatever its type: a column without affinity
     column('won_value', 'blob', false), // NULL also where a delete won
     column('lost_by', 'text', true), // principal of the author

@@ -18,7 +18,7 @@ export interface RowVersions {
   readonly deleted: StoredVersion | null;
   /** Cells that were written after the insert. Every other cell has the version of the insert. */
   readonly cells: ReadonlyMap<number, StoredVersion>;
-  /** Of cells whose writes add up: the last write of another site (shared/merge/row.ts). */
+  /** Of cells whose writes add up: the last write of another site (shared/merge/row-model.ts). */
   readonly otherSites: ReadonlyMap<number, StoredVersion>;
 }
 

@@ -1,4 +1,5 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue } from '@rockpool/shared';
+import { SEEN_ALL } from '../documents/seen-all.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { RowRef } from './pending-index.ts';
 import type { ColumnRules, PendingRowChange } from './row-state.ts';
@@ -8,11 +9,6 @@ export interface HiddenCell {
   /** The watermark that the author of the covering write had really seen of this cell. */
   readonly base: number;
 }
-
-/**
- * Of a document everything delivered is in what the author sees, whatever is pending: no watermark is too new for it.
- */
-export const SEEN_ALL: number = Number.MAX_SAFE_INTEGER;
 
 /** rockpool_base: server values that pending writes cover, of documents their states. Empty most of the time. */
 export class BaseTable {

@@ -1,5 +1,5 @@
-import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, RockpoolError, type CellValue, type ChangeKind, type DocumentRule } from '@rockpool/shared';
-import type { ReadBase } from '@rockpool/shared/document';
+import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, RockpoolError, type CellValue, type ChangeKind } from '@rockpool/shared';
+import type { DocumentColumns } from '../documents/column-value.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 
 /** One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that is not there has none. */
@@ -34,11 +34,8 @@ export interface DeliveredRow {
 }
 
 /** The columns of the row's table that do not simply take the value that is written, by id. */
-export interface ColumnRules {
+export interface ColumnRules extends DocumentColumns {
   readonly counters: ReadonlySet<number>;
-  readonly documents: ReadonlyMap<number, DocumentRule>;
-  /** What states of documents stand on, where they do. */
-  readonly readBase?: ReadBase | undefined;
 }
 
 /** What a changeset does to one row. */

@@ -1,31 +1,10 @@
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
-import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
-import type { QueryDependencies, TableChange } from '../../rpc/query-dependencies.ts';
-import type { WriteAction } from '../../rpc/write-action.ts';
+import type { SqlStatement } from '../../rpc/sql-statement.ts';
+import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
 import type { OpenTransaction } from '../write/open-transaction.ts';
+import type { WriteOutcome, WriteRequest } from '../write/write-request.ts';
 import type { SchemaInstallation } from './install-schema.ts';
-
-export interface WriteRequest {
-  /** Random, made by the tab that asks: a request is carried out once, however often it comes. */
-  readonly id: string;
-  /** Run in this order, in one transaction. */
-  readonly statements: readonly SqlStatement[];
-  readonly action?: WriteAction;
-}
-
-export interface WriteOutcome {
-  /** One per statement. */
-  readonly results: readonly StatementOutcome[];
-  /** Tables in which rows changed. For tables that are not synced: in which rows may have changed. */
-  readonly touchedTables: readonly string[];
-  /** What is known of the changes in them; nothing when it was carried out before. */
-  readonly changes: readonly TableChange[];
-  /** The number of the changeset, null when nothing synced changed. */
-  readonly sequence: number | null;
-  /** True when this request had been carried out before: the rest is the outcome of that time. */
-  readonly repeated: boolean;
-}
 
 export interface SchemaState {
   /** Of the synced tables. */

@@ -2,7 +2,7 @@ import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, 
 import { canonicalJson, canonicalRichTexts, PathRule, readChangedJson, toCanonicalText } from '@rockpool/shared/document';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { DocumentTables } from './load-document-support.ts';
+import type { DocumentTables } from './tables-with-documents.ts';
 
 /** Canonical texts that a transaction has left, by table, column and key. */
 export type CanonicalTexts = Map<string, string>;

@@ -1,8 +1,8 @@
 import { documentColumns, encodeKey, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
 import { createDocument, diffJson, editDocument, encodeDocumentCell, parseJson, PathRule, readStoredJson, type Author } from '@rockpool/shared/document';
-import { SEEN_ALL } from '../apply/base-table.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { DocumentTable } from './document-table.ts';
+import { SEEN_ALL } from './seen-all.ts';
 
 interface Captured {
   readonly group: ChangeGroup;

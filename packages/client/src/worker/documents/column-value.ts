@@ -1,8 +1,16 @@
-import type { CellValue } from '@rockpool/shared';
-import type { ColumnRules } from '../apply/row-state.ts';
+import type { CellValue, DocumentRule } from '@rockpool/shared';
+import type { ReadBase } from '@rockpool/shared/document';
 import { documentSupport } from './load-document-support.ts';
 
+/** The document columns of a table. */
+export interface DocumentColumns {
+  /** By id. */
+  readonly documents: ReadonlyMap<number, DocumentRule>;
+  /** What states of documents stand on, where they do. */
+  readonly readBase?: ReadBase | undefined;
+}
+
 /** What a column of the app holds for a value of a row: of documents their JSON. */
-export function toColumnValue({ documents, readBase }: Pick<ColumnRules, 'documents' | 'readBase'>, columnId: number, value: CellValue): CellValue {
+export function toColumnValue({ documents, readBase }: DocumentColumns, columnId: number, value: CellValue): CellValue {
   return value === null || !documents.has(columnId) ? value : documentSupport().documentText(value, readBase);
 }

@@ -1,8 +1,7 @@
 import { cellValuesEqual, encodeKey, type CellValue, type DocumentRule } from '@rockpool/shared';
-import { baseIdOf, createDocument, isSameDocument, operationsOf, parseJson, toLayers, wholeState, type ReadBase } from '@rockpool/shared/document';
+import { baseIdOf, createDocument, documentText, isSameDocument, operationsOf, parseJson, toLayers, wholeState, type ReadBase } from '@rockpool/shared/document';
 import { Meta } from '../database/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { toColumnValue } from './column-value.ts';
 import { baseReader, forgetBases, writeBase, type DocumentPlace } from './document-bases.ts';
 import { beginGeneration, documentAuthor } from './generation.ts';
 
@@ -58,8 +57,9 @@ export class DocumentTable {
   store(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): readonly CellValue[] {
     return values.map((value, index) => {
       const columnId = columnIds[index] as number;
-      if (this.documents.has(columnId)) this.write(key, columnId, value);
-      return toColumnValue({ documents: this.documents, readBase: this.readBase }, columnId, value);
+      if (!this.documents.has(columnId)) return value;
+      this.write(key, columnId, value);
+      return value === null ? null : documentText(value, this.readBase);
     });
   }
 

@@ -3,7 +3,7 @@ import { applyChange, documentText, editDocument, editWithGap, expandContent, is
 import type { Connection } from '../sqlite/connection.ts';
 import { baseReader, forgetBases } from './document-bases.ts';
 import { DocumentTable } from './document-table.ts';
-import type { DocumentTables } from './load-document-support.ts';
+import type { DocumentTables } from './tables-with-documents.ts';
 
 /** A document as this site made it so far, and as the new site makes it. */
 interface Rewritten {

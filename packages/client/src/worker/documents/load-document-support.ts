@@ -1,15 +1,8 @@
-import { RockpoolError, type TableSchema } from '@rockpool/shared';
+import { RockpoolError } from '@rockpool/shared';
 
 type DocumentSupport = typeof import('./document-support.ts');
 
 let loaded: DocumentSupport | null = null;
-
-/** Tables with document columns, by id. */
-export type DocumentTables = ReadonlyMap<number, TableSchema>;
-
-export function documentTables(tables: Iterable<TableSchema>): DocumentTables {
-  return new Map([...tables].filter(({ merge }) => merge.documents.length > 0).map((table) => [table.id, table]));
-}
 
 /** Brings the code of documents in, once. To be awaited before a database with document columns opens: nothing that works on rows can wait. */
 export async function loadDocumentSupport(): Promise<void> {

@@ -6,7 +6,8 @@ import { quietTransaction } from '../apply/quiet-transaction.ts';
 import { renumber } from '../changelog/renumber.ts';
 import type { EditsAre } from '../documents/edits-of-new-site.ts';
 import { beginGeneration, documentAuthor } from '../documents/generation.ts';
-import { documentSupport, documentTables } from '../documents/load-document-support.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
+import { documentTables } from '../documents/tables-with-documents.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue, type ChangeGroup, type HiddenBase } from '@rockpool/shared';
-import { SEEN_ALL } from '../apply/base-table.ts';
+import { SEEN_ALL } from '../documents/seen-all.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**

@@ -5,9 +5,9 @@ import { writeAfterRemovingAll, writeInPlace, type RowWrite } from '../apply/wri
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { Parked } from '../changelog/parked.ts';
-import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import type { WriteOutcome, WriteRequest } from './write-request.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
 export interface ParkedParts {

@@ -6,11 +6,11 @@ import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { SessionCapture } from '../capture/session-capture.ts';
 import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
 import type { Changelog } from '../changelog/changelog.ts';
-import type { WriteOutcome, WriteRequest } from '../database/local-database.ts';
 import type { Meta } from '../database/meta.ts';
 import type { CanonicalTexts } from '../documents/canonical-documents.ts';
 import { documentAuthor } from '../documents/generation.ts';
-import { documentSupport, documentTables, type DocumentTables } from '../documents/load-document-support.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
+import { documentTables, type DocumentTables } from '../documents/tables-with-documents.ts';
 import type { SearchIndexes } from '../search/search-indexes.ts';
 import type { SqlPolicy } from '../sqlite/authorizer.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -21,6 +21,7 @@ import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
 import { createWritePolicy, isLog } from './sql-policy.ts';
+import type { WriteOutcome, WriteRequest } from './write-request.ts';
 
 export interface WriteParts {
   readonly connection: Connection;
