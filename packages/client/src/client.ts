@@ -24,7 +24,10 @@ export interface ClientOptions {
   readonly migrations?: DrizzleMigrations;
   /** Without it everything works, on this device alone. */
   readonly sync?: SyncOptions;
-  /** Default `relaxed`: a write survives the death of tab, worker and browser. `strict` survives power loss too: it resolves after a flush, which writes that wait at the same time share. */
+  /**
+   * Default `relaxed`: a write survives the death of tab, worker and browser. `strict` survives power loss too: it resolves after a flush, which writes that wait at
+   * the same time share. Where that fails it rejects with `storage-unflushed`: it is committed, and sent, and not to be made again; power loss may take it here.
+   */
   readonly durability?: Durability;
   /**
    * Where the database is kept. Default `durable`: the best of this browser that lasts, which `status.persistence` names. Another choice takes that
@@ -246,7 +249,7 @@ export interface Write<T> extends Promise<T> {
    * Resolves when the server has the write for good; at once where nothing in it is synced. Without a network that takes as long as there is none. It
    * outlives changes of the leading tab; when the page is closed the write is sent all the same.
    *
-   * Rejects with what the write itself rejects with; with the reason when the server refuses it and it is parked (`constraint-…`, `atomic-conflict`); with
+   * Rejects with what the write itself rejects with, except `storage-unflushed`; with the reason when the server refuses it and it is parked (`constraint-…`, `atomic-conflict`); with
    * `config-invalid` where there is no server; with `client-closed`.
    *
    * ```ts

@@ -1,5 +1,5 @@
 import { applyChange, diffJson, parseJson, PathRule, type JsonChange, type JsonValue, type RichText } from '@rockpool/shared/document';
-import type { TableSchema } from '@rockpool/shared';
+import { RockpoolError, type TableSchema } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as Y from 'yjs';
@@ -20,7 +20,7 @@ const rule = ruleOfDocument(table, 'content');
 const path = PathRule.root(rule);
 
 /** A page with the document open on a database that others write to as well. */
-async function openPage(initial: Content): Promise<{ document: LiveDocument<Content>; body: () => Y.Text; stored: () => JsonValue; writeElsewhere: (next: Content) => Promise<void> }> {
+async function openPage(initial: Content, isFlushed: () => boolean = () => true): Promise<{ document: LiveDocument<Content>; body: () => Y.Text; stored: () => JsonValue; writeElsewhere: (next: Content) => Promise<void> }> {
   let stored: JsonValue = { ...initial };
   let tell = (): void => undefined;
   const take = (change: JsonChange | null): void => {
@@ -32,7 +32,7 @@ async function openPage(initial: Content): Promise<{ document: LiveDocument<Cont
       follow: (listener) => ((tell = listener), () => undefined),
       change: (changeJson) => {
         take(JSON.parse(changeJson) as JsonChange);
-        return Promise.resolve(JSON.stringify(stored));
+        return isFlushed() ? Promise.resolve(JSON.stringify(stored)) : Promise.reject(new RockpoolError('storage-unflushed'));
       },
       presence: { set: () => undefined, others: { current: [], subscribe: () => () => undefined } },
     },
@@ -65,6 +65,20 @@ it('a change by SQL is made in the Y.Doc where it is: of a large document nothin
   await writeElsewhere({ ...changed, body: `${start.body}!`, n: 2 });
   expect(new Set(read.mock.contexts)).toEqual(new Set([body()]));
   expect(document.value).toEqual({ ...changed, body: `${start.body}!`, n: 2 });
+});
+
+it('a change that is kept although it failed is told, and not made twice', async () => {
+  let isFlushed = false;
+  const { document, body, stored } = await openPage({ body: 'tide', n: 1 }, () => isFlushed);
+  body().insert(0, 'spring ');
+  const saved = document.saved();
+  await Promise.resolve();
+  body().insert(0, 'low ');
+  await expect(saved).rejects.toMatchObject({ code: 'storage-unflushed' });
+  isFlushed = true;
+  body().insert(0, 'a ');
+  await document.saved();
+  expect([stored(), document.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
 });
 
 describe('undo of an open document', () => {

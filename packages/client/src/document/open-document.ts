@@ -3,6 +3,7 @@ import { applyChange, diffJson, PathRule, readChangedJson, readNode, rootValue, 
 import { Doc, UndoManager } from 'yjs';
 import type { Awareness } from 'y-protocols/awareness';
 import type { Presence } from '../client.ts';
+import { isUnflushed } from '../unflushed.ts';
 import { createAwareness } from './awareness.ts';
 import type { LiveDocument } from './live-document.ts';
 import { textAt } from './text-at.ts';
@@ -78,15 +79,25 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
       isDirty = false;
       const mine = read();
       const change: JsonChange | null = diffJson(stored.value, mine, path);
-      if (change !== null) {
-        take(await source.change(JSON.stringify(change)), mine);
-        return;
-      }
+      if (change !== null) return make(change, mine);
     }
     if (!hasNews) return;
     hasNews = false;
+    await readAnew(stored.value);
+  }
+
+  async function make(change: JsonChange, mine: JsonValue): Promise<void> {
+    try {
+      take(await source.change(JSON.stringify(change)), mine);
+    } catch (thrown) {
+      if (isUnflushed(thrown)) await readAnew(mine); // The change is made, and must not be made again.
+      throw thrown;
+    }
+  }
+
+  async function readAnew(seen: JsonValue): Promise<void> {
     const text = await source.read();
-    if (typeof text === 'string') take(text, stored.value);
+    if (typeof text === 'string') take(text, seen);
     else state = 'gone';
   }
 

@@ -4,6 +4,7 @@ import type { Reads } from '../rpc/reads.ts';
 import { FAKE_STATUS, statement } from '../testing/fake-tabs.ts';
 import type { AskMessage, ChannelMessage } from './channel-message.ts';
 import { Leadership, type WriteRequest } from './leadership.ts';
+import type { OpenedDatabase } from './opened-database.ts';
 
 const NOW_MS = 1000;
 
@@ -17,7 +18,7 @@ interface World {
 
 const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), queryAll: () => Promise.reject(new Error('not read')), dependencies: async () => [], listParked: async () => [], whereIs: () => Promise.reject(new Error('not read')), writeFates: async () => [], backup: () => Promise.reject(new Error('not read')) };
 
-function createWorld(committed?: () => Promise<void>): World {
+function createWorld(medium: Pick<OpenedDatabase<unknown>, 'committed' | 'flushed'> = {}): World {
   const requests = new Set<string>();
   const world: World = {
     serve: (message) => 
@@ -55,7 +56,7 @@ function createWorld(committed?: () => Promise<void>): World {
     epoch: 'mine',
     tabId: 'leader',
     sharesFiles: true,
-    opened: { database, reads: NO_READS, close: () => Promise.resolve(), ...(committed === undefined ? {} : { committed }) },
+    opened: { database, reads: NO_READS, close: () => Promise.resolve(), ...medium },
     schema: 'schema',
     migrationCount: 0,
     initialStatus: FAKE_STATUS,
@@ -131,7 +132,7 @@ describe('a leader that is asked to write', () => {
 describe('where commits are stored behind', () => {
   it('a commit is told to nobody before it is stored', async () => {
     const stored = Promise.withResolvers<void>();
-    const world = createWorld(() => stored.promise);
+    const world = createWorld({ committed: () => stored.promise });
     const serving = world.serve({ requestId: 'a' });
     await Promise.resolve();
     expect(world.written).toEqual(['a']);
@@ -144,7 +145,7 @@ describe('where commits are stored behind', () => {
   });
 
   it('a commit that the medium refuses is refused to its author, and told to nobody else', async () => {
-    const world = createWorld(() => Promise.reject(new RockpoolError('storage-full')));
+    const world = createWorld({ committed: () => Promise.reject(new RockpoolError('storage-full')) });
     await world.serve({ requestId: 'a' });
     expect(world.posted).toEqual(['refused a']);
     expect(world.localCommits).toBe(0);
@@ -152,7 +153,7 @@ describe('where commits are stored behind', () => {
 
   it('the next write of the same tab begins before the last one is stored', async () => {
     const stored = Promise.withResolvers<void>();
-    const world = createWorld(() => stored.promise);
+    const world = createWorld({ committed: () => stored.promise });
     const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'b', afterRequestId: 'a' })];
     expect(world.written).toEqual(['a', 'b']);
     stored.resolve();
@@ -161,10 +162,30 @@ describe('where commits are stored behind', () => {
 
   it('what is asked again meanwhile is done once and answered once', async () => {
     const stored = Promise.withResolvers<void>();
-    const world = createWorld(() => stored.promise);
+    const world = createWorld({ committed: () => stored.promise });
     const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'a' })];
     stored.resolve();
     await Promise.all(serving);
     expect(world.posted).toEqual(['commit', 'status', 'answer a']);
+  });
+});
+
+describe('where commits are flushed before they are told', () => {
+  it('nobody hears of one before', async () => {
+    const flushed = Promise.withResolvers<void>();
+    const world = createWorld({ flushed: () => flushed.promise });
+    const serving = world.serve({ requestId: 'a' });
+    await Promise.resolve();
+    expect([world.written, world.posted, world.localCommits]).toEqual([['a'], [], 0]);
+    flushed.resolve();
+    await serving;
+    expect([world.posted, world.localCommits]).toEqual([['commit', 'status', 'answer a'], 1]);
+  });
+
+  it('a flush that fails is told to the author, whenever it asks; the commit stands, so the others and sync hear of it', async () => {
+    const world = createWorld({ flushed: () => Promise.reject(new RockpoolError('storage-unflushed')) });
+    await world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'a' });
+    expect([world.written, world.posted, world.localCommits]).toEqual([['a'], ['commit', 'refused a', 'refused a'], 1]);
   });
 });

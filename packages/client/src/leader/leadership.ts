@@ -227,14 +227,23 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /** To be called in the turn of the commit. */
-  private async keep({ results, touchedTables: tables, changes, repeated }: WriteOutcome): Promise<readonly StatementOutcome[]> {
-    const { committed } = this.options.opened;
+  private async keep(outcome: WriteOutcome): Promise<readonly StatementOutcome[]> {
+    const { committed, flushed } = this.options.opened;
     if (committed !== undefined) await committed();
-    if (!repeated) {
-      if (tables.length > 0) this.tellCommit({ tables, changes });
-      this.work.onLocalCommit();
+    try {
+      // Before sync hears of it: that flushes what it sends, one commit after the other.
+      if (flushed !== undefined) await flushed();
+    } finally {
+      // A flush that fails takes nothing back.
+      this.tellWrite(outcome);
     }
-    return results;
+    return outcome.results;
+  }
+
+  private tellWrite({ touchedTables: tables, changes, repeated }: WriteOutcome): void {
+    if (repeated) return;
+    if (tables.length > 0) this.tellCommit({ tables, changes });
+    this.work.onLocalCommit();
   }
 
   private startWork(): LeaderWork {

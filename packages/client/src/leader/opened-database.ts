@@ -14,6 +14,11 @@ export interface OpenedDatabase<Database> {
    * called in the turn of the commit. Absent where a commit that has returned is kept.
    */
   readonly committed?: () => Promise<void>;
+  /**
+   * Resolves when every commit so far survives a power cut. Rejects with `storage-unflushed`: they stand, and may not survive one. Absent where `committed`
+   * says as much, and where nobody asks for it.
+   */
+  readonly flushed?: () => Promise<void>;
   /** Resolves when another tab may open it. `handsOver`: another tab waits for that, so what it can do as well is left to it. */
   close(how: { readonly handsOver: boolean }): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import { RockpoolError } from '@rockpool/shared';
+import { RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { WriteFate } from '../rpc/write-fate.ts';
 import { SyncedWrites } from './synced-writes.ts';
@@ -54,6 +54,15 @@ describe('the second promise of a write', () => {
     expect(await outcomes).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'constraint-unique', fields: { table: 't' } } }]);
     expect(listeners.size).toBe(0);
     expect(a!.synced).toBe(a!.synced);
+  });
+
+  it('is that of a write that is kept although it failed, and of no other that failed', async () => {
+    const { synced, decide } = decided();
+    const writes = ['storage-unflushed', 'storage-full'].map((code) => synced.beside(code, Promise.reject(new RockpoolError(code as ErrorCode))));
+    const outcomes = Promise.allSettled(writes.flatMap((write) => [write, write.synced]));
+    await turns();
+    decide('storage-unflushed', { state: 'admitted' });
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'rejected']);
   });
 
   it('asks once more for what changes while it asks', async () => {

@@ -1,6 +1,7 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Write } from '../client.ts';
 import type { WriteFate } from '../rpc/write-fate.ts';
+import { isUnflushed } from '../unflushed.ts';
 
 /** The database's side, as this side calls it. */
 export interface FateSource {
@@ -50,7 +51,9 @@ export class SyncedWrites {
   }
 
   private async whenDecided(requestId: string, local: Promise<unknown>): Promise<void> {
-    await local;
+    await local.catch((thrown: unknown) => {
+      if (!isUnflushed(thrown)) throw thrown;
+    });
     if (this.ended !== null) throw this.ended;
     this.source.requireServer();
     const decided = Promise.withResolvers<void>();

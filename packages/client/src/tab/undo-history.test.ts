@@ -44,6 +44,22 @@ describe('the history of a tab', () => {
     expect(undone).toEqual(['a']);
   });
 
+  it('has a step for what is kept although it failed, a write as well as what took it back', async () => {
+    const unflushed = new RockpoolError('storage-unflushed');
+    const taken: string[] = [];
+    const history = new UndoHistory({
+      newId: () => 'u1',
+      undo: async (requestId) => {
+        taken.push(requestId);
+        throw unflushed;
+      },
+    });
+    await expect(history.remember('a', Promise.reject(unflushed))).rejects.toBe(unflushed);
+    await expect(history.undo()).rejects.toBe(unflushed);
+    await expect(history.redo()).rejects.toBe(unflushed);
+    expect(taken).toEqual(['a', 'u1']);
+  });
+
   it('says why a step is refused, and goes on with the one before', async () => {
     const { history, undone, write } = createWorld({ b: 'changed' });
     await write('a');

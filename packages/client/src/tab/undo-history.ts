@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import { isUnflushed } from '../unflushed.ts';
 
 /** More than anybody goes back through; the changelog keeps no more of them for ever either. */
 const MOST_STEPS = 1_000;
@@ -22,11 +23,14 @@ export class UndoHistory {
 
   /** Passes a write on, and remembers it when it is committed. What was taken back before can then not be done again. */
   async remember<T>(requestId: string, write: Promise<T>): Promise<T> {
-    const result = await write;
-    this.done.push(requestId);
-    if (this.done.length > MOST_STEPS) this.done.shift();
-    this.undone.length = 0;
-    return result;
+    try {
+      const result = await write;
+      this.add(requestId);
+      return result;
+    } catch (thrown) {
+      if (isUnflushed(thrown)) this.add(requestId);
+      throw thrown;
+    }
   }
 
   /** False where there is nothing to take back. */
@@ -36,6 +40,12 @@ export class UndoHistory {
 
   redo(): Promise<boolean> {
     return this.step(this.undone, this.done);
+  }
+
+  private add(requestId: string): void {
+    this.done.push(requestId);
+    if (this.done.length > MOST_STEPS) this.done.shift();
+    this.undone.length = 0;
   }
 
   private step(from: string[], to: string[]): Promise<boolean> {
@@ -52,6 +62,7 @@ export class UndoHistory {
       } catch (thrown) {
         // It changed nothing that is synced: for the user it was no step.
         if (thrown instanceof RockpoolError && thrown.code === 'undo-refused' && thrown.fields['problem'] === 'nothing') continue;
+        if (isUnflushed(thrown)) to.push(newRequestId);
         throw thrown;
       }
       to.push(newRequestId);

@@ -83,6 +83,7 @@ const ERROR_KINDS = {
   'storage-full': ['free-space', 'There is no room left for this change; nothing of it was kept.'],
   'storage-lost': ['retry', 'The browser closed the storage under the database.'],
   'storage-missing': ['retry', 'The database does not exist yet.'],
+  'storage-unflushed': ['ask-user', 'The change is kept, but the disk did not confirm it: a power cut may still take it.'],
   'storage-unsupported': ['ask-user', 'This browser lacks what is needed to store a database.'],
   'tab-outdated': ['upgrade', 'Another tab runs a newer version of the app; reload this one.'],
   'too-many-connections': ['retry', 'As many connections are open as may be.'],

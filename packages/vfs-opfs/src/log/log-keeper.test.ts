@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openFiles } from '../open-files.ts';
 import { openStorage } from '../open-storage.ts';
+import type { Storage } from '../storage.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import { TestConnection } from '../testing/test-connection.ts';
@@ -30,11 +31,11 @@ async function untilShort(disk: SimulatedDisk): Promise<void> {
 }
 
 /** Opens, runs each of `transactions` without a pause between them, and hands over to `then` before it closes. */
-async function write(disk: SimulatedDisk, tuning: Partial<Tuning>, transactions: readonly string[], then: () => Promise<void>): Promise<void> {
+async function write(disk: SimulatedDisk, tuning: Partial<Tuning>, transactions: readonly string[], then: (storage: Storage) => Promise<void>): Promise<void> {
   const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer', tuning });
   const connection = new TestConnection(module, storage);
   for (const sql of transactions) connection.run(sql);
-  await then();
+  await then(storage);
   connection.close();
   await storage.close({ leavesLog: true });
 }
@@ -70,5 +71,16 @@ describe('a long log', () => {
     connection.close();
     await storage.close();
     expect(await logBytes(disk)).toBeLessThan(CHECKPOINT_AFTER_BYTES);
+  });
+});
+
+it('a flush that fails, whoever asked for it, is tried again without anybody asking', async () => {
+  const disk = new SimulatedDisk();
+  await write(disk, { flushWithinMs: 1 }, ['CREATE TABLE t(id INTEGER PRIMARY KEY)'], async (storage) => {
+    disk.fault = ({ kind }) => (kind === 'flush' ? 'lost' : undefined);
+    expect(() => storage.flush()).toThrow('storage-lost');
+    expect(storage.dirtySinceMs).toBeDefined();
+    disk.fault = undefined;
+    while (storage.dirtySinceMs !== undefined) await new Promise((resolve) => setTimeout(resolve, 5));
   });
 });

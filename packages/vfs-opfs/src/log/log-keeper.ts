@@ -69,9 +69,9 @@ export class LogKeeper {
   }
 
   flush(): void {
-    clearTimeout(this.#flushTimer);
-    this.#flushTimer = undefined;
+    // First: where it fails, the timer tries again.
     this.#context.log.flush();
+    clearTimeout(this.#flushTimer);
     this.#dirtySinceMs = undefined;
   }
 

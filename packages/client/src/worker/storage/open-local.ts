@@ -12,7 +12,7 @@ import { keepUnsent } from '../changelog/unsent.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { Backups } from './backups.ts';
 import { isCorrupt, setAside } from './set-aside.ts';
-import { SharedFlush } from './shared-flush.ts';
+import { flushNow, SharedFlush } from './shared-flush.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { storageFailure } from './storage-failure.ts';
 
@@ -75,7 +75,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     const opened = await open(role, onUndone);
     const error = new RockpoolError('storage-corrupt', { keptAs, parked: unsent.changesets.length, isComplete: unsent.isComplete });
     keepUnsent(opened.database.connection, opened.database.parked, unsent, error.toData(), Date.now());
-    await opened.committed?.();
+    await (opened.committed ?? opened.flushed)?.();
     onStartedAnew(error);
     return opened;
   };
@@ -91,7 +91,7 @@ export function loadCode(schema: Schema, loadSqlite: () => Promise<SqliteRuntime
 interface Keeping {
   /** How often commits of this storage were undone. */
   readonly timesUndone: () => number;
-  /** Commits are flushed together, and acknowledged then. */
+  /** Commits are flushed together, and told then. */
   readonly sharesFlush: boolean;
 }
 
@@ -103,8 +103,8 @@ async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions,
   const beside = onFirstUse(openReader);
 
   const isStoredBehind = storage.persistence === 'indexeddb';
-  const kept = sharesFlush ? new SharedFlush(storage) : storage;
-  const committed = (): Promise<void> => kept.committed().catch(rethrown);
+  const committed = (): Promise<void> => storage.committed().catch(rethrown);
+  const flush = sharesFlush ? new SharedFlush(storage) : null;
   const backups = new Backups(storage);
   const options: LocalReadsOptions = {
     backup: () => backups.make(),
@@ -115,13 +115,14 @@ async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions,
     database,
     reads: localReads(database, options),
     readsBeside: async () => localReads((await beside.get()).database, options),
-    ...(isStoredBehind || sharesFlush ? { committed } : {}),
+    ...(isStoredBehind ? { committed } : {}),
+    ...(flush === null ? {} : { flushed: () => flush.flushed() }),
     close: async ({ handsOver }) => {
       backups.close();
       await slowReads.close();
       await beside.close();
       // Who waits for a flush hears of it before the storage is gone.
-      if (sharesFlush) await committed().catch(() => undefined);
+      await flush?.flushed().catch(() => undefined);
       await close(handsOver);
     },
   };
@@ -147,7 +148,7 @@ async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migra
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
       nowMs: () => Date.now(),
       // IndexedDB has no such call: what it means by `durability` holds for every commit.
-      flush: () => (storage.persistence === 'indexeddb' ? undefined : storage.flush()),
+      flush: () => (storage.persistence === 'indexeddb' ? undefined : flushNow(storage)),
       storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
     });
     // What was installed is not there before it is stored.

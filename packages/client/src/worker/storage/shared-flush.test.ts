@@ -15,7 +15,7 @@ async function openStrict(disk: SimulatedDisk): Promise<OpenedDatabase<OpenDatab
 
 function write(opened: OpenedDatabase<OpenDatabase>, id: string): Promise<void> {
   opened.database.write({ id, statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [id, id] }] });
-  return opened.committed?.() ?? Promise.reject(new Error('nobody waits for the flush'));
+  return opened.flushed?.() ?? Promise.reject(new Error('nobody waits for the flush'));
 }
 
 it('strict writes that wait at the same time share one flush, and none is acknowledged before it', async () => {
@@ -32,18 +32,19 @@ it('strict writes that wait at the same time share one flush, and none is acknow
     seen.push('acknowledged');
   }));
   expect(seen).toEqual(['flush', ...Array.from({ length: WRITES }, () => 'acknowledged')]);
-  await opened.committed?.();
+  await opened.flushed?.();
   expect(seen).toHaveLength(1 + WRITES);
   disk.fault = undefined;
   await opened.close({ handsOver: false });
 });
 
-it('a flush that fails is told to all who wait for it, and the next one counts again', async () => {
+it('a flush that fails is told to all who wait for it, as one that took nothing back, and the next one counts again', async () => {
   const disk = new SimulatedDisk();
   const opened = await openStrict(disk);
   disk.fault = ({ kind }) => (kind === 'flush' ? 'quota' : undefined);
   const failed = await Promise.allSettled([write(opened, 'a'), write(opened, 'b')]);
-  expect(failed).toEqual([1, 2].map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'storage-full' }) as unknown })));
+  expect(failed).toEqual([1, 2].map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'storage-unflushed', fields: { reason: 'storage-full' } }) as unknown })));
+  expect(() => opened.database.flush()).toThrow(expect.objectContaining({ code: 'storage-unflushed' }) as Error);
   disk.fault = undefined;
   await write(opened, 'c');
   expect(opened.database.connection.rows('SELECT id FROM account ORDER BY id')).toEqual([['a'], ['b'], ['c']]);

@@ -1,4 +1,6 @@
+import { RockpoolError } from '@rockpool/shared';
 import type { Storage } from '@rockpool/vfs-opfs';
+import { storageFailure } from './storage-failure.ts';
 
 /**
  * Has commits survive a power cut, with one flush for all that wait for it: a flush takes longer than a small write, and ten of them one after the other ten
@@ -12,17 +14,23 @@ export class SharedFlush {
     this.storage = storage;
   }
 
-  /**
-   * Resolves when every commit so far survives a power cut. Rejects with the StorageError of the flush: the commits are in the log then, and whether they
-   * would survive is open.
-   */
-  committed(): Promise<void> {
+  /** Resolves when every commit so far survives a power cut. Rejects with `storage-unflushed`: see flushNow. */
+  flushed(): Promise<void> {
     if (this.storage.dirtySinceMs === undefined) return Promise.resolve();
     this.coming ??= afterMessages().then(() => {
       this.coming = null;
-      this.storage.flush();
+      flushNow(this.storage);
     });
     return this.coming;
+  }
+}
+
+/** Throws `storage-unflushed`: the commits stand, and whether they would survive a power cut is open. `reason`: the code of what is in the way. */
+export function flushNow(storage: Pick<Storage, 'flush'>): void {
+  try {
+    storage.flush();
+  } catch (cause) {
+    throw new RockpoolError('storage-unflushed', { reason: storageFailure(cause).code }, { cause });
   }
 }
 
