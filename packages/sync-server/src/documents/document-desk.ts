@@ -29,6 +29,8 @@ export class DocumentDesk {
   /** Null: everything is done in this thread. */
   private pool: DocumentPool | null = null;
   private done: Done[] = [];
+  /** Those of `done` that the last attempt could use. */
+  private readonly used = new Set<Done>();
   private readonly replacedBy = new WeakMap<Uint8Array, Uint8Array>();
 
   use(pool: DocumentPool): void {
@@ -51,13 +53,19 @@ export class DocumentDesk {
     if (this.pool === null || weightOf(work) < MIN_BYTES_AWAY) return workOnDocument(work);
     const done = this.done.find((other) => isSameWork(other.work, work));
     if (done === undefined) throw new DocumentWorkNeeded(work);
+    this.used.add(done);
     if ('error' in done) throw RockpoolError.fromData(done.error);
     return done.result;
   }
 
-  /** Has a worker do it. What comes of it, an error too, is at hand until `clear`. */
+  /**
+   * Has a worker do it. What comes of it, an error too, is at hand until `clear`, or until an attempt had no use for it, since other instances have written meanwhile. Rejects where
+   * no worker can be had at all.
+   */
   async prepare(work: DocumentWork): Promise<void> {
     if (this.pool === null) return;
+    this.done = this.done.filter((done) => this.used.has(done));
+    this.used.clear();
     try {
       const result = await this.pool.run(work);
       rememberDocumentText(result.state, result.text);
@@ -68,9 +76,10 @@ export class DocumentDesk {
     }
   }
 
-  /** The transaction is over. */
+  /** The changeset that all this was prepared for is decided, or cannot be. */
   clear(): void {
     this.done = [];
+    this.used.clear();
   }
 }
 

@@ -29,7 +29,7 @@ function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentR
         edit: edit as Uint8Array,
         rule,
         site,
-        watermark,
+        watermark: of.replaced === null ? 0 : watermark,
         compactAbove: compactAbove(file.sql, place),
       });
       const told = [...overwritten.map((member) => overwrittenPlace(file, place, member, 'now')), ...overwrittenInReplaced.map((member) => overwrittenPlace(file, place, member, 'replaced'))];

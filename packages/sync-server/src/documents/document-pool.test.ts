@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { ownSite } from '../backend/own-site.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
+import { durableInFile } from '../store/durability.ts';
 import { insert, toBody, update } from '../testing/changeset.ts';
 import { DirectSession } from '../testing/direct-session.ts';
 import { Replica } from '../testing/replica.ts';
@@ -152,6 +153,33 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(large({ n: 5 }));
   }, 60_000);
 
+  it('beside another one in the same changeset: both are worked on, and the changeset is decided once', async () => {
+    const live = database(pool());
+    await live.write(toBody([insert('pages', 'p', { content: content(large()) }), insert('pages', 'q', { content: content(large({ q: 1 })) })]), 'ann', NOW_MS);
+    const [p, q] = [large(), large({ q: 1 })].map((text) => createDocument(parseJson(text, RULE), RULE)) as [Uint8Array, Uint8Array];
+    const edits = [update('pages', 'p', { content: editOf(live, p, large({ n: 1 }), 1).edit }), update('pages', 'q', { content: editOf(live, q, large({ n: 2 }), 1).edit })];
+    expect(await live.write(toBody(edits), 'ann', NOW_MS)).toBe(2);
+    expect([textOf(live, 'p'), textOf(live, 'q')]).toEqual([large({ n: 1 }), large({ n: 2 })]);
+  }, 60_000);
+
+  it('is decided although others write before each attempt, at another instance', async () => {
+    const file = openDatabaseFile(':memory:', TEST_SCHEMA);
+    const own = durableInFile(file);
+    const { number: siteNumber } = file.sites.getOrCreate('aa'.repeat(16), 'ben');
+    let others = 0;
+    const commit = <Result>(body: () => Result): Result | Promise<Result> => {
+      file.log.append({ watermark: file.log.watermark + 1, siteNumber, sequence: ++others, hash: new Uint8Array(16), stampUs: 1, base: 0, cellBase: 0, principal: 'ben', receivedMs: NOW_MS });
+      return own.commit(body);
+    };
+    const live = new LiveDatabase({ ...own, commit }, { documentPool: pool(), onFailure: (error) => expect.unreachable(String(error)) });
+    ends.push(async () => void (await live.close()));
+    await add(live, 'p', large());
+    const start = createDocument(parseJson(large(), RULE), RULE);
+    await edit(live, 'p', start, large({ n: 1 }), 1);
+    expect(textOf(live, 'p')).toBe(large({ n: 1 }));
+    expect(others).toBe(4);
+  }, 60_000);
+
   it('that cannot be merged is refused as in this thread', async () => {
     const live = database(pool());
     await add(live, 'p', large());
@@ -160,6 +188,16 @@ describe('a large document', () => {
     await expect(edit(live, 'p', first.state, large({ n: 2 }), 1)).rejects.toMatchObject({ code: 'document-gap' });
     expect(textOf(live, 'p')).toBe(large());
   }, 60_000);
+
+  it('is refused for now where no thread can be started, and holds nobody up', async () => {
+    const failures: unknown[] = [];
+    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { documentPool: pool({ script: new URL('https://nowhere.invalid/worker.js') }), onFailure: (error) => failures.push(error) });
+    ends.push(async () => void (await live.close()));
+    const [heavy, light] = await Promise.allSettled([add(live, 'p', large()), add(live, 'q', '{"n":1}')]);
+    expect(heavy).toMatchObject({ status: 'rejected', reason: { code: 'database-unavailable' } });
+    expect(light).toMatchObject({ status: 'fulfilled', value: 1 });
+    expect(failures).toHaveLength(1);
+  });
 
   it('waits for no thread once the server stops: it is decided first', async () => {
     const documentPool = pool();

@@ -19,7 +19,7 @@ export interface DocumentPoolOptions {
 interface Job {
   readonly work: DocumentWork;
   readonly resolve: (result: WorkedDocument) => void;
-  readonly reject: (error: RockpoolError) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -38,7 +38,7 @@ export class DocumentPool {
     this.options = { size, deadlineMs, maxHeapMb, script, workerData };
   }
 
-  /** In order of arrival, as threads are free. Rejects with what the work throws, `document-too-costly`, or `database-unavailable` once it is closed. */
+  /** In order of arrival, as threads are free. Rejects with what the work throws, `document-too-costly`, `database-unavailable` once it is closed, or whatever keeps a thread from being started. */
   run(work: DocumentWork): Promise<WorkedDocument> {
     return new Promise((resolve, reject) => {
       if (this.isClosed) return reject(stopped());
@@ -56,9 +56,13 @@ export class DocumentPool {
 
   private next(): void {
     while (this.waiting.length > 0) {
-      const worker = this.idle.pop() ?? (this.workers.size < this.options.size ? this.start() : undefined);
-      if (worker === undefined) return;
-      this.give(worker, this.waiting.shift() as Job);
+      if (this.idle.length === 0 && this.workers.size >= this.options.size) return;
+      const job = this.waiting.shift() as Job;
+      try {
+        this.give(this.idle.pop() ?? this.start(), job);
+      } catch (thrown) {
+        job.reject(thrown);
+      }
     }
   }
 

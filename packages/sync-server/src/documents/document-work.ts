@@ -14,7 +14,7 @@ export interface MergeWork {
   readonly edit: Uint8Array;
   readonly rule: DocumentRule;
   readonly site: string;
-  /** Of the changeset that the edit is in. */
+  /** Of the changeset that the edit is in, where `replaced` is given; else 0, so that what is decided meanwhile does not make this other work. */
   readonly watermark: number;
   /** The size of a state, in bytes, from which on it is compacted. */
   readonly compactAbove: number;

@@ -97,7 +97,11 @@ function admitPush(file: DatabaseFile, rules: AdmissionRules, { site, push, send
 function admitChangesets(file: DatabaseFile, rules: AdmissionRules, before: SiteState, changesets: readonly ChangesetToDecide[], sender: Sender): { readonly site: SiteState; readonly needed: DocumentWorkNeeded | null } {
   let site = before;
   try {
-    for (const changeset of changesets) site = admitChangeset(file, rules, site, changeset, sender);
+    for (const changeset of changesets) {
+      site = admitChangeset(file, rules, site, changeset, sender);
+      // What was prepared for it. Until then all of that stays: a changeset may need several pieces of work, and meets them one by one.
+      file.documents.clear();
+    }
     return { site, needed: null };
   } catch (error) {
     if (error instanceof DocumentWorkNeeded) return { site, needed: error };

@@ -147,12 +147,18 @@ export class PushQueue {
 
   private committed(group: readonly QueuedPush[], { refusals, needed }: AdmittedPushes): Promise<void> | null {
     const { documents } = this.options.database.file;
-    documents.clear();
     // The one that goes on may be decided in part.
     this.options.onCommitted(new Set(group.slice(0, refusals.length + 1).map(({ site }) => site)));
     const rest = group.slice(refusals.length);
     group.slice(0, refusals.length).forEach(({ settled }, i) => settled(refusals[i] ?? null));
-    return needed === null ? null : documents.prepare(needed).then(() => this.admit(rest, []) ?? undefined);
+    if (needed !== null) {
+      return documents.prepare(needed).then(
+        () => this.admit(rest, []) ?? undefined,
+        (error: unknown) => this.failed(rest, error) ?? undefined,
+      );
+    }
+    documents.clear();
+    return null;
   }
 
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
