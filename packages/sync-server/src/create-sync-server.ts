@@ -15,7 +15,7 @@ import type { ChangesetToValidate } from './backend/validate.ts';
 import { DocumentPool } from './documents/document-pool.ts';
 import { DatabaseCache } from './fanout/database-cache.ts';
 import { RETENTION, type Retention } from './log/retention.ts';
-import { errorFields, logToStderr, type Log } from './observe/log-line.ts';
+import { errorFields, logToStderr, unfailing, type Log } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { SESSION_LIMITS, type SessionLimits } from './session/limits.ts';
@@ -51,7 +51,7 @@ export interface SyncServerOptions {
   readonly origins?: readonly string[];
   /** The wall clock, ms since 1970. */
   readonly now?: () => number;
-  /** Default: JSON lines to stderr. */
+  /** Default: JSON lines to stderr, which also take the lines that a log of the host's throws at. */
   readonly log?: Log;
   readonly limits?: Partial<SessionLimits>;
   /**
@@ -91,9 +91,10 @@ export const SYNC_PATH = '/sync';
  * `database-unavailable` when another server uses the directory.
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
-  const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, log = logToStderr, limits, retention, deliveryPartBytes, validate } = options;
+  const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, limits, retention, deliveryPartBytes, validate } = options;
   const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
   requireValid(options, secret);
+  const log = unfailing(options.log ?? logToStderr);
   const rules: TokenRules = { ...(secret && { secret }), ...(keySet && { keySet }), ...(issuer && { issuer }), ...(audience && { audience }) };
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);

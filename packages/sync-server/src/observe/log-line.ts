@@ -10,6 +10,18 @@ export const logToStderr: Log = (event, fields) => {
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), event, ...fields })}\n`);
 };
 
+/** A log that fails must not fail what it is told of, such as the answer to a push: the line goes to stderr instead. */
+export function unfailing(log: Log): Log {
+  return (event, fields) => {
+    try {
+      log(event, fields);
+    } catch (error) {
+      logToStderr(event, fields);
+      logToStderr('log-failed', errorFields(error));
+    }
+  };
+}
+
 /** What may be told of something thrown: its name and codes. Messages of other people's errors may hold values. */
 export function errorFields(thrown: unknown): LogFields {
   const cause = thrown instanceof RockpoolError && thrown.cause !== undefined ? thrown.cause : thrown;

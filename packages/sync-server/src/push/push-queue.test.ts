@@ -1,12 +1,14 @@
 import { join } from 'node:path';
-import { FIRST_PREVIOUS_HASH, type RockpoolError } from '@rockpool/shared';
+import { FIRST_PREVIOUS_HASH, RockpoolError } from '@rockpool/shared';
+import { encodeDocumentCell } from '@rockpool/shared/document';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DocumentPool } from '../documents/document-pool.ts';
 import { RETENTION } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
-import { durableInFile } from '../store/durability.ts';
+import { durableInFile, type OpenDatabase } from '../store/durability.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
-import { insert, toChangeset, withAges } from '../testing/changeset.ts';
+import { insert, toChangeset, withAges, type Change } from '../testing/changeset.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import type { WaitingPush } from './admit-pushes.ts';
@@ -28,15 +30,7 @@ beforeEach(() => {
   commits = [];
   failures = [];
   onCommitted = () => undefined;
-  queue = new PushQueue({
-    database: durableInFile(file),
-    rules: { checks: foreignKeyChecks(file.tableByName), retention: RETENTION, validate: null },
-    onCommitted: (authors) => {
-      commits.push(authors);
-      onCommitted();
-    },
-    onFailure: (error) => void failures.push(error),
-  });
+  queue = queueOver(durableInFile(file));
 });
 afterEach(() => {
   void queue.drainAll();
@@ -45,8 +39,24 @@ afterEach(() => {
   folder.remove();
 });
 
+function queueOver(database: OpenDatabase): PushQueue {
+  return new PushQueue({
+    database,
+    rules: { checks: foreignKeyChecks(file.tableByName), retention: RETENTION, validate: null },
+    onCommitted: (authors) => {
+      commits.push(authors);
+      onCommitted();
+    },
+    onFailure: (error) => void failures.push(error),
+  });
+}
+
 function pushOf(site: number, name = `account ${site}`): WaitingPush {
-  const changesets = [toChangeset(1, 5, 0, [insert('accounts', `k${site}`, { name })])];
+  return pushWith(site, insert('accounts', `k${site}`, { name }));
+}
+
+function pushWith(site: number, change: Change): WaitingPush {
+  const changesets = [toChangeset(1, 5, 0, [change])];
   return {
     site: site.toString(16).padStart(32, '0'),
     push: { type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: withAges(changesets, 1000) },
@@ -87,3 +97,88 @@ describe('the push queue', () => {
     expect(file.log.watermark).toBe(3);
   });
 });
+
+/** As a store whose commits take turns of the event loop. */
+function takingTurns(database: OpenDatabase): OpenDatabase {
+  return {
+    ...database,
+    commit: async (body) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return database.commit(body);
+    },
+  };
+}
+
+describe.each([
+  ['are done when they return', (database: OpenDatabase) => database],
+  ['take a while', takingTurns],
+])('a push queue whose commits %s', (_, over) => {
+  let told: string[];
+
+  beforeEach(() => {
+    queue = queueOver(over(durableInFile(file)));
+    told = [];
+  });
+
+  /** Pushes for three sites at once, of which the second cannot be told. */
+  async function pushThree(second = pushOf(2)): Promise<void> {
+    const waiting = [pushOf(1), second, pushOf(3)];
+    waiting.forEach((push, i) =>
+      queue.push(push, (refusal) => {
+        told.push(`${i + 1} ${refusal?.code ?? 'decided'}`);
+        if (i === 1) throw new Error('cannot be told');
+      }),
+    );
+    await queue.drainAll();
+  }
+
+  it('tells everybody once, and goes on, where one cannot be told what was decided', async () => {
+    await pushThree();
+    expect(told).toEqual(['1 decided', '2 decided', '3 decided']);
+    expect(commits).toHaveLength(1);
+    expect(failures).toMatchObject([{ message: 'cannot be told' }]);
+    expect(await settled(pushOf(4))).toBeNull();
+    expect(storedBeside()).toBe(4n);
+  });
+
+  it('tells everybody once, and goes on, where the news of a commit cannot be given out', async () => {
+    onCommitted = () => {
+      throw new Error('no news');
+    };
+    await expect(Promise.all([settled(pushOf(1)), settled(pushOf(2))])).resolves.toEqual([null, null]);
+    expect(commits).toHaveLength(1);
+    expect(failures).toMatchObject([{ message: 'no news' }]);
+    onCommitted = () => undefined;
+    expect(await settled(pushOf(3))).toBeNull();
+    expect(storedBeside()).toBe(3n);
+  });
+
+  it('tells everybody once, and goes on, where nothing can be stored and one cannot be told of that', async () => {
+    const database = durableInFile(file);
+    let isFull = true;
+    const commit: OpenDatabase['commit'] = (body) => {
+      if (isFull) throw new RockpoolError('database-unavailable');
+      return database.commit(body);
+    };
+    queue = queueOver(over({ ...database, commit }));
+    await pushThree();
+    expect(told).toEqual(['1 database-unavailable', '2 database-unavailable', '3 database-unavailable']);
+    isFull = false;
+    expect(await settled(pushOf(4))).toBeNull();
+    expect(storedBeside()).toBe(1n);
+  });
+
+  it('fails a push alone whose document cannot be worked on, and decides those behind it', async () => {
+    file.documents.use(new BrokenPool());
+    await pushThree(pushWith(2, insert('pages', 'p', { content: encodeDocumentCell({ kind: 'content', json: JSON.stringify({ body: 'x'.repeat(200_000) }) }) })));
+    expect(told).toEqual(['1 decided', '2 database-unavailable', '3 decided']);
+    expect(storedBeside()).toBe(2n);
+  });
+});
+
+/** Fails in a way that nobody expects. */
+class BrokenPool extends DocumentPool {
+  override run(): Promise<never> {
+    return Promise.reject(new Error('broken'));
+  }
+}

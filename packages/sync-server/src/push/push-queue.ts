@@ -133,24 +133,25 @@ export class PushQueue {
   /** Null: it is done. */
   private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): Promise<void> | null {
     const { database, rules } = this.options;
+    let admitted: AdmittedPushes | Promise<AdmittedPushes>;
     try {
-      const admitted = database.commit(() => admitPushes(database.file, rules, group.map(({ take }) => take), confirms));
-      if (!(admitted instanceof Promise)) return this.committed(group, admitted);
-      return admitted.then(
-        (result) => this.committed(group, result) ?? undefined,
-        (error: unknown) => this.failed(group, error) ?? undefined,
-      );
+      admitted = database.commit(() => admitPushes(database.file, rules, group.map(({ take }) => take), confirms));
     } catch (error) {
       return this.failed(group, error);
     }
+    if (!(admitted instanceof Promise)) return this.committed(group, admitted);
+    return admitted.then(
+      (result) => this.committed(group, result) ?? undefined,
+      (error: unknown) => this.failed(group, error) ?? undefined,
+    );
   }
 
   private committed(group: readonly QueuedPush[], { refusals, needed }: AdmittedPushes): Promise<void> | null {
     const { documents } = this.options.database.file;
     // The one that goes on may be decided in part.
-    this.options.onCommitted(new Set(group.slice(0, refusals.length + 1).map(({ site }) => site)));
+    this.tell(() => this.options.onCommitted(new Set(group.slice(0, refusals.length + 1).map(({ site }) => site))));
     const rest = group.slice(refusals.length);
-    group.slice(0, refusals.length).forEach(({ settled }, i) => settled(refusals[i] ?? null));
+    group.slice(0, refusals.length).forEach(({ settled }, i) => this.tell(() => settled(refusals[i] ?? null)));
     if (needed !== null) {
       return documents.prepare(needed).then(
         () => this.admit(rest, []) ?? undefined,
@@ -161,13 +162,22 @@ export class PushQueue {
     return null;
   }
 
+  /** What is decided stays so, and whoever else waits for it is told, whatever goes wrong in telling one. */
+  private tell(one: () => void): void {
+    try {
+      one();
+    } catch (error) {
+      this.options.onFailure(error);
+    }
+  }
+
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
     this.options.database.file.documents.clear();
     // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for all of them.
     const isForAll = error instanceof RockpoolError && error.code === 'database-unavailable';
     if (group.length > 1 && !isForAll) return this.oneByOne(group);
     this.options.onFailure(error);
-    for (const { settled } of group) settled(isForAll ? error : new RockpoolError('database-unavailable', {}, { cause: error }));
+    for (const { settled } of group) this.tell(() => settled(isForAll ? error : new RockpoolError('database-unavailable', {}, { cause: error })));
     return null;
   }
 
