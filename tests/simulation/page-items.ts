@@ -2,7 +2,7 @@ import { columnIdOf, tableIdOf, type CellValue } from '../../packages/shared/src
 import { decodeDocumentCell, documentText, type JsonChange, type JsonValue } from '../../packages/shared/src/document/index.ts';
 import { isJsonArray, isJsonObject } from '../../packages/shared/src/document/json.ts';
 import type { MemberChange } from '../../packages/shared/src/document/json-change.ts';
-import type { Model, WrittenCell } from './model.ts';
+import type { Commit, Model, WrittenCell } from './model.ts';
 
 const PAGE = tableIdOf('page');
 const CONTENT = columnIdOf('content');
@@ -30,6 +30,7 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
   const removed = new Set<string>();
   const changes = model.inOrder.map((commit) => ({ commit, ...itemChange(commit.cells) }));
   for (const change of [...changes, ...model.unmarked.map(itemChange)]) for (const id of change.removed) removed.add(id);
+  for (const { commit } of changes) for (const id of withheldBelow(commit, model.inOrder)) removed.add(id);
   for (const { commit, added } of changes) {
     if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
     for (const id of added) {
@@ -38,6 +39,14 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
     }
   }
   return null;
+}
+
+/** Items of the device itself that it did not see as it took their document away: it had written them, and they were withheld. They go with the document. */
+function withheldBelow(commit: Commit, commits: readonly Commit[]): string[] {
+  if (commit.withheld.size === 0) return [];
+  const gone = new Set(commit.cells.filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after)).map(({ row }) => row));
+  const own = commits.filter(({ site, sequence }) => commit.withheld.has(sequence) && Buffer.compare(site, commit.site) === 0);
+  return own.flatMap(({ cells }) => [...itemChange(cells.filter(({ row }) => gone.has(row))).added]);
 }
 
 function pagesOf(cells: readonly WrittenCell[]): string[] {
@@ -57,6 +66,10 @@ function itemChange(cells: readonly WrittenCell[]): ItemChange {
     for (const value of next) for (const id of idsIn(value)) news.add(id);
   }
   return { added: new Set([...news].filter((id) => !olds.has(id))), removed: new Set([...olds].filter((id) => !news.has(id))) };
+}
+
+function isEdit(value: CellValue): boolean {
+  return value instanceof Uint8Array && decodeDocumentCell(value).kind === 'edit';
 }
 
 /** A cell of the changelog (capture-documents.ts), as what it replaced and what it wrote. */
