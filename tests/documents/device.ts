@@ -98,6 +98,7 @@ export class Device {
     const { server, sync } = this;
     const subscriber: Subscriber = {
       site: Buffer.from(sync.siteId).toString('hex'),
+      hasEnded: false,
       send: (message) => {
         this.receivedBytes += message.length;
         inbox.push(decodeServerMessage(message));

@@ -15,6 +15,7 @@ export class DirectDevice implements Subscriber {
   readonly inbox: ServerMessage[] = [];
   /** Of all sessions. */
   readonly heard: Delivery[] = [];
+  readonly hasEnded: boolean = false;
   private live: LiveDatabase | null = null;
   private requests = 0;
   private readonly nowMs: () => number;

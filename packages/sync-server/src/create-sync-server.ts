@@ -131,7 +131,10 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const snapshots = new Snapshots(dataDir, (databaseId) => store.pathOf(databaseId), { ...SNAPSHOT_RULES, ...options.snapshots });
   const snapshotOf = async (databaseId: string): Promise<Snapshot | null> => {
     const { epoch, log: { watermark }, tombstones } = (await databases.get(databaseId)).file;
-    return snapshots.get(databaseId, { epoch: Buffer.from(epoch.id).toString('hex'), watermark, floor: tombstones.floor, schemaHash: schema.hash });
+    const taken = await snapshots.get(databaseId, { epoch: Buffer.from(epoch.id).toString('hex'), watermark, floor: tombstones.floor, schemaHash: schema.hash });
+    // It may have a commit in it that was under way.
+    await (await databases.get(databaseId)).catchUp();
+    return taken;
   };
   const stopped = new AbortController();
   const end = async (): Promise<void> => {

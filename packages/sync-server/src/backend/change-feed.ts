@@ -33,6 +33,7 @@ export async function* followChanges(open: () => Promise<LiveDatabase>, from: Fe
   let position = from;
   while (!signal.aborted) {
     const database = await open();
+    await database.catchUp();
     if (signal.aborted) return;
     const change = changesAfter(database, position);
     if (change === null) {

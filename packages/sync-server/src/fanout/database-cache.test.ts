@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RETENTION } from '../log/retention.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
@@ -31,12 +31,36 @@ describe('the open databases', () => {
     const cache = new DatabaseCache({ store: new SqliteStore(folder.path, TEST_SCHEMA), retention: RETENTION, onFailure: () => undefined, maxIdleDatabases: 2 });
     const a = await cache.get('a');
     const b = await cache.get('b');
-    for (const databaseId of ['c', 'd', 'a']) await cache.get(databaseId);
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(cache.count).toBe(2);
-    expect(await cache.get('a')).toBe(a);
-    expect(await cache.get('b')).not.toBe(b);
+    for (const databaseId of ['a', 'c']) await cache.get(databaseId);
+    await vi.waitFor(() => expect(cache.count).toBe(2));
+    expect((await cache.get('a')) === a).toBe(true);
+    expect((await cache.get('b')) === b).toBe(false);
     expect(() => b.file.sql.get('SELECT 1')).toThrow();
     await cache.closeAll();
+  });
+
+  it('are opened and closed one a turn of the event loop, however many it are: in between others are served', async () => {
+    const cache = new DatabaseCache({ store: new SqliteStore(folder.path, TEST_SCHEMA), retention: RETENTION, onFailure: () => undefined, maxIdleDatabases: 0 });
+    const using = new AbortController();
+    const opened = Promise.all(
+      Array.from({ length: 6 }, async (_, index) => {
+        const database = await cache.get(`d${index}`);
+        void database.nextCommit(using.signal);
+      }),
+    );
+    const counts = [cache.count];
+    const watch = async (until: number): Promise<void> => {
+      while (cache.count !== until) {
+        await new Promise((resolve) => setImmediate(resolve));
+        counts.push(cache.count);
+      }
+    };
+    await watch(6);
+    await opened;
+    using.abort();
+    await cache.get('d0');
+    await watch(0);
+    const steps = counts.slice(1).map((count, index) => Math.abs(count - (counts[index] ?? 0)));
+    expect(Math.max(...steps)).toBe(1);
   });
 });

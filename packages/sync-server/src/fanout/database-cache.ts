@@ -6,6 +6,7 @@ import { PresenceRelay } from '../presence/presence-relay.ts';
 import { LiveDatabase } from './live-database.ts';
 import type { Retention } from '../log/retention.ts';
 import type { Store } from '../store/store.ts';
+import { Turns } from './turns.ts';
 
 /** Databases kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and its page cache. */
 export const MAX_IDLE_DATABASES = 64;
@@ -31,7 +32,9 @@ export class DatabaseCache {
   // In order of last use.
   private readonly open = new Map<string, LiveDatabase>();
   private readonly opening = new Map<string, Promise<LiveDatabase>>();
-  private sweep: NodeJS.Immediate | null = null;
+  // A file takes milliseconds to open or close: after a cut of the network they would add up to seconds.
+  private readonly turns = new Turns();
+  private isSweeping = false;
   private isClosed = false;
 
   constructor(options: DatabaseCacheOptions) {
@@ -47,7 +50,7 @@ export class DatabaseCache {
     const database = this.open.get(databaseId) ?? (await this.openOnce(databaseId));
     this.open.delete(databaseId);
     this.open.set(databaseId, database);
-    this.sweep ??= setImmediate(() => this.closeIdle());
+    if (!this.isSweeping) void this.closeIdle();
     return database;
   }
 
@@ -74,6 +77,7 @@ export class DatabaseCache {
     const fail = (error: unknown): void => onFailure(databaseId, error);
     let live: LiveDatabase | null = null;
     try {
+      await this.turns.next();
       const opened = await store.open(databaseId, {
         onFollowed: () => live?.followed(),
         onLost: (error) => {
@@ -97,15 +101,23 @@ export class DatabaseCache {
     live.lose(new RockpoolError('database-unavailable'));
   }
 
-  private closeIdle(): void {
-    this.sweep = null;
-    if (this.isClosed) return;
-    const idle = [...this.open].filter(([, database]) => database.isIdle);
-    const tooMany = idle.length - (this.options.maxIdleDatabases ?? MAX_IDLE_DATABASES);
-    for (const [databaseId, database] of idle.slice(0, Math.max(0, tooMany))) {
-      this.open.delete(databaseId);
-      void this.closeNow(databaseId, database);
+  private async closeIdle(): Promise<void> {
+    this.isSweeping = true;
+    for (let found = true; found; ) {
+      await this.turns.next();
+      found = !this.isClosed && this.closeLongestIdle();
     }
+    this.isSweeping = false;
+  }
+
+  /** False: there are not too many. */
+  private closeLongestIdle(): boolean {
+    const idle = [...this.open].filter(([, database]) => database.isIdle);
+    const [longest] = idle;
+    if (longest === undefined || idle.length <= (this.options.maxIdleDatabases ?? MAX_IDLE_DATABASES)) return false;
+    this.open.delete(longest[0]);
+    void this.closeNow(...longest);
+    return true;
   }
 
   private async closeNow(databaseId: string, database: LiveDatabase): Promise<void> {

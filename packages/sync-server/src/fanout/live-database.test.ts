@@ -25,7 +25,7 @@ afterEach(() => {
 
 function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
   const heard: ServerMessage[] = [];
-  const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
+  const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), hasEnded: false, send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
   const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = site;
   void live.join(
     subscriber,

@@ -103,8 +103,10 @@ export class LiveDatabase {
    */
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
     // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it, unsaid, a copy would take for its own.
-    const settling = this.queue.settle(subscriber.site);
+    const settling = this.queue.settle(subscriber.site) ?? this.database.settling();
     if (settling !== null) return settling.then(() => this.join(subscriber, hello, access));
+    // Else it would end the session that its client has opened since.
+    if (subscriber.hasEnded) return;
     const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, needsWhole, fileWatermark, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
     if (logLostSomething && access.canWrite) {
@@ -195,11 +197,12 @@ export class LiveDatabase {
     );
   }
 
-  /** Brings the file up to what other instances have committed. To be waited for before somebody joins who may have seen that. */
+  /** Brings the file up to what other instances have committed, and lets it last. To be waited for before somebody joins who may have seen that, and before anything is read to be told. */
   async catchUp(): Promise<void> {
     this.joining++;
     try {
       await this.database.catchUp();
+      await this.database.settling();
     } finally {
       this.joining--;
     }

@@ -5,6 +5,8 @@ import type { SchemaView } from '../store/schema-view.ts';
 export interface Subscriber {
   /** 32 hex digits. */
   readonly site: string;
+  /** It has gone, perhaps while it was waiting to be let in. */
+  readonly hasEnded: boolean;
   /** Messages that belong together. */
   send(...messages: Uint8Array[]): void;
   /** Ends the session with a failure. */

@@ -1,22 +1,13 @@
 import { connect } from 'node:net';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { insert } from '../testing/changeset.ts';
-import { ServerProcess } from '../testing/server-process.ts';
+import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
 import { TestConnection } from '../testing/test-client.ts';
-import { DATABASE, temporaryFolder } from '../testing/test-server.ts';
+import { DATABASE } from '../testing/test-server.ts';
 
 const SLOW_CLIENTS = 50;
 
-let folder: ReturnType<typeof temporaryFolder>;
-let server: ServerProcess;
-beforeEach(async () => {
-  folder = temporaryFolder();
-  server = await ServerProcess.start(folder.path);
-});
-afterEach(async () => {
-  await server.signal('SIGTERM');
-  folder.remove();
-});
+const tested = serverProcessUnderTest();
 
 /** Sends its request a byte a second, until the server has had enough. */
 function slowly(host: string, port: number): Promise<string> {
@@ -34,10 +25,10 @@ function slowly(host: string, port: number): Promise<string> {
 }
 
 it('whoever sends a request byte by byte is cut off, and nobody else waits for them', async () => {
-  const { hostname, port } = new URL(server.url);
+  const { hostname, port } = new URL(tested.server.url);
   const slow = Promise.all(Array.from({ length: SLOW_CLIENTS }, () => slowly(hostname, Number(port))));
-  const honest = await TestConnection.connect(server.url);
-  await honest.open(await server.token(), DATABASE);
+  const honest = await TestConnection.connect(tested.server.url);
+  await honest.open(await tested.server.token(), DATABASE);
   let isOver = false;
   void slow.then(() => (isOver = true));
   for (let number = 0; !isOver; number++) {

@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { LoadClient, type LoadLog } from '../testing/load-client.ts';
-import { ServerProcess } from '../testing/server-process.ts';
-import { temporaryFolder } from '../testing/test-server.ts';
+import { expect, it } from 'vitest';
+import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../testing/load-client.ts';
+import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
+import { DATABASE } from '../testing/test-server.ts';
 
 const CLIENTS = 200;
 const WRITING_MS = 60_000;
@@ -9,34 +9,25 @@ const WRITING_MS = 60_000;
 const GAP_MS = 2_000;
 /** One of so many is cut while it writes, and comes back. */
 const ONE_CUT_IN = 10;
-const PATIENCE_MS = 60_000;
 
-let folder: ReturnType<typeof temporaryFolder>;
-let server: ServerProcess;
-beforeEach(async () => {
-  folder = temporaryFolder();
-  server = await ServerProcess.start(folder.path);
-});
-afterEach(async () => {
-  await server.signal('SIGTERM');
-  folder.remove();
-});
+const tested = serverProcessUnderTest();
 
 it('200 clients write for a minute, some are cut, then all come back at once: every row comes to each of them once', async () => {
   const log: LoadLog = { writtenMs: new Map(), acknowledgedAfterMs: [], arrivedAfterMs: [] };
-  const token = await server.token();
-  const clients = Array.from({ length: CLIENTS }, (_, index) => new LoadClient(server.url, token, `c${index}`, log));
+  const { url } = tested.server;
+  const token = await tested.server.token();
+  const clients = Array.from({ length: CLIENTS }, (_, index) => new LoadClient({ url, token, databaseId: DATABASE, name: `c${index}`, log }));
   await Promise.all(clients.map((client) => client.connect()));
 
   await Promise.all(clients.map((client, index) => writeForAWhile(client, index)));
-  const caughtUpMs = await untilAllHaveAll(clients, log);
+  const caughtUpMs = await untilAllHaveAll(clients);
   const live = { acknowledged: summary(log.acknowledgedAfterMs), arrived: summary(log.arrivedAfterMs) };
 
   await Promise.all(clients.map((client) => client.cut()));
   const stormMs = performance.now();
   for (const client of clients) client.write();
   await Promise.all(clients.map((client) => client.connect()));
-  await untilAllHaveAll(clients, log);
+  await untilAllHaveAll(clients);
 
   console.info(
     `load: ${CLIENTS} clients, ${log.writtenMs.size} writes; acknowledged after ${live.acknowledged}, with another client after ${live.arrived}; ` +
@@ -57,22 +48,6 @@ async function writeForAWhile(client: LoadClient, index: number): Promise<void> 
     }
     await sleep(GAP_MS);
   }
-}
-
-/** How long that took. */
-async function untilAllHaveAll(clients: readonly LoadClient[], { writtenMs }: LoadLog): Promise<number> {
-  const startMs = performance.now();
-  while (!clients.every((client) => client.hasAll(writtenMs.size - client.site.changelog.length))) {
-    if (performance.now() - startMs > PATIENCE_MS) throw new Error('some rows never came');
-    await sleep(50);
-  }
-  return performance.now() - startMs;
-}
-
-function summary(valuesMs: readonly number[]): string {
-  const sorted = valuesMs.toSorted((a, b) => a - b);
-  const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? NaN).toFixed(1);
-  return `${at(0.5)} ms (p50), ${at(0.99)} ms (p99)`;
 }
 
 function sleep(ms: number): Promise<void> {

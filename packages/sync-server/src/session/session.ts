@@ -91,6 +91,10 @@ export class Session implements Subscriber {
     this.authorizedMs = this.openedAtMs;
   }
 
+  get hasEnded(): boolean {
+    return this.isClosed();
+  }
+
   receive(frame: Uint8Array): void {
     if (this.phase === 'closed') return;
     this.lastHeardMs = this.context.now();

@@ -1,8 +1,9 @@
 import type { Schema } from '@rockpool/shared';
 import { databasePath, databasesDirectory } from './data-directory.ts';
 import { openDatabaseFile } from './database-file.ts';
-import { durableInFile, type OpenDatabase } from './durability.ts';
-import type { Store } from './store.ts';
+import { durableOnceSynced, type OpenDatabase } from './durability.ts';
+import { LogSync } from './log-sync.ts';
+import type { Store, StoreEvents } from './store.ts';
 
 /** One file per database, in a directory that one process has to itself. */
 export class SqliteStore implements Store {
@@ -15,8 +16,15 @@ export class SqliteStore implements Store {
     databasesDirectory(dataDir);
   }
 
-  open(databaseId: string): OpenDatabase {
-    return durableInFile(openDatabaseFile(this.pathOf(databaseId), this.schema));
+  open(databaseId: string, { onLost }: Pick<StoreEvents, 'onLost'>): OpenDatabase {
+    const path = this.pathOf(databaseId);
+    const file = openDatabaseFile(path, this.schema);
+    try {
+      return durableOnceSynced(file, new LogSync(path), onLost);
+    } catch (error) {
+      file.sql.close();
+      throw error;
+    }
   }
 
   pathOf(databaseId: string): string {

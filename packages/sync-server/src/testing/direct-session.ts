@@ -10,6 +10,7 @@ export class DirectSession implements Subscriber {
   readonly replica: Replica;
   readonly deliveries: Delivery[] = [];
   failure: RockpoolError | null = null;
+  hasEnded = false;
   private readonly database: LiveDatabase;
 
   constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
@@ -35,10 +36,11 @@ export class DirectSession implements Subscriber {
 
   fail(error: RockpoolError): void {
     this.failure = error;
-    this.database.leave(this);
+    this.leave();
   }
 
   leave(): void {
+    this.hasEnded = true;
     this.database.leave(this);
   }
 

@@ -1,39 +1,48 @@
+import { PING_INTERVAL_MS } from '@rockpool/shared';
 import { insert } from './changeset.ts';
-import { DATABASE } from './test-server.ts';
 import { told } from './told.ts';
 import { TestConnection, TestSite } from './test-client.ts';
 
-/** What all clients of a load share: when each row was written, so that others can tell how long it took to them. */
+/** What the clients of one database share under load: when each row was written, so that others can tell how long it took to them. */
 export interface LoadLog {
   readonly writtenMs: Map<string, number>;
   readonly acknowledgedAfterMs: number[];
   readonly arrivedAfterMs: number[];
 }
 
-/** One device under load: it writes a row now and then, reads all the time, and keeps count of what it was told. */
+export interface LoadClientOptions {
+  readonly url: string;
+  readonly token: string;
+  readonly databaseId: string;
+  /** Its rows are named after it. */
+  readonly name: string;
+  readonly log: LoadLog;
+}
+
+/** A client of the SDK confirms what has come after this. */
+const CONFIRM_DELAY_MS = 1_000;
+
+const PATIENCE_MS = 60_000;
+
+/** One device under load: it writes a row now and then, reads and confirms all the time, and keeps count of what it was told. */
 export class LoadClient {
   readonly site: TestSite = new TestSite();
   /** Rows of others and how often each came. */
   readonly arrived: Map<string, number> = new Map();
   readonly refusals: string[] = [];
-  private readonly url: string;
-  private readonly token: string;
-  private readonly name: string;
-  private readonly log: LoadLog;
+  private readonly options: LoadClientOptions;
   private readonly sentMs = new Map<number, number>();
   private connection: TestConnection | undefined;
   private reading: Promise<void> = Promise.resolve();
 
-  constructor(url: string, token: string, name: string, log: LoadLog) {
-    this.url = url;
-    this.token = token;
-    this.name = name;
-    this.log = log;
+  constructor(options: LoadClientOptions) {
+    this.options = options;
   }
 
   async connect(): Promise<void> {
-    const connection = await TestConnection.connect(this.url, this.site);
-    const { first } = await connection.open(this.token, DATABASE);
+    const { url, token, databaseId } = this.options;
+    const connection = await TestConnection.connect(url, this.site);
+    const { first } = await connection.open(token, databaseId);
     this.connection = connection;
     this.take(first);
     if (this.site.changelog.length > this.site.decidedUpTo) connection.push();
@@ -42,16 +51,17 @@ export class LoadClient {
 
   write(): void {
     const { changelog } = this.site;
-    const id = `${this.name}-${changelog.length + 1}`;
-    this.log.writtenMs.set(id, performance.now());
+    const id = `${this.options.name}-${changelog.length + 1}`;
+    this.options.log.writtenMs.set(id, performance.now());
     this.site.write([insert('accounts', id, { name: id })]);
     this.sentMs.set(changelog.length, performance.now());
     this.connection?.push(changelog.length);
   }
 
-  /** Everything it wrote is decided, and so many rows of others have come. */
-  hasAll(rowsOfOthers: number): boolean {
-    return this.arrived.size >= rowsOfOthers && this.site.decidedUpTo >= this.site.changelog.length;
+  /** Everything it wrote is decided, and every row of the others is here. */
+  get hasAll(): boolean {
+    const { changelog, decidedUpTo } = this.site;
+    return decidedUpTo >= changelog.length && this.arrived.size >= this.options.log.writtenMs.size - changelog.length;
   }
 
   /** As when the network goes. */
@@ -61,6 +71,7 @@ export class LoadClient {
   }
 
   private async read(connection: TestConnection): Promise<void> {
+    const answering = this.answer(connection);
     while (connection.closed === null) {
       try {
         this.take(await connection.delivery());
@@ -69,21 +80,53 @@ export class LoadClient {
         if (connection.closed === null && connection.unread > 0) throw thrown;
       }
     }
+    clearInterval(answering);
+  }
+
+  private answer(connection: TestConnection): NodeJS.Timeout {
+    let confirmed = this.site.cursor;
+    let saidMs = performance.now();
+    return setInterval(() => {
+      const nowMs = performance.now();
+      if (this.site.cursor > confirmed) connection.confirm();
+      else if (nowMs - saidMs >= PING_INTERVAL_MS) connection.stayAwake();
+      else return;
+      confirmed = this.site.cursor;
+      saidMs = nowMs;
+    }, CONFIRM_DELAY_MS);
   }
 
   private take(delivery: Awaited<ReturnType<TestConnection['delivery']>>): void {
     const nowMs = performance.now();
+    const { acknowledgedAfterMs, arrivedAfterMs, writtenMs } = this.options.log;
     for (const outcome of delivery.outcomes) if (outcome.kind === 'rejected') this.refusals.push(outcome.code);
     for (const [sequence, sentMs] of this.sentMs) {
       if (sequence > delivery.decidedUpTo) break;
       this.sentMs.delete(sequence);
-      this.log.acknowledgedAfterMs.push(nowMs - sentMs);
+      acknowledgedAfterMs.push(nowMs - sentMs);
     }
     for (const { key } of told(delivery, 'accounts')) {
       const id = String(key[0]);
       this.arrived.set(id, (this.arrived.get(id) ?? 0) + 1);
-      const writtenMs = this.log.writtenMs.get(id);
-      if (writtenMs !== undefined) this.log.arrivedAfterMs.push(nowMs - writtenMs);
+      const rowWrittenMs = writtenMs.get(id);
+      if (rowWrittenMs !== undefined) arrivedAfterMs.push(nowMs - rowWrittenMs);
     }
   }
+}
+
+/** Waits until each of them has every row, and returns how long that took. */
+export async function untilAllHaveAll(clients: readonly LoadClient[]): Promise<number> {
+  const startMs = performance.now();
+  while (!clients.every(({ hasAll }) => hasAll)) {
+    if (performance.now() - startMs > PATIENCE_MS) throw new Error('some rows never came');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return performance.now() - startMs;
+}
+
+/** Half of them and nearly all of them were no longer than this. */
+export function summary(valuesMs: readonly number[]): string {
+  const sorted = Float64Array.from(valuesMs).sort();
+  const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? NaN).toFixed(1);
+  return `${at(0.5)} ms (p50), ${at(0.99)} ms (p99)`;
 }

@@ -62,8 +62,14 @@ export class ServerProcess {
     return new ServerProcess(child, url, end);
   }
 
-  token(): Promise<string> {
-    return issueToken(new TextEncoder().encode(TEST_SECRET), { principal: 'ann', databases: [DATABASE], ttlMs: 600_000 }, Date.now());
+  token(databaseId: string = DATABASE, principal: string = 'ann'): Promise<string> {
+    return issueToken(new TextEncoder().encode(TEST_SECRET), { principal, databases: [databaseId], ttlMs: 3_600_000 }, Date.now());
+  }
+
+  /** What the server tells of itself, by name and labels. */
+  async metrics(): Promise<ReadonlyMap<string, number>> {
+    const text = await (await fetch(this.url.replace('ws:', 'http:').replace('/sync', '/metrics'))).text();
+    return new Map([...text.matchAll(/^(rockpool_\S+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
   }
 
   async signal(signal: NodeJS.Signals): Promise<Finished> {

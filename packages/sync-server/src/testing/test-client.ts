@@ -75,6 +75,7 @@ export class TestConnection {
   readonly inbox: ServerMessage[] = [];
   private readonly parts: ChangeGroup[] = [];
   private waiter: (() => void) | null = null;
+  private unheardPongs = 0;
   /** Code and reason, once it is closed. */
   closed: { readonly code: number; readonly reason: string } | null = null;
 
@@ -105,7 +106,8 @@ export class TestConnection {
 
   /** A delivery that came in parts is one to the tests. */
   private receive(message: ServerMessage): void {
-    if (message.type === 'delivery-part') this.parts.push(...message.groups);
+    if (message.type === 'pong' && this.unheardPongs > 0) this.unheardPongs--;
+    else if (message.type === 'delivery-part') this.parts.push(...message.groups);
     else if (message.type !== 'delivery') this.inbox.push(message);
     else this.inbox.push({ ...message, groups: [...this.parts.splice(0), ...message.groups] });
   }
@@ -193,6 +195,12 @@ export class TestConnection {
   /** Has applied all that came, and says so. A reader who says nothing for long is cut. */
   confirm(): void {
     this.send({ type: 'confirm', cursor: this.site.cursor, decidedUpTo: this.site.decidedUpTo });
+  }
+
+  /** Lets the server hear of it, and takes no notice of the answer. */
+  stayAwake(): void {
+    this.unheardPongs++;
+    this.send({ type: 'ping' });
   }
 
   failure(): Promise<Failure> {

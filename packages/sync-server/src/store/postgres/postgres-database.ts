@@ -70,6 +70,11 @@ export class PostgresDatabase implements OpenDatabase {
     return this.nextCatchUp;
   }
 
+  /** What is not in PostgreSQL is not in the file. */
+  settling(): null {
+    return null;
+  }
+
   close(): void {
     this.closed = true;
     this.file.sql.close();

@@ -1,0 +1,132 @@
+import { join } from 'node:path';
+import { RockpoolError } from '@rockpool/shared';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { followChanges } from '../backend/change-feed.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { durableOnceSynced } from '../store/durability.ts';
+import { insert } from '../testing/changeset.ts';
+import { committed } from '../testing/committed.ts';
+import { DirectSession } from '../testing/direct-session.ts';
+import { FakeLogSync } from '../testing/fake-log-sync.ts';
+import { Replica } from '../testing/replica.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { temporaryFolder } from '../testing/test-server.ts';
+import { LiveDatabase } from './live-database.ts';
+
+const NOW_MS = 1_763_683_200_000;
+
+let folder: ReturnType<typeof temporaryFolder>;
+let disk: FakeLogSync;
+/** The watermark that a power cut now would leave. */
+let lastsUpTo: number;
+let live: LiveDatabase;
+
+function open(): void {
+  disk = new FakeLogSync();
+  lastsUpTo = 0;
+  const file = openDatabaseFile(join(folder.path, `${crypto.randomUUID()}.sqlite`), TEST_SCHEMA);
+  const sync = async (): Promise<void> => {
+    const { watermark } = file.log;
+    await disk.sync();
+    lastsUpTo = Math.max(lastsUpTo, watermark);
+  };
+  const opened = durableOnceSynced(file, { sync, close: () => undefined }, () => live.lose(new RockpoolError('database-unavailable')));
+  live = new LiveDatabase(opened, { onFailure: () => undefined });
+}
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  open();
+});
+afterEach(() => folder.remove());
+
+function arrive(): DirectSession {
+  return new DirectSession(live, new Replica(), NOW_MS);
+}
+
+function write(session: DirectSession): void {
+  const { replica } = session;
+  replica.write([insert('notes', crypto.randomUUID(), { reads: 0n })]);
+  const { length } = replica.site.changelog;
+  session.push(length, length, NOW_MS);
+}
+
+const toldUpTo = (session: DirectSession): number => Math.max(0, ...session.deliveries.map(({ to }) => to));
+
+async function finishAll(): Promise<void> {
+  while (!live.isIdle && disk.isAsked) await disk.finishNext();
+}
+
+describe('while the disk takes its time', () => {
+  it('neither the author, nor who is there, nor who comes, nor a service is told of a commit', async () => {
+    const [author, reader] = [arrive(), arrive()];
+    write(author);
+    await committed();
+    const newcomer = arrive();
+    const feed = followChanges(() => Promise.resolve(live), null, new AbortController().signal).next();
+    let fed: unknown = null;
+    void feed.then(({ value }) => (fed = value));
+    await committed();
+    expect([author, reader, newcomer].map(toldUpTo)).toEqual([0, 0, 0]);
+    expect(newcomer.deliveries).toEqual([]);
+    expect(fed).toBeNull();
+    await disk.finishNext();
+    expect([author, reader, newcomer].map(toldUpTo)).toEqual([1, 1, 1]);
+    expect(fed).toMatchObject({ watermark: 1 });
+  });
+
+  it('what arrives meanwhile shares the next commit', async () => {
+    const author = arrive();
+    write(author);
+    await committed();
+    for (let i = 0; i < 5; i++) write(author);
+    await committed();
+    expect(live.file.log.watermark).toBe(1);
+    await disk.finishNext();
+    await committed();
+    expect(live.file.log.watermark).toBe(6);
+    expect(toldUpTo(author)).toBe(1);
+    await disk.finishNext();
+    expect(toldUpTo(author)).toBe(6);
+  });
+
+  it('nobody is ever told of what a power cut could take back', async () => {
+    const step = fc.constantFrom('arrive', 'write', 'write', 'again', 'disk', 'disk', 'turn' as const);
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(step, fc.nat()), { minLength: 5, maxLength: 60 }), async (steps) => {
+        open();
+        let sessions = [arrive()];
+        for (const [does, who] of steps) {
+          const session = sessions[who % sessions.length] as DirectSession;
+          if (does === 'arrive') sessions.push(arrive());
+          else if (does === 'write') write(session);
+          else if (does === 'disk') await disk.finishNext();
+          else if (does === 'turn') await committed();
+          else {
+            session.applyAll();
+            session.leave();
+            sessions = sessions.map((one) => (one === session ? new DirectSession(live, session.replica, NOW_MS) : one));
+          }
+          for (const one of sessions) expect(toldUpTo(one)).toBeLessThanOrEqual(lastsUpTo);
+        }
+        await committed();
+        await finishAll();
+        for (const one of sessions) expect(one.failure).toBeNull();
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+it('a disk that fails ends every session of the database, and says why', async () => {
+  const [author, reader] = [arrive(), arrive()];
+  write(author);
+  await committed();
+  const newcomer = new Promise((_, reject) => setImmediate(() => live.catchUp().catch(reject)));
+  newcomer.catch(() => undefined);
+  await committed();
+  await disk.failNext(new Error('EIO'));
+  expect([author, reader].map(({ failure }) => failure?.code)).toEqual(['database-unavailable', 'database-unavailable']);
+  await expect(newcomer).rejects.toMatchObject({ code: 'database-unavailable' });
+});

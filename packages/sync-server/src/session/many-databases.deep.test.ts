@@ -1,0 +1,134 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect, it } from 'vitest';
+import { insert } from '../testing/changeset.ts';
+import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../testing/load-client.ts';
+import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
+import { TestConnection } from '../testing/test-client.ts';
+
+/** As households or small companies have it: some write now and then, more look on. */
+const DATABASES = 500;
+const WRITERS_EACH = 4;
+const READERS_EACH = 10;
+const WRITES_PER_SECOND = 1_000;
+const WRITING_MS = 120_000;
+
+/** Clients that write as soon as the last write is acknowledged, one in each of as many databases. */
+const IMPORTERS = 100;
+const IMPORTING_MS = 10_000;
+const BATCH_ROWS = 20;
+
+const MAX_RESIDENT_BYTES = 1024 ** 3;
+
+/** So many connect at once, apart from those that come back. */
+const ARRIVING_AT_ONCE = 200;
+
+const tested = serverProcessUnderTest();
+
+it('serves 500 databases with 7,000 clients, 2,000 of which write and come back all at once: every row comes to each of them once', async () => {
+  const watch = watchServer();
+  const timings = { acknowledgedAfterMs: [], arrivedAfterMs: [] };
+  const databases = await Promise.all(Array.from({ length: DATABASES }, (_, index) => household(`household-${index}`, { writtenMs: new Map(), ...timings })));
+  const writers = databases.flatMap((clients) => clients.slice(0, WRITERS_EACH));
+  const clients = databases.flat();
+
+  const startMs = performance.now();
+  for (let first = 0; first < clients.length; first += ARRIVING_AT_ONCE) await Promise.all(clients.slice(first, first + ARRIVING_AT_ONCE).map((client) => client.connect()));
+  report(`${clients.length} clients of ${DATABASES} databases are connected after ${since(startMs)}; ${await watch.look()}`);
+
+  await writeAtRate(writers);
+  const caughtUpMs = await untilAllHaveAll(clients);
+  report(`${WRITES_PER_SECOND} writes/s for ${WRITING_MS / 1000} s; acknowledged after ${summary(timings.acknowledgedAfterMs)}, with another client after ${summary(timings.arrivedAfterMs)}; the rest ${caughtUpMs.toFixed(0)} ms after the last; ${await watch.look()}`);
+
+  await Promise.all(writers.map((client) => client.cut()));
+  const stormMs = performance.now();
+  for (const client of writers) client.write();
+  await Promise.all(writers.map((client) => client.connect()));
+  await untilAllHaveAll(clients);
+  report(`${writers.length} back at once with a write each: all have all after ${since(stormMs)}; ${await watch.look()}`);
+
+  report(`one row a transaction: ${await importRows(1)}; ${await watch.look()}`);
+  report(`${BATCH_ROWS} rows a transaction: ${await importRows(BATCH_ROWS)}; ${await watch.look()}`);
+
+  expect(clients.flatMap(({ refusals }) => refusals)).toEqual([]);
+  for (const { arrived } of clients) expect([...arrived.values()].filter((times) => times !== 1)).toEqual([]);
+  expect(await watch.end()).toBeLessThan(MAX_RESIDENT_BYTES);
+}, 10 * 60_000);
+
+async function household(databaseId: string, log: LoadLog): Promise<LoadClient[]> {
+  const { url } = tested.server;
+  const token = await tested.server.token(databaseId, databaseId);
+  return Array.from({ length: WRITERS_EACH + READERS_EACH }, (_, index) => new LoadClient({ url, token, databaseId, name: `${databaseId}-c${index}`, log }));
+}
+
+/** At their times, whether the server keeps up or not. */
+async function writeAtRate(writers: readonly LoadClient[]): Promise<void> {
+  const startMs = performance.now();
+  const total = (WRITES_PER_SECOND * WRITING_MS) / 1000;
+  for (let written = 0; written < total; ) {
+    const due = Math.min(total, Math.floor(((performance.now() - startMs) * WRITES_PER_SECOND) / 1000));
+    for (; written < due; written++) writers[written % writers.length]?.write();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function importRows(rows: number): Promise<string> {
+  let transactions = 0;
+  const importers = await Promise.all(
+    Array.from({ length: IMPORTERS }, async (_, index) => {
+      const databaseId = `import-${rows}-${index}`;
+      const connection = await TestConnection.connect(tested.server.url);
+      await connection.open(await tested.server.token(databaseId, databaseId), databaseId);
+      return connection;
+    }),
+  );
+  const startMs = performance.now();
+  await Promise.all(
+    importers.map(async (connection) => {
+      while (performance.now() - startMs < IMPORTING_MS) {
+        const changes = Array.from({ length: rows }, () => insert('entries', crypto.randomUUID(), { amount: 1n, note: 'a note of some length' }));
+        expect(await connection.commit(changes)).toMatchObject({ kind: 'admitted' });
+        transactions++;
+      }
+    }),
+  );
+  const seconds = (performance.now() - startMs) / 1000;
+  await Promise.all(importers.map((connection) => connection.close()));
+  return `${(transactions / seconds).toFixed(0)} transactions/s, ${((transactions * rows) / seconds).toFixed(0)} rows/s`;
+}
+
+/** Looks at the server every few seconds, and at this process, whose own delays are part of what the clients measure. */
+function watchServer(): { look(): Promise<string>; end(): Promise<number> } {
+  const { server } = tested;
+  const here = monitorEventLoopDelay({ resolution: 20 });
+  here.enable();
+  let maxResidentBytes = 0;
+  let delaySeconds = 0;
+  const measure = async (): Promise<void> => {
+    const metrics = await server.metrics();
+    maxResidentBytes = Math.max(maxResidentBytes, metrics.get('rockpool_resident_memory_bytes') ?? Infinity);
+    delaySeconds = Math.max(delaySeconds, metrics.get('rockpool_event_loop_delay_p99_seconds') ?? Infinity);
+  };
+  const timer = setInterval(() => void measure(), 5_000);
+  return {
+    look: async () => {
+      await measure();
+      const text = `server: at most ${(maxResidentBytes / 1024 ** 2).toFixed(0)} MiB, loop delay of the worst 5 s ${(delaySeconds * 1000).toFixed(0)} ms (p99); clients' own ${(here.percentile(99) / 1e6).toFixed(0)} ms`;
+      delaySeconds = 0;
+      here.reset();
+      return text;
+    },
+    end: async () => {
+      clearInterval(timer);
+      await measure();
+      return maxResidentBytes;
+    },
+  };
+}
+
+function report(text: string): void {
+  console.info(`load: ${text}`);
+}
+
+function since(startMs: number): string {
+  return `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
+}

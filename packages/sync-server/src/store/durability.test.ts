@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeLogSync } from '../testing/fake-log-sync.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { temporaryFolder } from '../testing/test-server.ts';
+import { openDatabaseFile } from './database-file.ts';
+import { durableOnceSynced, type OpenDatabase } from './durability.ts';
+import { LogSync } from './log-sync.ts';
+import { SqliteFile } from './sqlite-file.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+let disk: FakeLogSync;
+let losses: unknown[];
+let database: OpenDatabase;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, 'a.sqlite');
+  disk = new FakeLogSync();
+  losses = [];
+  database = durableOnceSynced(openDatabaseFile(path, TEST_SCHEMA), disk, (error) => void losses.push(error));
+});
+afterEach(() => {
+  database.close();
+  folder.remove();
+});
+
+async function insert(id: string): Promise<void> {
+  await database.commit(() => database.file.sql.run('INSERT INTO notes (id, reads) VALUES (?, 0)', id));
+}
+
+describe('a commit in a file', () => {
+  it('is done once the log is synced, and until then the file is said to hold what may not last', async () => {
+    expect(database.settling()).toBeNull();
+    const done: string[] = [];
+    const first = insert('a').then(() => done.push('a'));
+    const second = insert('b').then(() => done.push('b'));
+    const settled = database.settling();
+    expect(settled).not.toBeNull();
+    await disk.finishNext();
+    await first;
+    expect(done).toEqual(['a']);
+    expect(database.settling()).toBe(settled);
+    await disk.finishNext();
+    await second;
+    await settled;
+    expect(database.settling()).toBeNull();
+  });
+
+  it('that the disk fails is refused, with all that follows, and the database is given up once', async () => {
+    const [first, second] = [insert('a'), insert('b')];
+    const settled = database.settling();
+    const failure = new Error('EIO');
+    await disk.failNext(failure);
+    await expect(first).rejects.toMatchObject({ code: 'database-unavailable', cause: failure });
+    await disk.finishNext();
+    await expect(second).rejects.toMatchObject({ code: 'database-unavailable' });
+    await expect(settled).rejects.toMatchObject({ code: 'database-unavailable' });
+    await expect(insert('c')).rejects.toMatchObject({ code: 'database-unavailable' });
+    expect(losses).toEqual([failure]);
+  });
+});
+
+describe('the log of a file', () => {
+  it('is synced beside SQLite, and may be closed meanwhile', async () => {
+    const file = new SqliteFile(join(folder.path, 'b.sqlite'));
+    file.exec('CREATE TABLE t (x)');
+    const log = new LogSync(join(folder.path, 'b.sqlite'));
+    const syncing = Promise.all([log.sync(), log.sync()]);
+    log.close();
+    await syncing;
+    await expect(log.sync()).rejects.toMatchObject({ code: 'EBADF' });
+    file.close();
+  });
+});

@@ -1,0 +1,29 @@
+/** A disk whose syncs end when the test says so, in the order in which they began. */
+export class FakeLogSync {
+  private readonly waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
+
+  get isAsked(): boolean {
+    return this.waiting.length > 0;
+  }
+
+  sync(): Promise<void> {
+    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
+  }
+
+  close(): void {}
+
+  async finishNext(): Promise<void> {
+    this.waiting.shift()?.resolve();
+    await this.afterwards();
+  }
+
+  async failNext(error: unknown): Promise<void> {
+    this.waiting.shift()?.reject(error);
+    await this.afterwards();
+  }
+
+  /** Whoever waited for it has gone on. */
+  private afterwards(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+}

@@ -1,0 +1,22 @@
+import { afterEach, beforeEach } from 'vitest';
+import { ServerProcess } from './server-process.ts';
+import { temporaryFolder } from './test-server.ts';
+
+/** A fresh server in a process of its own, with an empty data directory, for each test of a file. */
+export function serverProcessUnderTest(): { readonly server: ServerProcess } {
+  let folder: ReturnType<typeof temporaryFolder> | undefined;
+  let server: ServerProcess | undefined;
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    server = await ServerProcess.start(folder.path);
+  });
+  afterEach(async () => {
+    await server?.signal('SIGTERM');
+    folder?.remove();
+  });
+  return {
+    get server() {
+      return server as ServerProcess;
+    },
+  };
+}
