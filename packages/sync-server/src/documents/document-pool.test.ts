@@ -165,7 +165,7 @@ describe('a large document', () => {
   it('is decided although others write before each attempt, at another instance', async () => {
     const file = openDatabaseFile(':memory:', TEST_SCHEMA);
     const own = durableInFile(file);
-    const { number: siteNumber } = file.sites.getOrCreate('aa'.repeat(16), 'ben');
+    const { number: siteNumber } = file.sites.create('aa'.repeat(16), 'ben');
     let others = 0;
     const commit = <Result>(body: () => Result): Result | Promise<Result> => {
       file.log.append({ watermark: file.log.watermark + 1, siteNumber, sequence: ++others, hash: new Uint8Array(16), stampUs: 1, base: 0, cellBase: 0, principal: 'ben', receivedMs: NOW_MS });

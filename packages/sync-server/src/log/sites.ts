@@ -33,9 +33,7 @@ export class Sites {
     return row === undefined ? undefined : rowToSite(row);
   }
 
-  getOrCreate(site: string, principal: string): SiteState {
-    const known = this.get(site);
-    if (known !== undefined) return known;
+  create(site: string, principal: string): SiteState {
     this.sql.run(
       `INSERT INTO rockpool_site (site, principal, last_sequence, last_hash, last_stamp_us, confirmed_cursor, confirmed_sequence, confirmed_watermark)
        VALUES (?, ?, 0, ?, 0, 0, 0, 0)`,
@@ -44,6 +42,11 @@ export class Sites {
       FIRST_PREVIOUS_HASH,
     );
     return this.get(site) as SiteState;
+  }
+
+  /** One that nothing refers to yet. */
+  remove({ number }: SiteState): void {
+    this.sql.run(`DELETE FROM rockpool_site WHERE number = ?`, BigInt(number));
   }
 
   save(state: SiteState): void {

@@ -50,6 +50,8 @@ describe('a push', () => {
     expect(await a.failure()).toMatchObject({ code: 'changeset-chain-broken', fields: { expected: 1, received: 2 } });
     expect(await a.closes()).toEqual({ code: 4000, reason: 'changeset-chain-broken' });
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[0n]]);
+    // Nor is the site remembered, which anybody can make up.
+    expect(tested.server.query('SELECT number FROM rockpool_site')).toEqual([[0n]]);
   });
 
   it('that tells another history under decided numbers is a copied site’s', async () => {

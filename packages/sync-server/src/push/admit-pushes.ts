@@ -70,8 +70,16 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
 }
 
 /** Null: it is through. An error that says why it was refused, or what has to be done before it can go on. */
-function admitPush(file: DatabaseFile, rules: AdmissionRules, { site, push, sender }: WaitingPush): RockpoolError | DocumentWorkNeeded | null {
-  const before = file.sites.getOrCreate(site, sender.principal);
+function admitPush(file: DatabaseFile, rules: AdmissionRules, waiting: WaitingPush): RockpoolError | DocumentWorkNeeded | null {
+  const known = file.sites.get(waiting.site);
+  const before = known ?? file.sites.create(waiting.site, waiting.sender.principal);
+  const stop = admitPushOf(before, file, rules, waiting);
+  // Whoever makes up sites would fill the file with those that have never written.
+  if (known === undefined && file.sites.get(waiting.site)?.lastSequence === 0) file.sites.remove(before);
+  return stop;
+}
+
+function admitPushOf(before: SiteState, file: DatabaseFile, rules: AdmissionRules, { push, sender }: WaitingPush): RockpoolError | DocumentWorkNeeded | null {
   try {
     if (sender.isForeign && before.principal !== sender.principal) {
       judgeForeignPush(before, push, (sequence) => decidedHash(file.sql, before, sequence), () => file.sites.save({ ...before, principal: sender.principal }));

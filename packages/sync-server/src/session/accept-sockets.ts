@@ -31,7 +31,8 @@ export class Sockets {
   constructor(options: SocketsOptions) {
     this.options = options;
     this.log = options.context.log;
-    this.sweep = setInterval(() => this.checkDeadlines(), SWEEP_INTERVAL_MS);
+    // After the sockets are read: where the thread was busy for long, what came meanwhile is no silence.
+    this.sweep = setInterval(() => setImmediate(() => this.checkDeadlines()), SWEEP_INTERVAL_MS);
     this.sweep.unref();
   }
 

@@ -1,13 +1,30 @@
 import { connect } from 'node:net';
-import { expect, it } from 'vitest';
+import { columnIdOf, encodeChangesetBody, tableIdOf } from '@rockpool/shared';
+import { afterEach, expect, it } from 'vitest';
 import { insert } from '../testing/changeset.ts';
 import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
-import { TestConnection } from '../testing/test-client.ts';
+import { TestConnection, TestSite } from '../testing/test-client.ts';
 import { DATABASE } from '../testing/test-server.ts';
 
 const SLOW_CLIENTS = 50;
+const STALLED_READERS = 50;
+const NOTE_BYTES = 500_000;
+const DATABASES = 2_000;
+const ROWS_AT_ONCE = 1_000_000;
+const MAX_RESIDENT_BYTES = 1024 ** 3;
 
 const tested = serverProcessUnderTest();
+
+// Whatever was done to the server, it has not taken more memory than this.
+afterEach(async () => {
+  expect((await tested.server.metrics()).get('rockpool_resident_memory_bytes')).toBeLessThan(MAX_RESIDENT_BYTES);
+});
+
+async function arrive(site = new TestSite(), databaseId: string = DATABASE): Promise<TestConnection> {
+  const connection = await TestConnection.connect(tested.server.url, site);
+  await connection.open(await tested.server.token(databaseId), databaseId);
+  return connection;
+}
 
 /** Sends its request a byte a second, until the server has had enough. */
 function slowly(host: string, port: number): Promise<string> {
@@ -24,16 +41,60 @@ function slowly(host: string, port: number): Promise<string> {
   });
 }
 
-it('whoever sends a request byte by byte is cut off, and nobody else waits for them', async () => {
-  const { hostname, port } = new URL(tested.server.url);
-  const slow = Promise.all(Array.from({ length: SLOW_CLIENTS }, () => slowly(hostname, Number(port))));
-  const honest = await TestConnection.connect(tested.server.url);
-  await honest.open(await tested.server.token(), DATABASE);
-  let isOver = false;
-  void slow.then(() => (isOver = true));
-  for (let number = 0; !isOver; number++) {
-    expect(await honest.commit([insert('accounts', `a${number}`, { name: `${number}` })])).toMatchObject({ kind: 'admitted' });
+/** Commits row after row, as an honest client beside all this, and returns how long the slowest took. */
+async function commitUntil(isOver: () => boolean): Promise<number> {
+  const honest = await arrive();
+  let slowestMs = 0;
+  while (!isOver()) {
+    const startMs = performance.now();
+    const id = crypto.randomUUID();
+    expect(await honest.commit([insert('accounts', id, { name: id })])).toMatchObject({ kind: 'admitted' });
+    slowestMs = Math.max(slowestMs, performance.now() - startMs);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
+  return slowestMs;
+}
+
+it('whoever sends a request byte by byte is cut off, and nobody else waits for them', async () => {
+  const { hostname, port } = new URL(tested.server.url);
+  let isOver = false;
+  const slow = Promise.all(Array.from({ length: SLOW_CLIENTS }, () => slowly(hostname, Number(port)))).finally(() => (isOver = true));
+  await commitUntil(() => isOver);
   for (const answer of await slow) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
 });
+
+it('readers that stall are cut, one by one, and each goes on without a gap', async () => {
+  const readers = await Promise.all(Array.from({ length: STALLED_READERS }, () => arrive()));
+  for (const reader of readers) reader.socketForAbuse.pause();
+  const writer = await arrive();
+  let count = 0;
+  const cut = async (): Promise<number> => (await tested.server.metrics()).get('rockpool_sessions_failed_total{code="slow-consumer"}') ?? 0;
+  while ((await cut()) < STALLED_READERS) await writer.commit([insert('entries', `e${++count}`, { amount: 1n, note: 'x'.repeat(NOTE_BYTES) })]);
+  for (const reader of readers) {
+    reader.cut();
+    const again = await TestConnection.connect(tested.server.url, reader.site);
+    const { first } = await again.open(await tested.server.token(), DATABASE);
+    expect(first).toMatchObject({ from: 0, to: count });
+    expect(first.groups.reduce((rows, { rowCount }) => rows + rowCount, 0)).toBe(count);
+    await again.close();
+  }
+});
+
+it('whoever goes through thousands of databases leaves few of them open', async () => {
+  for (let index = 0; index < DATABASES; index++) await (await arrive(new TestSite(), `room-${index}`)).close();
+  // 64 may stay without anybody in them, and the last ones may not be closed yet.
+  expect((await tested.server.metrics()).get('rockpool_databases_open')).toBeLessThan(80);
+});
+
+it('a changeset of a million rows is decided, and nobody is cut for the time that it takes', async () => {
+  const hostile = await arrive();
+  const ids = Array.from({ length: ROWS_AT_ONCE }, (_, index) => `n${index}`);
+  const body = encodeChangesetBody({ atomic: false, hiddenBases: [], groups: [{ tableId: tableIdOf('notes'), kind: 'insert', rowCount: ROWS_AT_ONCE, keys: [ids], columnIds: ['title', 'reads'].map(columnIdOf), values: [ids.map(() => null), ids.map(() => 0n)] }] });
+  const { sequence } = hostile.site.writeBody(body);
+  let isOver = false;
+  const honest = commitUntil(() => isOver);
+  hostile.push(sequence);
+  const { outcomes } = await hostile.decided(sequence).finally(() => (isOver = true));
+  expect(outcomes).toMatchObject([{ kind: 'admitted' }]);
+  console.info(`hostile: beside a changeset of ${ROWS_AT_ONCE} rows the slowest honest commit took ${((await honest) / 1000).toFixed(1)} s`);
+}, 5 * 60_000);

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
-import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames } from '@rockpool/shared';
+import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames, SILENCE_LIMIT_MS } from '@rockpool/shared';
 import { clientMessage } from '@rockpool/shared/testing';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -18,6 +18,11 @@ async function expectServerGoesOn(): Promise<void> {
   expect(await honest.commit([insert('accounts', key, { name: key })])).toMatchObject({ kind: 'admitted' });
   await honest.close();
   expect(tested.server.events.filter(({ event }) => event === 'session-error' || event === 'push-failed')).toEqual([]);
+}
+
+/** To send what no library would. */
+function rawSocketOf(socket: WebSocket): Socket {
+  return (socket as unknown as { readonly _socket: Socket })._socket;
 }
 
 async function failureCodeAfter(connection: TestConnection, send: () => void): Promise<string> {
@@ -100,6 +105,16 @@ describe('frames that are too large', () => {
     await expectServerGoesOn();
   });
 
+  it('are refused by what they say of their size, not by what comes of them', async () => {
+    const connection = await tested.server.open();
+    const header = Buffer.alloc(14); // masked, with a length of 64 bits
+    header.set([0b1000_0010, 0b1111_1111]);
+    header.writeBigUInt64BE(100n * 1024n * 1024n, 2);
+    rawSocketOf(connection.socketForAbuse).write(header);
+    expect(await connection.closes()).toMatchObject({ code: 1009 });
+    await expectServerGoesOn();
+  });
+
   it('are refused sooner before the hello', async () => {
     const connection = await tested.server.connect();
     expect(await failureCodeAfter(connection, () => connection.socketForAbuse.send(new Uint8Array(MAX_HELLO_BYTES + 2)))).toBe('frame-too-large');
@@ -127,8 +142,7 @@ describe('a WebSocket that goes to its limits', () => {
     expect(socket.extensions).toBe('');
     // A compressed frame all the same: a bit that was never agreed on.
     const closed = new Promise<number>((resolve) => socket.once('close', resolve));
-    const raw = (socket as unknown as { readonly _socket: Socket })._socket;
-    raw.write(Uint8Array.of(0b1100_0010, 0b1000_0001, 0, 0, 0, 0, 0));
+    rawSocketOf(socket).write(Uint8Array.of(0b1100_0010, 0b1000_0001, 0, 0, 0, 0, 0));
     expect(await closed).toBe(1002);
     expect(await metrics()).toContain('rockpool_sockets_cut_total{reason="frame-invalid"} 1');
     await expectServerGoesOn();
@@ -145,6 +159,22 @@ describe('a client that says nothing', () => {
     expect(await open.closes()).toMatchObject({ code: 1006 });
     expect(impatient.server.events.filter(({ event }) => event === 'session-silent')).toHaveLength(2);
     expect(await (await impatient.server.ask('GET', '/metrics')).text()).toContain('rockpool_sockets_cut_total{reason="silent"} 2');
+  });
+});
+
+describe('a server that was busy for long', () => {
+  let nowMs = Date.now();
+  const busy = serverUnderTest({ now: () => nowMs });
+
+  it('reads what has come meanwhile before it says who was silent', async () => {
+    const honest = await busy.server.open();
+    honest.stayAwake();
+    // The next look at the deadlines is due by the time the thread is free.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    nowMs += SILENCE_LIMIT_MS;
+    await honest.roundTrip();
+    expect(honest.closed).toBeNull();
+    expect(busy.server.events.map(({ event }) => event)).not.toContain('session-silent');
   });
 });
 

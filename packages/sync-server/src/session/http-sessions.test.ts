@@ -98,3 +98,18 @@ describe('a session over plain HTTP', () => {
     expect(await client.next()).toMatchObject({ type: 'pong' });
   });
 });
+
+describe('sessions that have ended', () => {
+  it('are told of it, and those that nobody asks about are no more than a thousand', async () => {
+    const first = await HttpClient.open();
+    const ended = await HttpClient.open();
+    for (const client of [first, ended]) await client.send({ type: 'ping' });
+    expect(await ended.next()).toMatchObject({ type: 'failure', code: 'frame-unexpected' });
+    for (let count = 0; count < 1_000; count++) await (await HttpClient.open()).send({ type: 'ping' });
+    expect(await first.leave()).toBe(400);
+    const last = await HttpClient.open();
+    await last.send({ type: 'ping' });
+    expect(await last.next()).toMatchObject({ type: 'failure' });
+    expect(last.closed).toBe('4000 frame-unexpected');
+  });
+});

@@ -20,6 +20,9 @@ interface HttpSession {
 /** A client that does not ask how its session ended is gone. */
 const CLOSED_KEPT_MS = 60_000;
 
+/** And so many are waited for: sessions are begun and ended faster than a minute passes by whoever means no good. */
+const MAX_CLOSED_KEPT = 1_000;
+
 /** As unguessable as a token: whoever has it is the client that opened the session. */
 const SESSION_ID_BYTES = 32;
 
@@ -30,6 +33,8 @@ const SESSION_ID_BYTES = 32;
 export class HttpSessions {
   private readonly start: (socket: SessionSocket) => Session;
   private readonly sessions = new Map<string, HttpSession>();
+  // Those that have ended and were not asked about, in the order in which they did.
+  private readonly forgetting = new Map<string, NodeJS.Timeout>();
 
   /** `start`: begins a session on a socket, and may throw `too-many-connections`. */
   constructor(start: (socket: SessionSocket) => Session) {
@@ -44,7 +49,7 @@ export class HttpSessions {
       if (ended === undefined) return;
       ended.closed ??= { code, reason };
       ended.wake();
-      setTimeout(() => this.sessions.delete(id), CLOSED_KEPT_MS).unref();
+      this.forgetLater(id);
     };
     const session = this.start({
       send: (frame) => {
@@ -60,7 +65,7 @@ export class HttpSessions {
       close: end,
       terminate: () => {
         end(1006, '');
-        this.sessions.delete(id);
+        this.forget(id);
       },
     });
     this.sessions.set(id, { session, outgoing, unreadBytes: 0, closed: null, wake: () => undefined });
@@ -90,15 +95,27 @@ export class HttpSessions {
     const writer = new ByteWriter();
     for (const frame of polled.outgoing.splice(0)) writer.lengthPrefixed(frame);
     polled.unreadBytes = 0;
-    if (polled.closed !== null) this.sessions.delete(id);
+    if (polled.closed !== null) this.forget(id);
     return { frames: writer.finish(), closed: polled.closed };
   }
 
   /** The client goes. */
   leave(id: string): void {
     const { session } = this.require(id);
-    this.sessions.delete(id);
+    this.forget(id);
     session.disconnected();
+  }
+
+  private forgetLater(id: string): void {
+    this.forgetting.set(id, setTimeout(() => this.forget(id), CLOSED_KEPT_MS).unref());
+    const [oldest = id] = this.forgetting.keys();
+    if (this.forgetting.size > MAX_CLOSED_KEPT) this.forget(oldest);
+  }
+
+  private forget(id: string): void {
+    this.sessions.delete(id);
+    clearTimeout(this.forgetting.get(id));
+    this.forgetting.delete(id);
   }
 
   private require(id: string): HttpSession {

@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeMessage, messageToFrames } from '@rockpool/shared';
+import { issueToken } from '../auth/jwt.ts';
 import { serve, type RunningServer } from '../serve.ts';
 import { insert } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
@@ -97,13 +98,24 @@ describe('plain HTTP', () => {
     folder.remove();
   });
 
+  const ownerToken = (): Promise<string> => issueToken(new TextEncoder().encode(TEST_SECRET), { principal: 'ann', databases: [DATABASE], role: 'owner', ttlMs: 60_000 }, Date.now());
+
   it('is answered at the path of the sockets and at the root', async () => {
     for (const path of ['/health', '/sync/health']) expect((await fetch(server.url + path)).status).toBe(200);
   });
 
+  it('refuses JSON that is nothing but depth', async () => {
+    const depth = 2_000;
+    for (const body of ['['.repeat(2 * depth), '['.repeat(depth) + ']'.repeat(depth)]) {
+      const response = await fetch(`${server.url}/databases/${DATABASE}/members/x`, { method: 'PUT', headers: { authorization: `Bearer ${await ownerToken()}` }, body });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ code: 'request-invalid' });
+    }
+  });
+
   it('refuses a body over the limit, whatever its headers say of it', async () => {
     const { port } = new URL(server.url);
-    const token = await (await import('../auth/jwt.ts')).issueToken(new TextEncoder().encode(TEST_SECRET), { principal: 'ann', databases: [DATABASE], role: 'owner', ttlMs: 60_000 }, Date.now());
+    const token = await ownerToken();
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = createConnection(Number(port), '127.0.0.1');
       socket.write(`PUT /databases/${DATABASE}/members/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nTransfer-Encoding: chunked\r\n\r\n`);

@@ -11,6 +11,7 @@ export class DirectSession implements Subscriber {
   readonly deliveries: Delivery[] = [];
   failure: RockpoolError | null = null;
   hasEnded = false;
+  isWelcome = false;
   private readonly database: LiveDatabase;
 
   constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
@@ -30,8 +31,10 @@ export class DirectSession implements Subscriber {
 
   send(bytes: Uint8Array): void {
     const message = decodeServerMessage(bytes);
-    if (message.type === 'welcome') this.replica.site.epoch = message.epoch;
-    else if (message.type === 'delivery') this.deliveries.push(message);
+    if (message.type === 'welcome') {
+      this.isWelcome = true;
+      this.replica.site.epoch = message.epoch;
+    } else if (message.type === 'delivery') this.deliveries.push(message);
   }
 
   fail(error: RockpoolError): void {

@@ -21,11 +21,11 @@ import {
   type Welcome,
 } from '@rockpool/shared';
 import { WebSocket } from 'ws';
-import { toChangeset, withAges, type Change } from './changeset.ts';
+import { toBody, withAges, type Change } from './changeset.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
 // Only a hang should end a test.
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export interface WriteOptions {
   readonly base?: number;
@@ -57,10 +57,14 @@ export class TestSite {
   }
 
   /** Commits a changeset locally, at the rows it has seen. */
-  write(changes: readonly Change[], { base = this.cursor, hiddenBases = [], ageMs = 0, atomic = false }: WriteOptions = {}): Changeset {
+  write(changes: readonly Change[], { hiddenBases = [], atomic = false, ...options }: WriteOptions = {}): Changeset {
+    return this.writeBody(toBody(changes, hiddenBases, atomic), options);
+  }
+
+  writeBody(body: Uint8Array, { base = this.cursor, ageMs = 0 }: Pick<WriteOptions, 'base' | 'ageMs'> = {}): Changeset {
     const sequence = this.changelog.length + 1;
     const stampUs = Math.max((this.nowMs() - ageMs) * 1000, (this.changelog.at(-1)?.stampUs ?? 0) + 1);
-    const changeset = toChangeset(sequence, stampUs, base, changes, hiddenBases, atomic);
+    const changeset = { sequence, stampUs, base, body };
     this.changelog.push(changeset);
     this.hashes.push(changesetHash(this.hashes[sequence - 1] as Uint8Array, changeset));
     return changeset;
