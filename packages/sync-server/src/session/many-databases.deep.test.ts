@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { insert } from '../testing/changeset.ts';
 import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../testing/load-client.ts';
 import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
@@ -23,6 +23,8 @@ const MAX_RESIDENT_BYTES = 1024 ** 3;
 const ARRIVING_AT_ONCE = 200;
 
 const tested = serverProcessUnderTest();
+let watching: NodeJS.Timeout | undefined;
+afterEach(() => clearInterval(watching));
 
 it('serves 500 databases with 7,000 clients, 2,000 of which write and come back all at once: every row comes to each of them once', async () => {
   const watch = watchServer();
@@ -51,7 +53,7 @@ it('serves 500 databases with 7,000 clients, 2,000 of which write and come back 
 
   expect(clients.flatMap(({ refusals }) => refusals)).toEqual([]);
   for (const { arrived } of clients) expect([...arrived.values()].filter((times) => times !== 1)).toEqual([]);
-  expect(await watch.end()).toBeLessThan(MAX_RESIDENT_BYTES);
+  expect(await watch.maxResidentBytes()).toBeLessThan(MAX_RESIDENT_BYTES);
 }, 10 * 60_000);
 
 async function household(databaseId: string, log: LoadLog): Promise<LoadClient[]> {
@@ -97,7 +99,7 @@ async function importRows(rows: number): Promise<string> {
 }
 
 /** Looks at the server every few seconds, and at this process, whose own delays are part of what the clients measure. */
-function watchServer(): { look(): Promise<string>; end(): Promise<number> } {
+function watchServer(): { look(): Promise<string>; maxResidentBytes(): Promise<number> } {
   const { server } = tested;
   const here = monitorEventLoopDelay({ resolution: 20 });
   here.enable();
@@ -108,7 +110,7 @@ function watchServer(): { look(): Promise<string>; end(): Promise<number> } {
     maxResidentBytes = Math.max(maxResidentBytes, metrics.get('rockpool_resident_memory_bytes') ?? Infinity);
     delaySeconds = Math.max(delaySeconds, metrics.get('rockpool_event_loop_delay_p99_seconds') ?? Infinity);
   };
-  const timer = setInterval(() => void measure(), 5_000);
+  watching = setInterval(() => void measure(), 5_000);
   return {
     look: async () => {
       await measure();
@@ -117,8 +119,7 @@ function watchServer(): { look(): Promise<string>; end(): Promise<number> } {
       here.reset();
       return text;
     },
-    end: async () => {
-      clearInterval(timer);
+    maxResidentBytes: async () => {
       await measure();
       return maxResidentBytes;
     },
