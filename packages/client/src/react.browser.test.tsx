@@ -1,6 +1,7 @@
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { eq } from 'drizzle-orm';
 import { StrictMode, Suspense, type ReactElement } from 'react';
+import { flushSync } from 'react-dom';
 import { createRoot, type Root } from 'react-dom/client';
 import { encodeSchema } from '@rockpool/shared';
 import { afterEach, expect, it } from 'vitest';
@@ -196,6 +197,30 @@ it('a field shows a document, changes it letter by letter, follows what others c
   await expect.poll(() => field()?.value).toBe('high');
   root?.render(of('nobody'));
   await expect.poll(() => drawn.textContent).toBe('document-gone');
+});
+
+it('a document that is left and asked for again is another one: nobody goes on writing into the one that was closed', async () => {
+  const opened = await open();
+  await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}'), ('q', '{"body":"high"}')`);
+  const shown: unknown[] = [];
+  function Watcher({ id }: { readonly id: string }): null {
+    const { document: open } = useDocument<{ body: string }>('page', [id], 'content');
+    shown.push(open);
+    return null;
+  }
+  const of = (id: string): ReactElement => (
+    <RockpoolProvider client={opened}>
+      <Watcher id={id} />
+    </RockpoolProvider>
+  );
+  draw(of('p'));
+  await expect.poll(() => shown.at(-1)).not.toBe(null);
+  const first = shown.at(-1);
+  flushSync(() => root?.render(of('q')));
+  shown.length = 0;
+  flushSync(() => root?.render(of('p')));
+  await expect.poll(() => shown.at(-1)).not.toBe(null);
+  expect(shown).not.toContain(first);
 });
 
 function Present({ page }: { readonly page?: string }): ReactElement {

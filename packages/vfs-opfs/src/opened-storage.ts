@@ -92,7 +92,7 @@ class OpenedStorage implements Storage {
 
   async exportFile(): Promise<ReadableStream<Uint8Array>> {
     this.#assertOpen();
-    return streamOf(snapshotSource(await this.#opened.openReader(this.#failure.note)));
+    return streamOf(await snapshotSource(await this.#opened.openReader(this.#failure.note)));
   }
 
   async checkpoint(waitMs = 1000): Promise<boolean> {

@@ -44,6 +44,8 @@ export function useDocument<Value = unknown>(table: string, key: readonly SqlPar
     );
     return () => {
       isShown = false;
+      // It is being closed: what somebody wrote into it now would be lost. The same key may be asked for again before another document is there.
+      setKnown(null);
       // What fails to open is shown above. What was changed last and cannot be written has nobody left to show it: an unhandled rejection of the page.
       opening.then(
         (document) => document.close(),

@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { Reads } from '../rpc/reads.ts';
-import { decodeRows } from '../rpc/rows-transfer.ts';
+import { decodeRows, type EncodedRows } from '../rpc/rows-transfer.ts';
 import { createStreams, type Streams } from './streams.ts';
 import { openInMemory } from './testing/test-database.ts';
 
@@ -76,6 +76,16 @@ it('a stream that was being opened when the page went away is closed, and says s
   release();
   await Promise.all([opening, closing]);
   expect(open).toBe(0);
+  await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
+});
+
+it('where a stream is read whole, nobody who closes it waits for its query', async () => {
+  const result = Promise.withResolvers<EncodedRows>();
+  const streams = createStreams({ openReader: null, reads: { query: () => result.promise }, nowMs: () => 0 });
+  const opening = streams.open(1, NUMBERS);
+  await streams.closeAll();
+  result.resolve({ names: [], columns: [], rowCount: 0 });
+  await opening;
   await expect(streams.next(1)).rejects.toMatchObject({ code: 'storage-lost' });
 });
 

@@ -66,8 +66,8 @@ export function createStreams({ openReader, reads, nowMs }: StreamsOptions): Str
   async function close(streamId: number): Promise<void> {
     const stream = streams.get(streamId);
     streams.delete(streamId);
-    // One that cannot be opened tells whoever opens it.
-    await (await stream?.catch(() => null))?.close();
+    // A whole result holds nothing open, and its query may take long. One that cannot be opened tells whoever opens it.
+    if (openReader !== null) await (await stream?.catch(() => null))?.close();
   }
 
   return {

@@ -36,7 +36,7 @@ async function openExport(name: string, medium: FileMedium): Promise<ByteSource>
 
 async function openSnapshot(name: string, medium: FileMedium): Promise<ByteSource> {
   try {
-    return snapshotSource(await openReader({ name, medium, timeoutMs: 0, tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 }, onError: () => undefined }));
+    return await snapshotSource(await openReader({ name, medium, timeoutMs: 0, tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 }, onError: () => undefined }));
   } catch (error) {
     if (!(error instanceof StorageError) || error.code !== 'storage-missing') throw error;
     const plain = await openWithoutLog(name, medium);

@@ -1,4 +1,4 @@
-import { keyColumns, quoteName, valueColumns, type TableSchema } from '@rockpool/shared';
+import { keyColumns, valueColumns, type TableSchema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A column as it lies in the file. */
@@ -47,8 +47,4 @@ export function readCaptureTable(connection: Connection, schema: TableSchema): C
     valuePositions: values.map(positionOf),
     valueColumnIds: values.map(({ id }) => id),
   };
-}
-
-export function quotedColumns(table: CaptureTable, prefix = ''): string[] {
-  return table.columns.map(({ name }) => prefix + quoteName(name));
 }

@@ -4,7 +4,7 @@ import { evictionConditions, evictionColumns } from './evicted-rows.ts';
 /** Temporary tables and triggers of search indexes have this prefix; policies allow only these triggers to write these tables. */
 export const SEARCH_PREFIX = 'rockpool_search_';
 
-export function searchIndexName(index: SearchIndexSchema): string {
+function searchIndexName(index: SearchIndexSchema): string {
   return `main.${quoteName(index.name)}`;
 }
 

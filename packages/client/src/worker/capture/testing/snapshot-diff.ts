@@ -1,5 +1,5 @@
 import { cellValuesEqual, keyToString, quoteName, type CellValue, type TableSchema } from '@rockpool/shared';
-import { quotedColumns, readCaptureTable } from '../capture-table.ts';
+import { readCaptureTable } from '../capture-table.ts';
 import type { CapturedChanges } from '../captured-changes.ts';
 import type { Connection } from '../../sqlite/connection.ts';
 
@@ -23,7 +23,7 @@ export function takeSnapshot(connection: Connection, tables: readonly TableSchem
 
 function snapshotTable(connection: Connection, schema: TableSchema): Snapshot {
   const table = readCaptureTable(connection, schema);
-  const statement = connection.prepare(`SELECT ${quotedColumns(table).join(', ')} FROM main.${quoteName(schema.name)}`);
+  const statement = connection.prepare(`SELECT ${table.columns.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(schema.name)}`);
   const snapshot: Snapshot = new Map();
   while (statement.step()) {
     const cells = statement.readCells();

@@ -1,0 +1,14 @@
+import { expect, it } from 'vitest';
+import type { DatabaseStore } from '../database-store.ts';
+import { StorageError } from '../storage-error.ts';
+import { snapshotSource } from './snapshot-source.ts';
+
+it('a snapshot that cannot be begun leaves no reader behind', async () => {
+  let isClosed = false;
+  const beginRead = (): never => {
+    throw new StorageError('storage-snapshot-lost');
+  };
+  const close = async (): Promise<void> => void (isClosed = true);
+  await expect(snapshotSource({ store: { beginRead } as unknown as DatabaseStore, close })).rejects.toMatchObject({ code: 'storage-snapshot-lost' });
+  expect(isClosed).toBe(true);
+});
