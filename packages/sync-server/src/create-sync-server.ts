@@ -24,6 +24,7 @@ import { Places } from './session/places.ts';
 import { Snapshots, SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from './snapshot/snapshots.ts';
 import { knownSchemas, schemaViews } from './store/known-schemas.ts';
 import { postgresStores, sqliteStores } from './store/open-stores.ts';
+import { FEWEST_CONNECTIONS } from './store/postgres/connection.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 
 export interface SyncServerOptions {
@@ -31,6 +32,8 @@ export interface SyncServerOptions {
   readonly dataDir: string;
   /** URL of a PostgreSQL database that holds everything instead, for any number of instances: `postgresql://user:password@host/name`. */
   readonly postgres?: string;
+  /** How many connections to PostgreSQL this process may have: at least 2, since one only listens. Default 16. */
+  readonly postgresConnections?: number;
   /** Built by the app, read with decodeSchema. */
   readonly schema: Schema;
   /** Schemas of older versions of the app whose clients still come. Those that this data directory has seen are known. */
@@ -100,7 +103,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const lock = lockDirectory(dataDir);
   const metrics = new ServerMetrics();
   const onError = (error: unknown): void => log('store-error', errorFields(error));
-  const { store, memberStore, bus, ready: storeReady, close: closeStore } = options.postgres === undefined ? sqliteStores(dataDir, schema) : postgresStores(options.postgres, { dataDir, schema, onError, measureCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs) });
+  const { store, memberStore, bus, ready: storeReady, close: closeStore } = options.postgres === undefined ? sqliteStores(dataDir, schema) : postgresStores(options.postgres, { dataDir, schema, maxConnections: options.postgresConnections, onError, measureCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs) });
   const members = new Members({ store: memberStore, bus, onChanged: () => sockets.reauthorize(), onError });
   const gate = new Gate({
     authenticate: options.authenticate ?? jwtAuthenticate(rules, now),
@@ -177,9 +180,10 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   };
 }
 
-function requireValid({ authenticate, keySet, origins = [] }: SyncServerOptions, secret: Uint8Array | undefined): void {
+function requireValid({ authenticate, keySet, origins = [], postgresConnections = FEWEST_CONNECTIONS }: SyncServerOptions, secret: Uint8Array | undefined): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
   if (secret === undefined && keySet === undefined && authenticate === undefined) problems.push('one of secret, keySet and authenticate is needed');
+  if (!(postgresConnections >= FEWEST_CONNECTIONS)) problems.push(`postgresConnections: at least ${FEWEST_CONNECTIONS}`);
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);
   if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });

@@ -31,13 +31,14 @@ export interface PostgresStoresOptions {
   /** Of the working copies. */
   readonly dataDir: string;
   readonly schema: Schema;
+  readonly maxConnections?: number | undefined;
   readonly measureCommit: (durationMs: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /** In PostgreSQL, with any number of instances. */
 export function postgresStores(url: string, options: PostgresStoresOptions): Stores {
-  const connections = new Connections(url);
+  const connections = new Connections(url, options.maxConnections);
   const bus = new PostgresBus(connections, options.onError);
   const store = new PostgresStore({ ...options, connections, bus });
   return {

@@ -9,6 +9,8 @@ import type { Role } from '../auth/role.ts';
 import { createSyncServer, type SyncServer, type SyncServerOptions } from '../create-sync-server.ts';
 import { databaseFileName, databasePath } from '../store/data-directory.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
+import { askServer, type Ask } from './ask-server.ts';
+import { ServerDoor } from './server-door.ts';
 import { TestConnection, type TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
@@ -57,8 +59,11 @@ export class TestServer {
   }
 
   /** A request over plain HTTP. */
-  ask(method: string, path: string, { token, body, headers = {} }: { token?: string; body?: string | Uint8Array<ArrayBuffer>; headers?: Record<string, string> } = {}): Promise<Response> {
-    return fetch(`http://${this.host}${path}`, { method, headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, ...(body !== undefined && { body }) });
+  readonly ask: Ask = (...request) => askServer(this.host, ...request);
+
+  /** One more port, whose bytes are kept. */
+  openDoor(): Promise<ServerDoor> {
+    return ServerDoor.open(this.http);
   }
 
   /** Connected, welcomed and caught up. */

@@ -14,8 +14,11 @@ export interface Connection {
 /** Also for a connection that is free. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Of one process. Each commit has one to itself; a database commits one at a time. */
+/** Of one process, by default. Each commit has one to itself; a database commits one at a time. */
 const MAX_CONNECTIONS = 16;
+
+/** One listens to the other instances all the time, and something has to be left for everything else. */
+export const FEWEST_CONNECTIONS = 2;
 
 /*
  * A process that hangs in the middle of a commit holds up the others with that database until then. SIGKILL needs none of it: the system closes its sockets.
@@ -29,9 +32,10 @@ export const SCHEMA_LOCK = 7_205_759_403;
 export class Connections {
   private readonly pool: pg.Pool;
 
-  constructor(url: string) {
+  /** `maxConnections`: at least FEWEST_CONNECTIONS where a bus listens. */
+  constructor(url: string, maxConnections: number = MAX_CONNECTIONS) {
     const { Pool } = loadDriver();
-    this.pool = new Pool({ connectionString: url, max: MAX_CONNECTIONS, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'rockpool-server' });
+    this.pool = new Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'rockpool-server' });
     // Whoever uses a connection that breaks hears of it by their next query, and one that nobody uses is replaced: no reason to end the process.
     this.pool.on('error', () => undefined);
     this.pool.on('connect', (client) => client.on('error', () => undefined));

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { SEEN_EVERYWHERE } from '../../testing/tenants/tenant-trial.ts';
+import { runTenantsOfInstances } from '../../testing/tenants/tenants-of-instances.ts';
+
+const postgres = postgresUnderTest();
+
+it('tenants of two instances who share one connection to PostgreSQL never get a byte of each other in 2,000 histories', { timeout: 3_600_000 }, async () => {
+  expect(await runTenantsOfInstances(postgres.server, 2_000)).toEqual(SEEN_EVERYWHERE);
+});

@@ -1,0 +1,12 @@
+/** A request over plain HTTP to a server that is known. */
+export type Ask = (method: string, path: string, request?: AskedWith) => Promise<Response>;
+
+export interface AskedWith {
+  readonly token?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function askServer(host: string, method: string, path: string, { token, body, headers = {} }: AskedWith = {}): Promise<Response> {
+  return fetch(`http://${host}${path}`, { method, headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, ...(body !== undefined && { body }) });
+}

@@ -1,0 +1,60 @@
+import type { Server } from 'node:http';
+import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
+import { askServer, type Ask } from './ask-server.ts';
+import { TestConnection, type TestSite } from './test-client.ts';
+
+/** One more port of a server, for some of its clients. It keeps every byte that leaves by it: WebSockets, answers, headers and what ends a connection. */
+export class ServerDoor {
+  private readonly listener: NetServer;
+  private readonly sockets = new Set<Socket>();
+  private left: Buffer[] = [];
+
+  private constructor(http: Server) {
+    this.listener = createServer((socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+      this.keepWhatLeaves(socket);
+      http.emit('connection', socket);
+    });
+  }
+
+  static async open(http: Server): Promise<ServerDoor> {
+    const door = new ServerDoor(http);
+    await new Promise<void>((resolve) => void door.listener.listen(0, '127.0.0.1', resolve));
+    return door;
+  }
+
+  get host(): string {
+    return `127.0.0.1:${(this.listener.address() as AddressInfo).port}`;
+  }
+
+  connect(site?: TestSite): Promise<TestConnection> {
+    return TestConnection.connect(`ws://${this.host}/sync`, site);
+  }
+
+  readonly ask: Ask = (...request) => askServer(this.host, ...request);
+
+  /** What has left since this was last called. */
+  take(): Buffer {
+    return Buffer.concat(this.left.splice(0));
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise<void>((resolve) => void this.listener.close(() => resolve()));
+  }
+
+  /** Below `write` and `end`: all that a stream sends passes one of these two. */
+  private keepWhatLeaves(socket: Socket): void {
+    const keep = (chunk: Buffer | string, encoding: BufferEncoding): void => void this.left.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk));
+    const [writeOne, writeSeveral] = [socket._write.bind(socket), socket._writev?.bind(socket)];
+    socket._write = (chunk: Buffer | string, encoding, done) => {
+      keep(chunk, encoding);
+      writeOne(chunk, encoding, done);
+    };
+    socket._writev = (chunks, done) => {
+      for (const { chunk, encoding } of chunks as { chunk: Buffer | string; encoding: BufferEncoding }[]) keep(chunk, encoding);
+      writeSeveral?.(chunks, done);
+    };
+  }
+}

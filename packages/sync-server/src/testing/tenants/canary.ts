@@ -1,0 +1,132 @@
+/*
+ * Values that belong to one tenant and to nobody else, and say whose they are wherever they turn up: each has a mark that nothing else has, and the tenant's number
+ * beside it. They are found in bytes of any kind: frames, HTTP, SQLite files, JSON, lines of a log.
+ */
+
+/** `name`: ids that a log may tell, of databases and sites. Everything else is a value of a row, or of a person. */
+export type CanaryForm = 'integer' | 'name' | 'real' | 'text';
+
+export interface Sighting {
+  readonly form: CanaryForm;
+  readonly tenant: number;
+  /** Where in the bytes. */
+  readonly at: number;
+}
+
+const TENANT_DIGITS = 4;
+const TEXT_MARK = 'canary-';
+const NAME_MARK = 'tenant-';
+
+/** For texts, blobs, JSON, and names of people. */
+export function canaryText(tenant: number, what: string | number): string {
+  return `${TEXT_MARK}${tagOf(tenant)}-${what}`;
+}
+
+export function canaryDatabaseId(tenant: number): string {
+  return `${NAME_MARK}${tagOf(tenant)}-home`;
+}
+
+/** 16 bytes, as sites and tabs have. */
+export function canaryId(tenant: number, number: number): Uint8Array {
+  return Uint8Array.from(Buffer.from(`${NAME_MARK}${tagOf(tenant)}-${number.toString(36).padStart(TENANT_DIGITS, '0')}`));
+}
+
+function tagOf(tenant: number): string {
+  return tenant.toString(36).padStart(TENANT_DIGITS, '0');
+}
+
+/*
+ * An integer is, from the top: 35 bits of mark, 21 of tenant, 6 of number. As a zigzag varint it has another bit at its end, so that each of the three begins a byte.
+ */
+const INTEGER_MARK = 0x5_1ca7_a21en;
+const INTEGER_MARK_SHIFT = 27n;
+const INTEGER_TENANT_SHIFT = 6n;
+
+/** `number`: at most 63. */
+export function canaryInteger(tenant: number, number: number): bigint {
+  return (INTEGER_MARK << INTEGER_MARK_SHIFT) | (BigInt(tenant) << INTEGER_TENANT_SHIFT) | BigInt(number);
+}
+
+function tenantOfInteger(value: bigint): number | null {
+  return value >> INTEGER_MARK_SHIFT === INTEGER_MARK ? Number((value >> INTEGER_TENANT_SHIFT) & 0x1f_ffffn) : null;
+}
+
+/** The bits of a real are 40 of mark, 20 of tenant and 4 of number. */
+const REAL_MARK = 0x41_2ca7_a21en;
+const REAL_MARK_SHIFT = 24n;
+const REAL_TENANT_SHIFT = 4n;
+
+/** `number`: at most 15. */
+export function canaryReal(tenant: number, number: number): number {
+  const bits = Buffer.alloc(8);
+  bits.writeBigUInt64BE((REAL_MARK << REAL_MARK_SHIFT) | (BigInt(tenant) << REAL_TENANT_SHIFT) | BigInt(number));
+  return bits.readDoubleBE();
+}
+
+function tenantOfReal(bits: bigint): number | null {
+  return bits >> REAL_MARK_SHIFT === REAL_MARK ? Number((bits >> REAL_TENANT_SHIFT) & 0xf_ffffn) : null;
+}
+
+interface Trace {
+  readonly form: CanaryForm;
+  readonly mark: Buffer;
+  /** Null: something else that begins alike. */
+  readonly tenantAt: (bytes: Buffer, at: number) => number | null;
+}
+
+const VARINT_MARK = Buffer.from([0n, 7n, 14n, 21n, 28n].map((shift) => Number((INTEGER_MARK >> shift) & 0x7fn) | (shift === 28n ? 0 : 0x80)));
+const VARINT_TENANT_BYTES = 3;
+const REAL_MARK_BYTES = Buffer.from(REAL_MARK.toString(16), 'hex');
+/** A real in little-endian has its mark behind tenant and number. */
+const REAL_MARK_OFFSET = 3;
+
+/** Every form in which a canary may leave a server. */
+const TRACES: readonly Trace[] = [
+  ...([['text', TEXT_MARK], ['name', NAME_MARK]] as const).flatMap(([form, mark]): Trace[] => [
+    { form, mark: Buffer.from(mark), tenantAt: (bytes, at) => tenantOfTag(bytes.toString('latin1', at + mark.length, at + mark.length + TENANT_DIGITS)) },
+    // Of a blob or an id, in JSON.
+    { form, mark: Buffer.from(Buffer.from(mark).toString('hex')), tenantAt: (bytes, at) => tenantOfTag(Buffer.from(bytes.toString('latin1', at + 2 * mark.length, at + 2 * (mark.length + TENANT_DIGITS)), 'hex').toString('latin1')) },
+  ]),
+  { form: 'integer', mark: VARINT_MARK, tenantAt: (bytes, at) => tenantOfVarint(bytes.subarray(Math.max(0, at - VARINT_TENANT_BYTES), at)) },
+  { form: 'integer', mark: Buffer.from((INTEGER_MARK >> 5n).toString(16).padStart(8, '0'), 'hex'), tenantAt: (bytes, at) => (at + 8 <= bytes.length ? tenantOfInteger(bytes.readBigUInt64BE(at)) : null) },
+  { form: 'integer', mark: Buffer.from(commonStart(String(canaryInteger(0, 0)), String(canaryInteger(2 ** 21 - 1, 63)))), tenantAt: (bytes, at) => tenantOfInteger(BigInt(numberAt(bytes, at))) },
+  { form: 'real', mark: Buffer.from(REAL_MARK_BYTES).reverse(), tenantAt: (bytes, at) => (at >= REAL_MARK_OFFSET ? tenantOfReal(bytes.readBigUInt64LE(at - REAL_MARK_OFFSET)) : null) },
+  { form: 'real', mark: REAL_MARK_BYTES, tenantAt: (bytes, at) => (at + 8 <= bytes.length ? tenantOfReal(bytes.readBigUInt64BE(at)) : null) },
+  { form: 'real', mark: Buffer.from(commonStart(String(canaryReal(0, 0)), String(canaryReal(2 ** 20 - 1, 15)))), tenantAt: (bytes, at) => tenantOfReal(bitsOf(Number(numberAt(bytes, at)))) },
+];
+
+/** All that are in these bytes, whoever they belong to. */
+export function* findCanaries(bytes: Buffer): Generator<Sighting, void, undefined> {
+  for (const { form, mark, tenantAt } of TRACES) {
+    for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) {
+      const tenant = tenantAt(bytes, at);
+      if (tenant !== null) yield { form, tenant, at };
+    }
+  }
+}
+
+function tenantOfTag(tag: string): number | null {
+  return /^[0-9a-z]{4}$/.test(tag) ? Number.parseInt(tag, 36) : null;
+}
+
+function tenantOfVarint(bytes: Buffer): number | null {
+  if (bytes.length < VARINT_TENANT_BYTES || bytes.some((byte) => byte < 0x80)) return null;
+  return bytes.reduce((sum, byte, i) => sum | ((byte & 0x7f) << (7 * i)), 0);
+}
+
+function commonStart(a: string, b: string): string {
+  let length = 0;
+  while (a[length] === b[length]) length++;
+  return a.slice(0, length);
+}
+
+/** The digits that stand there. */
+function numberAt(bytes: Buffer, at: number): string {
+  return /^\d+(\.\d+)?/.exec(bytes.toString('latin1', at, at + 24))?.[0] ?? '0';
+}
+
+function bitsOf(value: number): bigint {
+  const bits = Buffer.alloc(8);
+  bits.writeDoubleBE(value);
+  return bits.readBigUInt64BE();
+}

@@ -1,0 +1,91 @@
+import { DEFAULT_DOCUMENT_RULE, FIRST_LOG_LINK, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
+import { createDocument, editDocument, parseJson } from '@rockpool/shared/document';
+import { expect } from 'vitest';
+import { update } from '../changeset.ts';
+import { HttpSessionClient } from '../http-session-client.ts';
+import { TestSite } from '../test-client.ts';
+import { asText } from './canary-watch.ts';
+import { snapshotPath, type Tenant } from './tenant.ts';
+import { pageOf } from './tenant-steps.ts';
+
+/** Somebody who knows every id that another tenant has. `key`: 0 to 5. */
+export type Intrusion = (intruder: Tenant, victim: Tenant, key: number) => Promise<void>;
+
+/** No database has this id. What is said of it must be what is said of another's. */
+const NOWHERE = 'nowhere';
+
+/** The victim's device, as far as others could know it. */
+function copyOf({ writer: { site } }: Tenant): TestSite {
+  const copy = new TestSite(site.siteId);
+  [copy.epoch, copy.cursor, copy.decidedUpTo] = [site.epoch, site.cursor, site.decidedUpTo];
+  for (const [cursor, link] of site.links) copy.links.set(cursor, link);
+  copy.hashes.push(...site.hashes.slice(1));
+  return copy;
+}
+
+const joinWithAnotherId: Intrusion = async (intruder, victim) => {
+  const refusals = [await intruder.isRefused(victim.databaseId, copyOf(victim)), await intruder.isRefused(victim.databaseId), await intruder.isRefused(NOWHERE)];
+  for (const refusal of refusals) expect(refusal).toEqual({ failure: { type: 'failure', code: 'auth-database-forbidden', fields: {} }, closed: { code: 4000, reason: 'auth-database-forbidden' } });
+};
+
+const joinOverHttp: Intrusion = async (intruder, victim) => {
+  for (const databaseId of [victim.databaseId, NOWHERE]) {
+    const client = await HttpSessionClient.open((...request) => intruder.ask(...request), intruder.newSite());
+    await client.hello(intruder.token, databaseId);
+    expect([await client.next(), client.closed]).toEqual([{ type: 'failure', code: 'auth-database-forbidden', fields: {} }, '4000 auth-database-forbidden']);
+  }
+};
+
+const askRoutes: Intrusion = async (intruder, victim) => {
+  const asked = (databaseId: string): [method: string, path: string, body?: string][] => [
+    ['GET', `/databases/${databaseId}/members`],
+    ['PUT', `/databases/${databaseId}/members/${encodeURIComponent(intruder.text('owner'))}`, '{"role":"owner"}'],
+    ['DELETE', `/databases/${databaseId}/members/${encodeURIComponent(victim.text('owner'))}`],
+    ['POST', `/databases/${databaseId}/invitations`, '{"role":"owner"}'],
+    ['GET', snapshotPath(databaseId)],
+  ];
+  const nowhere = asked(NOWHERE);
+  for (const [i, [method, path, body]] of asked(victim.databaseId).entries()) {
+    const request = body === undefined ? {} : { body };
+    const refusal = await intruder.isRefusedAt(method, path, request);
+    expect(refusal.status).toBe(403);
+    expect(refusal).toEqual(await intruder.isRefusedAt(method, nowhere[i]?.[1] as string, request));
+  }
+};
+
+/** Another log's position, and the place of another log's file, in one's own database. */
+const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
+  const { epoch, cursor, links, hashes } = victim.writer.site;
+  const link = links.get(cursor) ?? FIRST_LOG_LINK;
+  const connection = await intruder.connect();
+  connection.hello(intruder.token, intruder.databaseId, { epoch, cursor: key % 2 === 0 ? cursor : 0, cursorLink: link, decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH, snapshot: epoch === null ? 'refused' : { epoch, watermark: cursor, link } });
+  // The file that they hold is not of this log: they are told to take one, or get everything.
+  if (!(await connection.next('welcome')).takeSnapshot) await connection.next('delivery');
+  await connection.close();
+  intruder.watch.look('feed', asText(await intruder.backend.changesAfter(victim.position)), intruder.number);
+};
+
+/** A part of a file by the victim's word for it. */
+const askForForeignRange: Intrusion = async (intruder, victim) => {
+  const headers = { range: 'bytes=0-', 'if-range': (await victim.takeSnapshot()) ?? '' };
+  await intruder.takeSnapshot(headers);
+  expect((await intruder.isRefusedAt('GET', snapshotPath(victim.databaseId), { headers })).status).toBe(403);
+};
+
+const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
+
+/** The victim's document follows from what is in it; an edit of it names it. */
+const editForeignDocument: Intrusion = async (intruder, victim, key) => {
+  const document = createDocument(parseJson(pageOf(victim, key), RULE), RULE);
+  const { edit } = editDocument(document, parseJson(pageOf(intruder, key), RULE), RULE, { site: Buffer.from(intruder.writer.site.siteId).toString('hex'), generation: intruder.writer.site.changelog.length + 1 });
+  await intruder.write(update('pages', `row-${key}`, { content: edit }));
+};
+
+const renewElsewhere: Intrusion = async (intruder, victim) => {
+  const connection = await intruder.listen();
+  connection.send({ type: 'renew-token', token: await intruder.server.sync.issueToken({ principal: intruder.text('owner'), databases: [], formerly: [victim.text('owner')], ttlMs: 60_000 }) });
+  intruder.watch.lookAtError(asText(await connection.failure()), intruder.number);
+};
+
+/** Ways into what is another's. None leads anywhere. */
+export const INTRUSIONS: Readonly<Record<string, Intrusion>> = { joinWithAnotherId, joinOverHttp, askRoutes, bringForeignCursor, askForForeignRange, editForeignDocument, renewElsewhere };
