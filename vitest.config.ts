@@ -18,7 +18,7 @@ const stockTests = '**/*.stock.test.ts';
 const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 
 /** Tests of the server that are about its files, or look into one that no server has open; and one in which an answer overtakes what takes a commit. */
-const filesAlone = ['auth/host-rules', 'auth/injection', 'fanout/database-cache', 'fanout/reload', 'log/killed-server', 'push/copied-site'].map((name) => `packages/sync-server/src/${name}.test.ts`);
+const filesAlone = ['auth/host-rules', 'fanout/database-cache', 'fanout/reload', 'log/killed-server', 'push/copied-site'].map((name) => `packages/sync-server/src/${name}.test.ts`);
 
 // A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito context, which is
 // what Playwright opens unless it is given a profile folder.

@@ -1,15 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { checkNamesAsValues, checkNamesOfDatabases } from '../testing/made-up-names.ts';
+import { checkNamesAsValues, checkNamesAtBackend, checkNamesInRequests, checkNamesOfDatabases } from '../testing/made-up-names.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 
 describe('names that clients make up', () => {
-  it('open no database and touch no file, 10,000 of them', async () => {
-    await expect(checkNamesOfDatabases(tested.server, 10_000)).resolves.toBeUndefined();
+  it('open no database and touch no file, 20,000 of them', async () => {
+    await expect(checkNamesOfDatabases(tested.server, 20_000)).resolves.toBeUndefined();
   });
 
-  it('are values like any other, 5,000 of them', async () => {
-    await expect(checkNamesAsValues(tested.server, 5_000)).resolves.toBeUndefined();
+  it('are no schema, no session and no invitation, 10,000 of them', async () => {
+    await expect(checkNamesInRequests(tested.server, 10_000)).resolves.toBeUndefined();
+  });
+
+  it('are no tables and no columns for the server’s own program, 30,000 of them', async () => {
+    await expect(checkNamesAtBackend(tested.server, 30_000)).resolves.toBeUndefined();
+  });
+
+  it('are values like any other, 40,000 of them', async () => {
+    await expect(checkNamesAsValues(tested.server, 40_000)).resolves.toBeUndefined();
   });
 });

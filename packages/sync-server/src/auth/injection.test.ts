@@ -1,15 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { checkNamesAsValues, checkNamesOfDatabases } from '../testing/made-up-names.ts';
+import { checkNamesAsValues, checkNamesAtBackend, checkNamesInRequests, checkNamesOfDatabases } from '../testing/made-up-names.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 
 describe('names that clients make up', () => {
   it('open no database and touch no file, even with a token that lists them', { timeout: 120_000 }, async () => {
-    await expect(checkNamesOfDatabases(tested.server, 150)).resolves.toBeUndefined();
+    await expect(checkNamesOfDatabases(tested.server, 1_000)).resolves.toBeUndefined();
+  });
+
+  it('are no schema, no session and no invitation', { timeout: 120_000 }, async () => {
+    await expect(checkNamesInRequests(tested.server, 500)).resolves.toBeUndefined();
+  });
+
+  it('are no tables and no columns for the server’s own program', { timeout: 120_000 }, async () => {
+    await expect(checkNamesAtBackend(tested.server, 1_500)).resolves.toBeUndefined();
   });
 
   it('are values like any other where a person or a text may have them', { timeout: 120_000 }, async () => {
-    await expect(checkNamesAsValues(tested.server, 100)).resolves.toBeUndefined();
+    await expect(checkNamesAsValues(tested.server, 2_000)).resolves.toBeUndefined();
   });
 });
