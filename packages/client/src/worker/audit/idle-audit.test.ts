@@ -79,7 +79,7 @@ it('an answer about another watermark is out of place', () => {
   expect(() => audit.answered(answer({ cursor: 3 }))).toThrow(expect.objectContaining({ code: 'frame-unexpected' }));
 });
 
-it('what differs is asked for by ranges, repaired and reported; and what differs still after many repairs is given up, and that is said', () => {
+it('what differs is asked for by ranges, repaired and reported; and what differs still after many repairs is given up for the interval, and that is said', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   for (let round = 0; round < 20 && unrepaired.length === 0; round++) {
@@ -90,4 +90,12 @@ it('what differs is asked for by ranges, repaired and reported; and what differs
   expect(reported.length).toBeGreaterThan(1);
   expect(reported[0]?.toData()).toMatchObject({ code: 'replica-diverged', fields: { table: 'page' } });
   expect(unrepaired.map(({ code }) => code)).toEqual(['replica-diverged']);
+  // The connection ends, and on the next one comes the whole state.
+  audit.stop();
+  sent.length = 0;
+  audit.start();
+  vi.advanceTimersByTime(TIMES.intervalMs - 1_000);
+  expect(sent).toEqual([]);
+  vi.advanceTimersByTime(2_000);
+  expect(sent).toHaveLength(1);
 });

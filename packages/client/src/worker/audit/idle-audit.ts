@@ -118,7 +118,11 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
     repairs++;
     for (const { table, rowCount } of database.repair(answer, rangeCounts)) onDiverged(new RockpoolError('replica-diverged', { table, rowCount, cursor: answer.cursor }));
     // Once more at once: there may be more than one answer carries, and what was repaired is to be seen.
-    if (repairs >= MAX_REPAIRS) return onUnrepaired(new RockpoolError('replica-diverged', { repairs, cursor: answer.cursor }));
+    if (repairs >= MAX_REPAIRS) {
+      // What a reload does not mend either must not be loaded anew at every quiet moment.
+      dueMs = nowMs() + times.intervalMs;
+      return onUnrepaired(new RockpoolError('replica-diverged', { repairs, cursor: answer.cursor }));
+    }
     asked = null;
     after(0, readAllTables);
   }
