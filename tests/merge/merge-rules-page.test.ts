@@ -34,6 +34,14 @@ describe('the page of merge rules', () => {
     for (const { line, cells } of rows) expect(namedTests(cells.at(-1) ?? '').flatMap(({ names }) => names), line).not.toEqual([]);
   });
 
+  it('has a cell for every column in every row', () => {
+    const wrong = page.split('\n\n').flatMap((block) => {
+      const [head, ...others] = block.split('\n').filter((line) => line.startsWith('|')).map((line) => ({ line, cells: line.split('|').length }));
+      return others.filter(({ cells }) => cells !== head?.cells);
+    });
+    expect(wrong).toEqual([]);
+  });
+
   it('names only tests that exist', () => {
     const named = rows.flatMap(({ cells }) => namedTests(cells.at(-1) ?? ''));
     for (const { file, names } of named) {

@@ -29,9 +29,19 @@ afterEach(() => {
   }
 });
 
-async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(database)): Promise<{ lines: Line[]; next: (count: number) => Promise<Line>; engine: SyncEngine; reports: SyncReport[] }> {
+interface Connected {
+  readonly lines: Line[];
+  readonly next: (count: number) => Promise<Line>;
+  readonly engine: SyncEngine;
+  readonly reports: SyncReport[];
+  /** How often a new worker was asked for. */
+  readonly restarts: () => number;
+}
+
+async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(database)): Promise<Connected> {
   const lines: Line[] = [];
   const reports: SyncReport[] = [];
+  let restarts = 0;
   const engine = createSyncEngine({
     url: '',
     databaseId: 'budget',
@@ -45,7 +55,7 @@ async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(d
     },
     onReport: (report) => void reports.push(report),
     onProblem: () => undefined,
-    onStuck: () => undefined,
+    onStuck: () => void restarts++,
     nowMs: () => 1_700_000_000_000,
     random: () => 0,
   });
@@ -57,7 +67,7 @@ async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(d
     if (line === undefined) throw new Error(`there is no connection ${count}`);
     return line;
   };
-  return { lines, next, engine, reports };
+  return { lines, next, engine, reports, restarts: () => restarts };
 }
 
 const pushes = (line: Line): Push[] => line.sent.filter((message): message is Push => message.type === 'push');
@@ -242,6 +252,23 @@ describe('the engine of a client that cannot write what it is sent', () => {
     expect(database.meta.cursor).toBe(3);
     expect(database.connection.rows('SELECT id FROM account')).toEqual([['mine']]);
     expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
+  });
+
+  it('says what is stuck, and asks for a new worker once the whole state cannot be written either', async () => {
+    const database = openInMemory();
+    const applyDelivery = (): never => {
+      throw new RockpoolError('storage-full');
+    };
+    const { next, engine, reports, restarts } = await connected(database, { ...testSync(database), applyDelivery });
+    for (const count of [1, 2, 3, 4, 5, 6]) {
+      expect(restarts()).toBe(0);
+      const line = await next(count);
+      line.say(testWelcome({ reload: count > 3 }));
+      line.say(testDelivery({ whole: count > 3, to: 3 }));
+      engine.tryNow();
+    }
+    expect(restarts()).toBe(1);
+    expect(reports.at(-1)?.stuck).toMatchObject({ stage: 'apply', times: 6, error: { code: 'storage-full' }, next: 'restart' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { FIRST_LOG_LINK, RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asksReload, CALM_RETRY_MS, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, retryDelayMs, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
+import { asksReload, CALM_RETRY_MS, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, retryDelayMs, SNAPSHOT_DEADLINE_MS, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
 import { syncReport } from './sync-status.ts';
 
 const NOW_MS = 1_700_000_000_000;
@@ -64,6 +64,10 @@ describe('sync machine', () => {
   it('gives up an attempt that hangs at any stage', () => {
     expect(after([{ type: 'start' }, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'connecting' } } });
     expect(after([{ type: 'start' }, HELLO, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'greeting' } } });
+    const fetching: readonly MachineEvent[] = [{ type: 'start' }, HELLO, { type: 'message', message: { ...welcome, takeSnapshot: true } }];
+    expect(after([...fetching, SNAPSHOT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'snapshot' } } });
+    const moving = after([...fetching, SNAPSHOT_DEADLINE_MS - 1, { type: 'snapshot-progress' }, SNAPSHOT_DEADLINE_MS - 1, { type: 'wake' }]);
+    expect(moving.state.phase).toBe('fetching');
   });
 
   it('waits longer after each failure, up to half a minute, and tries at once when asked', () => {

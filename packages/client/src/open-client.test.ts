@@ -1,0 +1,56 @@
+import { buildSchema, RockpoolError } from '@rockpool/shared';
+import type { Remote } from 'comlink';
+import { expect, it } from 'vitest';
+import type { Client, PersistenceChoice } from './client.ts';
+import { openClient, type ClientEnvironment } from './open-client.ts';
+import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
+import { testTable } from './worker/testing/table-schema.ts';
+
+/** Workers that open and then say what a test has them say. */
+class Workers {
+  readonly tabs: TabApi[] = [];
+  readonly ended: RockpoolError[] = [];
+  readonly problems: string[] = [];
+
+  readonly environment: ClientEnvironment = {
+    connect: () => {
+      const api = {
+        open: async (_: unknown, tab: TabApi) => (this.tabs.push(tab), null),
+        ping: async () => undefined,
+        close: async () => undefined,
+      };
+      return { call: (run) => run(api as unknown as Remote<WorkerApi>), end: (error) => void this.ended.push(error) };
+    },
+    page: () => null,
+    deleteDatabase: async () => undefined,
+  };
+
+  open(persistence: PersistenceChoice): Promise<Client> {
+    const schema = buildSchema([testTable('page', { id: 'text not null' })]);
+    return openClient({ name: 'stuck', schema, persistence, onError: ({ code }) => void this.problems.push(code) }, this.environment);
+  }
+
+  /** As sync does when nothing else has helped. */
+  sayStuck(): void {
+    void this.tabs[0]?.onEvent({ kind: 'problem', error: new RockpoolError('worker-stuck').toData() });
+  }
+}
+
+it('a worker that says it is stuck is replaced by another, which is opened, and that is told', async () => {
+  const workers = new Workers();
+  const client = await workers.open('durable');
+  workers.sayStuck();
+  await expect.poll(() => workers.tabs.length).toBe(2);
+  expect(workers.ended.map(({ code }) => code)).toEqual(['worker-stuck']);
+  expect(workers.problems).toEqual(['worker-stuck']);
+  expect(client.status).toMatchObject({ state: 'opening', reason: { code: 'worker-stuck' } });
+  await client.close();
+});
+
+it('one with a database in memory, which would go with it, is only told of', async () => {
+  const workers = new Workers();
+  const client = await workers.open('memory');
+  workers.sayStuck();
+  expect([workers.tabs.length, workers.ended, workers.problems]).toEqual([1, [], ['worker-stuck']]);
+  await client.close();
+});
