@@ -94,7 +94,7 @@ export class LiveDatabase {
 
   /** Nobody is connected and nothing waits: the file may be closed. */
   get isIdle(): boolean {
-    return this.joining === 0 && this.subscriptions.size === 0 && this.foreigners.size === 0 && this.fetching.size === 0 && this.waiting.size === 0 && this.queue.isEmpty;
+    return this.joining === 0 && this.subscriptions.size === 0 && this.foreigners.size === 0 && this.fetching.size === 0 && this.waiting.size === 0 && this.queue.isEmpty && this.database.settling() === null;
   }
 
   /**
@@ -202,7 +202,8 @@ export class LiveDatabase {
     this.joining++;
     try {
       await this.database.catchUp();
-      await this.database.settling();
+      // More may have been committed by the time that one lasts.
+      for (let settling = this.database.settling(); settling !== null; settling = this.database.settling()) await settling;
     } finally {
       this.joining--;
     }
@@ -282,14 +283,14 @@ export class LiveDatabase {
   /** What the sessions of the old epoch know by watermarks is not what this log holds: they connect again and reload. */
   private beginEpoch(commonUpTo: number): Promise<void> | null {
     // A file is put back while nobody has it open: what came since this server opened it is not what clients mean by these watermarks.
+    const ofOldEpoch = [...this.subscriptions.keys()];
+    const leave = (): void => {
+      for (const subscriber of ofOldEpoch) if (this.subscriptions.has(subscriber)) subscriber.fail(new RockpoolError('epoch-changed'));
+    };
     const done = this.database.commit(() => this.file.epoch.renew(Math.min(commonUpTo, this.openedAt)));
-    if (done instanceof Promise) return done.then(() => this.leaveEpoch());
-    this.leaveEpoch();
+    if (done instanceof Promise) return done.then(leave);
+    leave();
     return null;
-  }
-
-  private leaveEpoch(): void {
-    for (const subscriber of [...this.subscriptions.keys()]) subscriber.fail(new RockpoolError('epoch-changed'));
   }
 
   private publish(authors: ReadonlySet<string>): void {

@@ -91,6 +91,32 @@ describe('while the disk takes its time', () => {
     expect(toldUpTo(author)).toBe(6);
   });
 
+  it('a new epoch ends the sessions of the old one, and none of those who waited for it', async () => {
+    const old = arrive();
+    const epoch = live.file.epoch.id;
+    const ahead = (): DirectSession => {
+      const replica = new Replica();
+      Object.assign(replica.site, { epoch, cursor: 7 });
+      return new DirectSession(live, replica, NOW_MS);
+    };
+    const waiting = [ahead(), ahead()];
+    await committed();
+    expect(old.failure).toBeNull();
+    await disk.finishNext();
+    expect(old.failure?.code).toBe('epoch-changed');
+    expect(waiting.map(({ isWelcome, failure }) => [isWelcome, failure])).toEqual([[true, null], [true, null]]);
+  });
+
+  it('a database with a commit under way is not idle, also where nobody is let in yet', async () => {
+    const replica = new Replica();
+    Object.assign(replica.site, { epoch: live.file.epoch.id, cursor: 7 });
+    const session = new DirectSession(live, replica, NOW_MS);
+    expect([session.isWelcome, live.isIdle]).toEqual([false, false]);
+    await disk.finishNext();
+    session.leave();
+    expect(live.isIdle).toBe(true);
+  });
+
   it('nobody is ever told of what a power cut could take back', async () => {
     const step = fc.constantFrom('arrive', 'write', 'write', 'again', 'disk', 'disk', 'turn' as const);
     await fc.assert(
