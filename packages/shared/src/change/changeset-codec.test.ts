@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../bytes/byte-writer.ts';
-import { MAX_CHANGESET_CELLS } from '../protocol/limits.ts';
-import { decodeChangesetBody, encodeChangesetBody } from './changeset-codec.ts';
+import { MAX_CHANGESET_CELLS, MAX_CHANGESET_ROWS } from '../protocol/limits.ts';
+import { decodeChangesetBody, encodeChangesetBody, writeGroups } from './changeset-codec.ts';
+import type { ChangeGroup } from './changeset.ts';
 import { changesetHash, FIRST_PREVIOUS_HASH } from './changeset-hash.ts';
 
 const hex = (bytes: Uint8Array): string => [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
@@ -37,11 +38,23 @@ describe('changeset bytes', () => {
     expect(() => decodeChangesetBody(bomb.finish())).toThrow(expect.objectContaining({ code: 'changeset-too-large' }));
   });
 
-  it('are not written for more cells than can be read', () => {
-    const rowCount = MAX_CHANGESET_CELLS / 2 + 1;
-    const keys = [new Array<string>(rowCount).fill('')];
-    const group = { tableId: 7, kind: 'update' as const, rowCount, keys, columnIds: [9], values: [new Array<null>(rowCount).fill(null)] };
-    expect(() => encodeChangesetBody({ atomic: false, groups: [group], hiddenBases: [] })).toThrow(expect.objectContaining({ code: 'changeset-too-large' }));
+  it.each([
+    ['rows', 1, MAX_CHANGESET_ROWS],
+    ['cells', 15, MAX_CHANGESET_CELLS / 16],
+  ])('are neither written nor read for more %s than a changeset has', (_, columns, mostRows) => {
+    const columnIds = Array.from({ length: columns }, (_column, index) => index + 1);
+    const groupOf = (rowCount: number): ChangeGroup => ({ tableId: 7, kind: 'update', rowCount, keys: [new Array<string>(rowCount).fill('')], columnIds, values: columnIds.map(() => new Array<null>(rowCount).fill(null)) });
+    const bodyOf = (...counts: number[]): Uint8Array => encodeChangesetBody({ atomic: false, groups: counts.map(groupOf), hiddenBases: [] });
+    const most = bodyOf(mostRows - 1, 1);
+    expect(decodeChangesetBody(most).groups.map(({ rowCount }) => rowCount)).toEqual([mostRows - 1, 1]);
+    const tooLarge = expect.objectContaining({ code: 'changeset-too-large', fields: { limitRows: MAX_CHANGESET_ROWS, limitCells: MAX_CHANGESET_CELLS } }) as Error;
+    expect(() => bodyOf(mostRows, 1)).toThrow(tooLarge);
+    // The last group once more, without the encoder's help.
+    const larger = new ByteWriter();
+    for (const byte of [1, 0]) larger.u8(byte); // version, not atomic
+    writeGroups(larger, [groupOf(mostRows - 1), groupOf(1), groupOf(1)]);
+    larger.varint(0);
+    expect(() => decodeChangesetBody(larger.finish())).toThrow(tooLarge);
   });
 
   it('hash into a chain: number, stamp, base, body and predecessor all count', () => {

@@ -1,7 +1,7 @@
 import { ByteReader } from '../bytes/byte-reader.ts';
 import { ByteWriter } from '../bytes/byte-writer.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
-import { MAX_CHANGESET_CELLS } from '../protocol/limits.ts';
+import { MAX_CHANGESET_CELLS, MAX_CHANGESET_ROWS } from '../protocol/limits.ts';
 import type { CellValue } from './cell-value.ts';
 import type { BeforeGroup, ChangeGroup, ChangeKind, ChangesetBody, HiddenBase } from './changeset.ts';
 import { readColumn, writeColumn } from './column-codec.ts';
@@ -24,9 +24,19 @@ const CODEC_VERSION = 1;
 const ATOMIC = 1;
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
 
-/** Throws `changeset-too-large` for more cells than any reader takes. */
+/** How much more there may be. */
+interface Room {
+  readonly rows: number;
+  readonly cells: number;
+}
+
+const ROOM_OF_CHANGESET: Room = { rows: MAX_CHANGESET_ROWS, cells: MAX_CHANGESET_CELLS };
+const ANY_ROOM: Room = { rows: Infinity, cells: Infinity };
+
+/** Throws `changeset-too-large` for more rows or cells than any reader takes. */
 export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer> {
-  if (body.groups.reduce((cells, group) => cells + cellsOf(group), 0) > MAX_CHANGESET_CELLS) throw tooManyCells();
+  let room = ROOM_OF_CHANGESET;
+  for (const { rowCount, keys, columnIds } of body.groups) room = roomAfter(room, rowCount, keys.length + columnIds.length);
   const writer = new ByteWriter();
   writer.u8(CODEC_VERSION);
   writer.u8(body.atomic ? ATOMIC : 0);
@@ -41,13 +51,13 @@ export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer
   return writer.finish();
 }
 
-/** Throws `changeset-invalid` for anything that encodeChangesetBody does not write, and `changeset-too-large` for too many cells. */
+/** Throws `changeset-invalid` for anything that encodeChangesetBody does not write, and `changeset-too-large` for too many rows or cells. */
 export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
   const reader = new ByteReader(bytes, 'changeset-invalid');
   if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');
   const flags = reader.u8();
   if (flags > ATOMIC) reader.fail('unknown flags');
-  const groups = readGroups(reader, MAX_CHANGESET_CELLS);
+  const groups = readGroups(reader, ROOM_OF_CHANGESET);
   const hiddenBases: HiddenBase[] = [];
   const hiddenCount = reader.count(10);
   for (let i = 0; i < hiddenCount; i++) {
@@ -71,19 +81,19 @@ export function writeGroups(writer: ByteWriter, groups: readonly ChangeGroup[]):
   }
 }
 
-export function readGroups(reader: ByteReader, maxCells: number = Infinity): ChangeGroup[] {
+export function readGroups(reader: ByteReader, room: Room = ANY_ROOM): ChangeGroup[] {
   const groups: ChangeGroup[] = [];
   const groupCount = reader.count(9);
-  let cellsLeft = maxCells;
+  let left = room;
   for (let i = 0; i < groupCount; i++) {
-    const group = readGroup(reader, cellsLeft);
-    cellsLeft -= cellsOf(group);
+    const group = readGroup(reader, left);
+    left = roomAfter(left, group.rowCount, group.keys.length + group.columnIds.length);
     groups.push(group);
   }
   return groups;
 }
 
-function readGroup(reader: ByteReader, maxCells: number): ChangeGroup {
+function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   const kind = KINDS[reader.u8() - 1];
   if (kind === undefined) return reader.fail('unknown kind of change');
   const tableId = reader.u32();
@@ -91,7 +101,7 @@ function readGroup(reader: ByteReader, maxCells: number): ChangeGroup {
   const rowCount = reader.count(1);
   const keyCount = reader.count(1);
   const columnCount = reader.count(4);
-  if (rowCount * (keyCount + columnCount) > maxCells) throw tooManyCells();
+  roomAfter(room, rowCount, keyCount + columnCount);
   if (rowCount === 0 || keyCount === 0) reader.fail('group without rows or key');
   if ((kind === 'delete') !== (columnCount === 0) && kind !== 'insert') reader.fail('columns do not fit the kind of change');
   const columnIds: number[] = [];
@@ -108,12 +118,11 @@ function readGroup(reader: ByteReader, maxCells: number): ChangeGroup {
   return { tableId, kind, rowCount, keys, columnIds, values };
 }
 
-function cellsOf({ rowCount, keys, columnIds }: ChangeGroup): number {
-  return rowCount * (keys.length + columnIds.length);
-}
-
-function tooManyCells(): RockpoolError {
-  return new RockpoolError('changeset-too-large', { limitCells: MAX_CHANGESET_CELLS });
+/** What is left after a group. Throws `changeset-too-large` where it does not fit. */
+function roomAfter({ rows, cells }: Room, rowCount: number, cellsPerRow: number): Room {
+  const left = { rows: rows - rowCount, cells: cells - rowCount * cellsPerRow };
+  if (left.rows < 0 || left.cells < 0) throw new RockpoolError('changeset-too-large', { limitRows: MAX_CHANGESET_ROWS, limitCells: MAX_CHANGESET_CELLS });
+  return left;
 }
 
 /** Old values, for the site's own changelog: one BeforeGroup per group of the body, in order. */

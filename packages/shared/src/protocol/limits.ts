@@ -15,14 +15,20 @@ export const MAX_PUSH_CHANGESETS: number = 64 * 1024;
 /** What may be sent before the session is authenticated: a token and a few ids. */
 export const MAX_HELLO_BYTES: number = 16 * 1024;
 
-/** The encoded body of one changeset: what one transaction may change. About 400,000 small rows. */
+/** The encoded body of one changeset: what one transaction may change. */
 export const MAX_CHANGESET_BYTES: number = 48 * 1024 * 1024;
 
 /**
- * The cells of one changeset, keys among them. Bytes do not bound them: a run of NULLs takes one byte for any number of rows, so that
- * a body of some kilobytes could ask its reader for gigabytes. Far above what MAX_CHANGESET_BYTES holds of rows with content.
+ * The rows of one changeset. They are merged together, in one go: some KB of the server's memory each until they are decided and told, so half a gigabyte, and
+ * some seconds of its thread. Bytes do not bound them: a body of 9 MB has room for a million.
  */
-export const MAX_CHANGESET_CELLS: number = 8 * 1024 * 1024;
+export const MAX_CHANGESET_ROWS: number = 128 * 1024;
+
+/**
+ * The cells of one changeset, keys among them. Bytes do not bound them: a run of NULLs takes one byte for any number of rows, so that
+ * a body of some kilobytes could ask its reader for gigabytes. Room for 100,000 rows of twenty columns.
+ */
+export const MAX_CHANGESET_CELLS: number = 2 * 1024 * 1024;
 
 /** One text or blob. */
 export const MAX_VALUE_BYTES: number = 8 * 1024 * 1024;

@@ -2,6 +2,9 @@ import { afterEach, beforeEach } from 'vitest';
 import { ServerProcess } from './server-process.ts';
 import { temporaryFolder } from './test-server.ts';
 
+/** A server that has hundreds of databases open moves each log into its file as it ends. */
+const END_PATIENCE_MS = 2 * 60_000;
+
 /** A fresh server in a process of its own, with an empty data directory, for each test of a file. */
 export function serverProcessUnderTest(): { readonly server: ServerProcess } {
   let folder: ReturnType<typeof temporaryFolder> | undefined;
@@ -13,7 +16,7 @@ export function serverProcessUnderTest(): { readonly server: ServerProcess } {
   afterEach(async () => {
     await server?.signal('SIGTERM');
     folder?.remove();
-  });
+  }, END_PATIENCE_MS);
   return {
     get server() {
       return server as ServerProcess;
