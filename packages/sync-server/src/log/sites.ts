@@ -45,8 +45,11 @@ export class Sites {
   }
 
   /** One that nothing refers to yet. */
-  remove({ number }: SiteState): void {
+  remove({ number, site }: SiteState): void {
     this.sql.run(`DELETE FROM rockpool_site WHERE number = ?`, BigInt(number));
+    // The next site may be given the same number.
+    this.siteByNumber.delete(number);
+    this.numberBySite.delete(site);
   }
 
   save(state: SiteState): void {

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+
+it('a site that was removed is not taken for the one that has its number now', () => {
+  const { sql, sites } = openDatabaseFile(':memory:', TEST_SCHEMA);
+  const [first, second] = ['aa'.repeat(16), 'bb'.repeat(16)];
+  const removed = sites.create(first, 'ann');
+  expect(sites.numberOf(first)).toBe(removed.number);
+  sites.remove(removed);
+  const other = sites.create(second, 'ben');
+  const again = sites.create(first, 'ann');
+  expect([sites.numberOf(second), sites.numberOf(first)]).toEqual([other.number, again.number]);
+  expect([sites.siteOf(other.number), sites.siteOf(again.number)]).toEqual([second, first]);
+  sql.close();
+});
