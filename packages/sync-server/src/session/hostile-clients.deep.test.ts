@@ -21,7 +21,7 @@ afterEach(async () => {
 
 async function arrive(site = new TestSite(), databaseId: string = DATABASE): Promise<TestConnection> {
   const connection = await TestConnection.connect(tested.server.url, site);
-  await connection.open(await tested.server.token(databaseId), databaseId);
+  await connection.open(await tested.server.token('editor', 'ann', databaseId), databaseId);
   return connection;
 }
 

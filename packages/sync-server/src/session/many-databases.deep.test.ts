@@ -58,7 +58,7 @@ it('serves 500 databases with 7,000 clients, 2,000 of which write and come back 
 
 async function household(databaseId: string, log: LoadLog): Promise<LoadClient[]> {
   const { url } = tested.server;
-  const token = await tested.server.token(databaseId, databaseId);
+  const token = await tested.server.token('editor', databaseId, databaseId);
   return Array.from({ length: WRITERS_EACH + READERS_EACH }, (_, index) => new LoadClient({ url, token, databaseId, name: `${databaseId}-c${index}`, log }));
 }
 
@@ -79,7 +79,7 @@ async function importRows(rows: number): Promise<string> {
     Array.from({ length: IMPORTERS }, async (_, index) => {
       const databaseId = `import-${rows}-${index}`;
       const connection = await TestConnection.connect(tested.server.url);
-      await connection.open(await tested.server.token(databaseId, databaseId), databaseId);
+      await connection.open(await tested.server.token('editor', databaseId, databaseId), databaseId);
       return connection;
     }),
   );

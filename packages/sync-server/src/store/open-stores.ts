@@ -38,7 +38,7 @@ export interface PostgresStoresOptions {
 
 /** In PostgreSQL, with any number of instances. */
 export function postgresStores(url: string, options: PostgresStoresOptions): Stores {
-  const connections = new Connections(url, options.maxConnections);
+  const connections = new Connections(url, { maxConnections: options.maxConnections });
   const bus = new PostgresBus(connections, options.onError);
   const store = new PostgresStore({ ...options, connections, bus });
   return {

@@ -3,7 +3,7 @@ import { insert } from './changeset.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { pushUntil } from './push-until.ts';
 import { serverFlags, ServerProcess } from './server-process.ts';
-import { TestConnection, TestSite } from './test-client.ts';
+import { type TestConnection, TestSite } from './test-client.ts';
 import { DATABASE, temporaryFolder } from './test-server.ts';
 
 /** One of several instances, in a process of its own with a folder of its own. */
@@ -26,10 +26,10 @@ class Instance {
   }
 
   async connect(site: TestSite): Promise<TestConnection> {
-    const { url, token } = { url: (this.process as ServerProcess).url, token: await (this.process as ServerProcess).token() };
-    const connection = await TestConnection.connect(url, site);
+    const process = this.process as ServerProcess;
+    const connection = await process.connect(site);
     const acknowledged = site.decidedUpTo;
-    const { welcome } = await connection.open(token, DATABASE);
+    const { welcome } = await connection.open(await process.token(), DATABASE);
     expect(welcome.decidedUpTo).toBeGreaterThanOrEqual(acknowledged);
     return connection;
   }

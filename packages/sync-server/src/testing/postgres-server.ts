@@ -113,6 +113,11 @@ export class PostgresServer {
     return createPostgresDatabase(this.port);
   }
 
+  /** Of a database, for the role of a sync server; by another port where that leads here. */
+  urlOf(name: string, port: number = this.port): string {
+    return urlOf(name, port);
+  }
+
   query(database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
     return queryPostgres(this.port, database, sql);
   }
@@ -142,7 +147,11 @@ function run({ program, args, options }: Installation): Promise<ChildProcess> {
 export async function createPostgresDatabase(port: number): Promise<{ readonly url: string; readonly name: string }> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await queryPostgres(port, 'postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
-  return { name, url: `postgresql://${ROLE}@127.0.0.1:${port}/${name}` };
+  return { name, url: urlOf(name, port) };
+}
+
+function urlOf(name: string, port: number): string {
+  return `postgresql://${ROLE}@127.0.0.1:${port}/${name}`;
 }
 
 /** As the administrator, who sees all rows. */

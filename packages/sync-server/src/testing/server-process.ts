@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { encodeSchema } from '@rockpool/shared';
 import { afterEach } from 'vitest';
 import { issueToken } from '../auth/jwt.ts';
+import type { Role } from '../auth/role.ts';
+import { TestConnection, type TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 import { DATABASE, TEST_SECRET } from './test-server.ts';
 
@@ -62,8 +64,12 @@ export class ServerProcess {
     return new ServerProcess(child, url, end);
   }
 
-  token(databaseId: string = DATABASE, principal: string = 'ann'): Promise<string> {
-    return issueToken(new TextEncoder().encode(TEST_SECRET), { principal, databases: [databaseId], ttlMs: 3_600_000 }, Date.now());
+  token(role: Role = 'editor', principal = 'ann', databaseId: string = DATABASE): Promise<string> {
+    return issueToken(new TextEncoder().encode(TEST_SECRET), { principal, databases: [databaseId], role, ttlMs: 3_600_000 }, Date.now());
+  }
+
+  connect(site?: TestSite): Promise<TestConnection> {
+    return TestConnection.connect(this.url, site);
   }
 
   /** What the server tells of itself, by name and labels. */

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest';
 import { checkCommitOrder } from '../../testing/commit-order.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
-import { checkOrderOfInstances } from '../../testing/slow-commits.ts';
+import { checkOrderOfInstances } from '../../testing/slow-instances.ts';
 
 const postgres = postgresUnderTest();
 const onFiles = serverUnderTest();
 
-const FULL_SIZE = { writers: 32, readers: 16, rows: 400_000, rowsPerChangeset: 25 };
+const FULL_SIZE = { writers: 32, readers: 16, rows: 1_000_000, rowsPerChangeset: 25 };
 const HOUR_MS = 3_600_000;
 
-it('nothing becomes visible behind the cursor of any of 16 readers while 32 writers write 400,000 rows, at three instances on PostgreSQL', async () => {
+it('nothing becomes visible behind the cursor of any of 16 readers while 32 writers write 1,000,000 rows, at three instances on PostgreSQL of which one is slow', async () => {
   await expect(checkOrderOfInstances(postgres.server, FULL_SIZE)).resolves.toBeUndefined();
 }, HOUR_MS);
 
 it('nor at one server on files', async () => {
-  await expect(checkCommitOrder({ ...FULL_SIZE, servers: [onFiles.server] })).resolves.toBeUndefined();
+  await expect(checkCommitOrder({ ...FULL_SIZE, instances: [onFiles.server] })).resolves.toBeUndefined();
 }, HOUR_MS);

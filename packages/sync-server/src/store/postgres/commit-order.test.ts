@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
-import { checkOrderOfInstances } from '../../testing/slow-commits.ts';
+import { checkOrderOfInstances } from '../../testing/slow-instances.ts';
 
 const postgres = postgresUnderTest();
 

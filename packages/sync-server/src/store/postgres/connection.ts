@@ -14,6 +14,12 @@ export interface Connection {
 /** Also for a connection that is free. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/**
+ * How long a statement may go without its answer: longer than PostgreSQL lets one run. A line that has fallen silent (a machine between that is gone) ends by nothing else for a quarter of
+ * an hour, and all pushes of a database would wait for it.
+ */
+const ANSWER_DEADLINE_MS = 70_000;
+
 /** Of one process, by default. Each commit has one to itself; a database commits one at a time. */
 const MAX_CONNECTIONS = 16;
 
@@ -33,9 +39,9 @@ export class Connections {
   private readonly pool: pg.Pool;
 
   /** `maxConnections`: at least FEWEST_CONNECTIONS where a bus listens. */
-  constructor(url: string, maxConnections: number = MAX_CONNECTIONS) {
+  constructor(url: string, { maxConnections = MAX_CONNECTIONS, answerDeadlineMs = ANSWER_DEADLINE_MS }: { readonly maxConnections?: number | undefined; readonly answerDeadlineMs?: number } = {}) {
     const { Pool } = loadDriver();
-    this.pool = new Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, application_name: 'rockpool-server' });
+    this.pool = new Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: answerDeadlineMs, application_name: 'rockpool-server' });
     // Whoever uses a connection that breaks hears of it by their next query, and one that nobody uses is replaced: no reason to end the process.
     this.pool.on('error', () => undefined);
     this.pool.on('connect', (client) => client.on('error', () => undefined));

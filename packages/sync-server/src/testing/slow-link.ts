@@ -1,0 +1,54 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/** A port that leads to another one of this machine. What goes through, either way, is held up at random for up to `maxDelayMs`, and keeps its order. */
+export class SlowLink {
+  private readonly server: Server;
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(server: Server) {
+    this.server = server;
+  }
+
+  static async open(to: number, maxDelayMs: number): Promise<SlowLink> {
+    const server = createServer();
+    const link = new SlowLink(server);
+    server.on('connection', (near) => link.join(near, connect(to, '127.0.0.1'), maxDelayMs));
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    return link;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Whoever is connected hears nothing more, and is not told why: as when a machine between is gone. Who connects from now on does hear. */
+  fallSilent(): void {
+    for (const socket of this.sockets) socket.removeAllListeners('data').pause();
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => void this.server.close(() => resolve()));
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  private join(near: Socket, far: Socket, maxDelayMs: number): void {
+    this.carry(near, far, maxDelayMs);
+    this.carry(far, near, maxDelayMs);
+  }
+
+  private carry(from: Socket, to: Socket, maxDelayMs: number): void {
+    this.sockets.add(from);
+    from.setNoDelay(true);
+    let last = Promise.resolve();
+    const afterAWhile = (act: () => void): void => {
+      last = last.then(() => new Promise((resolve) => setTimeout(resolve, Math.random() * maxDelayMs))).then(act);
+    };
+    from.on('data', (chunk) => afterAWhile(() => void to.write(chunk)));
+    from.on('error', () => undefined); // `close` follows
+    from.on('close', () => {
+      this.sockets.delete(from);
+      afterAWhile(() => to.destroy());
+    });
+  }
+}
