@@ -1,8 +1,10 @@
 import { buildSchema } from '@rockpool/shared';
+import { createDocument, documentText, encodeDocumentCell, parseJson } from '@rockpool/shared/document';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insert, update } from './testing/changeset.ts';
 import { postgresUnderTest } from './testing/postgres-under-test.ts';
 import { TestSite } from './testing/test-client.ts';
+import { Page, PAGE_RULE } from './testing/test-page.ts';
 import { column, TEST_SCHEMA, TEST_TABLES } from './testing/test-schema.ts';
 import { DATABASE, temporaryFolder, TestServer } from './testing/test-server.ts';
 import { told } from './testing/told.ts';
@@ -97,6 +99,28 @@ describe('several instances on one PostgreSQL', () => {
     expect(await ben.commit([insert('entries', 'e', { amount: 1n, weight: 'heavy' })])).toMatchObject({ kind: 'rejected', code: 'constraint-data-type' });
     expect(await ben.commit([insert('entries', 'k'.repeat(3_000), { amount: 1n })])).toMatchObject({ kind: 'rejected', code: 'key-invalid' });
     expect(await ben.commit([insert('entries', 'e', { amount: 1n })])).toMatchObject({ kind: 'admitted' });
+  });
+
+  it('take edits that two people have made of one large document, each at another, as one of them would', async () => {
+    const [a, b] = [await start(), await start()];
+    const [ann, ben] = [new Page(await a.open()), new Page(await b.open(undefined, { principal: 'ben' }))];
+    // Heavy enough to be worked on in another thread, while the other instance commits.
+    const body = 'The tide comes in. '.repeat(20_000);
+    const text = (members: object): string => JSON.stringify({ ...members, body });
+    await ann.connection.commit([insert('pages', 'p', { title: 'page', content: encodeDocumentCell({ kind: 'content', json: text({}) }) })]);
+    ann.state = createDocument(parseJson(text({}), PAGE_RULE), PAGE_RULE);
+    ben.takeDelivery(await ben.connection.delivery());
+    for (let n = 1; n <= 5; n++) {
+      ann.connection.site.write([update('pages', 'p', { content: ann.edit(text({ ann: n })) })]);
+      ben.connection.site.write([update('pages', 'p', { content: ben.edit(text({ ben: n })) })]);
+    }
+    await Promise.all([ann.meet(), ben.meet()]);
+    const both = JSON.stringify({ ann: 5, ben: 5, body });
+    for (const page of [ann, ben]) {
+      while (page.connection.site.cursor < 11) page.takeDelivery(await page.connection.delivery());
+      expect(documentText(page.state)).toBe(both);
+    }
+    expect(await postgres.server.query(name, 'SELECT content FROM rockpool.pages')).toEqual([[both]]);
   });
 
   it('hold a role that was taken away at one of them against open sessions at all', async () => {

@@ -1,55 +1,17 @@
-import { columnIdOf, DEFAULT_DOCUMENT_RULE, tableIdOf, type CellValue, type Delivery } from '@rockpool/shared';
-import { createDocument, decodeDocumentCell, documentText, editDocument, encodeDocumentCell, mergeEdit, mergeNews, parseJson } from '@rockpool/shared/document';
+import type { CellValue } from '@rockpool/shared';
+import { createDocument, decodeDocumentCell, documentText, encodeDocumentCell, mergeEdit, parseJson } from '@rockpool/shared/document';
 import { HOSTILE_START, hostileEdits } from '@rockpool/shared/testing';
 import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import { DATABASE } from '../testing/test-server.ts';
-import type { TestConnection } from '../testing/test-client.ts';
+import { Page, PAGE_RULE as RULE } from '../testing/test-page.ts';
 
 const tested = serverUnderTest();
-const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 
 const json = (text: string) => parseJson(text, RULE);
 const content = (text: string): CellValue => encodeDocumentCell({ kind: 'content', json: text });
 const stored = (): unknown => tested.server.query(`SELECT content FROM pages WHERE id = 'p'`)[0]?.[0];
-
-/** The document of page p as one device has it. */
-class Page {
-  state: CellValue = null;
-  generation = 1;
-  readonly connection: TestConnection;
-
-  constructor(connection: TestConnection) {
-    this.connection = connection;
-  }
-
-  /** The edit, as a client sends it; what the device has afterwards. */
-  edit(text: string): CellValue {
-    const site = Buffer.from(this.connection.site.siteId).toString('hex');
-    const edited = editDocument(this.state, json(text), RULE, { site, generation: this.generation });
-    this.state = edited.state;
-    return edited.edit;
-  }
-
-  takeDelivery(delivery: Delivery): void {
-    for (const { tableId, columnIds, values, kind } of delivery.groups) {
-      if (tableId !== tableIdOf('pages')) continue;
-      const column = columnIds.indexOf(columnIdOf('content'));
-      if (kind === 'delete') this.state = null;
-      else if (column >= 0) this.state = mergeNews(this.state, values[column]?.[0] ?? null);
-    }
-  }
-
-  async meet(): Promise<void> {
-    this.connection.push();
-    let delivery: Delivery;
-    do {
-      delivery = await this.connection.delivery();
-      this.takeDelivery(delivery);
-    } while (delivery.decidedUpTo < this.connection.site.changelog.length);
-  }
-}
 
 /** Two people who have one page. */
 async function two(start: string): Promise<[Page, Page]> {

@@ -1,0 +1,44 @@
+import { columnIdOf, DEFAULT_DOCUMENT_RULE, tableIdOf, type CellValue, type Delivery, type DocumentRule } from '@rockpool/shared';
+import { editDocument, mergeNews, parseJson } from '@rockpool/shared/document';
+import type { TestConnection } from './test-client.ts';
+
+/** Of the column `content` of pages. */
+export const PAGE_RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
+
+/** The document of one page as a device has it. */
+export class Page {
+  state: CellValue = null;
+  generation = 1;
+  readonly connection: TestConnection;
+
+  constructor(connection: TestConnection) {
+    this.connection = connection;
+  }
+
+  /** The edit, as a client sends it; what the device has afterwards. */
+  edit(text: string): CellValue {
+    const site = Buffer.from(this.connection.site.siteId).toString('hex');
+    const edited = editDocument(this.state, parseJson(text, PAGE_RULE), PAGE_RULE, { site, generation: this.generation });
+    this.state = edited.state;
+    return edited.edit;
+  }
+
+  takeDelivery(delivery: Delivery): void {
+    for (const { tableId, columnIds, values, kind } of delivery.groups) {
+      if (tableId !== tableIdOf('pages')) continue;
+      const column = columnIds.indexOf(columnIdOf('content'));
+      if (kind === 'delete') this.state = null;
+      else if (column >= 0) this.state = mergeNews(this.state, values[column]?.[0] ?? null);
+    }
+  }
+
+  /** Pushes all edits, and hears whatever comes until they are decided. */
+  async meet(): Promise<void> {
+    this.connection.push();
+    let delivery: Delivery;
+    do {
+      delivery = await this.connection.delivery();
+      this.takeDelivery(delivery);
+    } while (delivery.decidedUpTo < this.connection.site.changelog.length);
+  }
+}
