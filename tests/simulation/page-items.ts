@@ -49,6 +49,13 @@ function withheldBelow(commit: Commit, commits: readonly Commit[]): string[] {
   return own.flatMap(({ cells }) => [...itemChange(cells.filter(({ row }) => gone.has(row))).added]);
 }
 
+/** The keys of pages whose document was made by one write, and neither replaced nor taken away by another, as far as anybody has tried. */
+export function pagesOfOneDocument(model: Model): Set<string> {
+  const writes = [...model.inOrder.map(({ cells }) => cells), ...model.unmarked].flat().filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after));
+  const timesWritten = Map.groupBy(writes, ({ row }) => row.slice(`${PAGE}:t`.length));
+  return new Set([...timesWritten].filter(([, { length }]) => length === 1).map(([key]) => key));
+}
+
 function pagesOf(cells: readonly WrittenCell[]): string[] {
   return cells.flatMap(({ row, columnId }) => (isContent(row, columnId) ? [row.slice(`${PAGE}:t`.length)] : []));
 }

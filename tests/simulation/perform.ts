@@ -164,7 +164,7 @@ function decideParked(world: World, device: Device, random: Random, kind: 'retry
   // It happens to few: this one, or the first who has something parked.
   const parkedOf = ({ leader }: Device): number[] => [...(leader?.opened?.database.parked.sequences() ?? [])].sort((a, b) => a - b);
   const tab = [device, ...world.devices].find((one) => parkedOf(one).length > 0)?.leader;
-  if (tab?.opened == null) return;
+  if (tab === undefined || tab.opened === null) return;
   const sequence = random.pick(parkedOf(tab.device));
   if (kind === 'retry parked' && !world.model.triesAgain(tab.device.name, marksIn(tab.opened.database, sequence))) return;
   world.tally.add(kind);

@@ -4,9 +4,10 @@ import { documentStates, type AskForValue } from '../documents/document-states.t
 import { contentOf, difference, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
 import { brokenAtomic, FOLLOWED_COLUMNS, MARK, vanishedValue, wrongWinner } from './model.ts';
 import type { Plan } from './operations.ts';
-import { vanishedItem } from './page-items.ts';
+import { pagesOfOneDocument, vanishedItem } from './page-items.ts';
 import { householdSchema } from './household-schema.ts';
 import { perform, wake } from './perform.ts';
+import type { ServerHost } from './server-host.ts';
 import { HistoryFailed, loadRuntimes, World } from './world.ts';
 import { firstTransaction } from './writes.ts';
 
@@ -143,6 +144,10 @@ function checkEnding(world: World): void {
     lostWithDocument: new Set(ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND (rule <> 'lww' OR won_at_ms <> 0)`)),
   });
   if (vanishedFromPage !== null) throw new HistoryFailed(vanishedFromPage);
+  // A document that was compacted once still takes edits of the one before. A restored server may never have compacted it.
+  const oneDocument = world.wasRestored ? new Set() : pagesOfOneDocument(model);
+  const lostForNothing = ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND rule = 'lww' AND won_at_ms <> 0`).find((id) => oneDocument.has(id) && timesCompacted(server, id) <= 1);
+  if (lostForNothing !== undefined) throw new HistoryFailed(`an edit of page ${lostForNothing} was lost with its document, which nobody has replaced`);
   const { live } = server;
   const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id' AND path IS NULL").map((row) => row.map(String)) ?? [];
   // Nobody writes a mark twice: it has the version of its transaction.
@@ -157,4 +162,9 @@ function checkEnding(world: World): void {
   const wrong = wrongWinner(model, rows.map(([lost = '', won = '', lostSite = '', wonSite = '']) => ({ lost, won, lostSite, wonSite })), stampOf);
   if (wrong !== null) throw new HistoryFailed(wrong);
   tally.add('conflict', Number(ask('SELECT count(*) FROM rockpool_conflict')[0]));
+}
+
+function timesCompacted(server: ServerHost, pageId: string): number {
+  const state = server.live?.file.sql.get('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ?', BigInt(PAGE_TABLE.id), encodeKey([pageId]))?.[0];
+  return state instanceof Uint8Array ? server.timesCompacted(state) : 0;
 }

@@ -245,6 +245,12 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'const [state, overwritten] = [document, []];',
   },
   {
+    name: 'the document that was compacted is not kept',
+    file: server('documents/document-store.ts'),
+    find: 'if (replaced !== null) sql.run(',
+    replace: 'if (replaced !== null && watermark < 0) sql.run(',
+  },
+  {
     name: 'what was added to a row that lost is taken for kept where the other came to the same',
     file: shared('merge/row.ts'),
     find: 'if (isEqual && !hasMore) continue;',

@@ -2,6 +2,7 @@ import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, readFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, type Hello, type Push, type Schema } from '../../packages/shared/src/index.ts';
+import { decodeDocumentCell } from '../../packages/shared/src/document/index.ts';
 import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { RETENTION, type Retention } from '../../packages/sync-server/src/log/retention.ts';
@@ -57,6 +58,8 @@ export class ServerHost {
   trap: Trap | null = null;
   /** Lets the host say what the server does wrong by itself, such as a code that it should never send. */
   readonly failures: string[] = [];
+  // By the id of the document: a compacted one has another.
+  private readonly compactions = new Map<string, number>();
   private readonly options: ServerHostOptions;
   private readonly folder = newFolder();
   private running: LiveDatabase | null = null;
@@ -220,9 +223,20 @@ export class ServerHost {
     documents.work = (asked) => {
       const worked = work(asked);
       if (asked.kind === 'merge' && asked.replaced !== null) this.options.onCarriedOver();
-      else if (worked.replaced !== null) this.options.onCompacted();
+      else if (asked.kind === 'merge' && worked.replaced !== null) this.compacted(asked.document, worked.state);
       return worked;
     };
+  }
+
+  private compacted(before: Uint8Array, after: Uint8Array): void {
+    // Documents of the same content have the same id.
+    this.compactions.set(idOf(after), Math.max(this.timesCompacted(after), this.timesCompacted(before) + 1));
+    this.options.onCompacted();
+  }
+
+  /** How often a document has been compacted on its way to this state. */
+  timesCompacted(state: Uint8Array): number {
+    return this.compactions.get(idOf(state)) ?? 0;
   }
 
   private spring(at: Trap['at']): void {
@@ -238,6 +252,11 @@ export class ServerHost {
       if (!(thrown instanceof ServerKilled)) throw thrown;
     }
   }
+}
+
+function idOf(state: Uint8Array): string {
+  const cell = decodeDocumentCell(state);
+  return cell.kind === 'state' ? Buffer.from(cell.documentId).toString('hex') : '';
 }
 
 function isBelowFloor({ epoch, cursor }: Hello, { file }: LiveDatabase): boolean {
