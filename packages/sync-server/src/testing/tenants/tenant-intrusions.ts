@@ -24,7 +24,7 @@ function copyOf({ writer: { site } }: Tenant): TestSite {
 }
 
 const joinWithAnotherId: Intrusion = async (intruder, victim) => {
-  const refusals = [await intruder.isRefused(victim.databaseId, copyOf(victim)), await intruder.isRefused(victim.databaseId), await intruder.isRefused(NOWHERE)];
+  const refusals = [await intruder.refusedHello(victim.databaseId, copyOf(victim)), await intruder.refusedHello(victim.databaseId), await intruder.refusedHello(NOWHERE)];
   for (const refusal of refusals) expect(refusal).toEqual({ failure: { type: 'failure', code: 'auth-database-forbidden', fields: {} }, closed: { code: 4000, reason: 'auth-database-forbidden' } });
 };
 
@@ -47,9 +47,9 @@ const askRoutes: Intrusion = async (intruder, victim) => {
   const nowhere = asked(NOWHERE);
   for (const [i, [method, path, body]] of asked(victim.databaseId).entries()) {
     const request = body === undefined ? {} : { body };
-    const refusal = await intruder.isRefusedAt(method, path, request);
+    const refusal = await intruder.refusedRequest(method, path, request);
     expect(refusal.status).toBe(403);
-    expect(refusal).toEqual(await intruder.isRefusedAt(method, nowhere[i]?.[1] as string, request));
+    expect(refusal).toEqual(await intruder.refusedRequest(method, nowhere[i]?.[1] as string, request));
   }
 };
 
@@ -69,7 +69,7 @@ const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
 const askForForeignRange: Intrusion = async (intruder, victim) => {
   const headers = { range: 'bytes=0-', 'if-range': (await victim.takeSnapshot()) ?? '' };
   await intruder.takeSnapshot(headers);
-  expect((await intruder.isRefusedAt('GET', snapshotPath(victim.databaseId), { headers })).status).toBe(403);
+  expect((await intruder.refusedRequest('GET', snapshotPath(victim.databaseId), { headers })).status).toBe(403);
 };
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };

@@ -134,21 +134,21 @@ const invite: TenantStep = async (tenant) => {
   tenant.watch.keepSecret(tenant.number, code);
   const accept = { token: guest, body: JSON.stringify({ code }) };
   await (await tenant.ask('POST', '/invitations/accept', accept)).text();
-  await tenant.isRefusedAt('POST', '/invitations/accept', accept);
+  await tenant.refusedRequest('POST', '/invitations/accept', accept);
 };
 
 /** Everything is wrong in some way, and says what nobody should repeat. */
 const askNonsense: TenantStep = async (tenant) => {
   const text = tenant.text('nonsense');
   const of = (path: string): string => `/databases/${tenant.databaseId}/${path}`;
-  await tenant.isRefusedAt('PUT', of(`members/${text}`), { body: JSON.stringify({ role: text }) });
-  await tenant.isRefusedAt('POST', of('invitations'), { body: `{"${text}` });
-  await tenant.isRefusedAt('POST', '/invitations/accept', { body: JSON.stringify({ code: text }) });
-  await tenant.isRefusedAt('GET', of(`snapshot?schema=${text}`));
-  await tenant.isRefusedAt('GET', of(text), { token: text });
-  await tenant.isRefusedAt('POST', `/sessions/${text}`, { body: text });
-  await tenant.isRefused(tenant.databaseId, tenant.newSite(), { token: text });
-  await tenant.isRefused(tenant.databaseId, tenant.newSite(), { schemaHash: text });
+  await tenant.refusedRequest('PUT', of(`members/${text}`), { body: JSON.stringify({ role: text }) });
+  await tenant.refusedRequest('POST', of('invitations'), { body: `{"${text}` });
+  await tenant.refusedRequest('POST', '/invitations/accept', { body: JSON.stringify({ code: text }) });
+  await tenant.refusedRequest('GET', of(`snapshot?schema=${text}`));
+  await tenant.refusedRequest('GET', of(text), { token: text });
+  await tenant.refusedRequest('POST', `/sessions/${text}`, { body: text });
+  await tenant.refusedHello(tenant.databaseId, tenant.newSite(), { token: text });
+  await tenant.refusedHello(tenant.databaseId, tenant.newSite(), { schemaHash: text });
   const connection = await tenant.listen();
   connection.socketForAbuse.send(text);
   tenant.watch.lookAtError(asText(await connection.failure()), tenant.number);

@@ -95,7 +95,7 @@ export class Tenant {
   }
 
   /** What the server says to a hello that it refuses, byte for byte as far as a client can tell. */
-  async isRefused(databaseId: string, site: TestSite = this.newSite(), hello: Partial<Hello> = {}): Promise<unknown> {
+  async refusedHello(databaseId: string, site: TestSite = this.newSite(), hello: Partial<Hello> = {}): Promise<unknown> {
     const connection = await this.connect(site);
     connection.hello(this.token, databaseId, hello);
     const failure = await connection.failure();
@@ -130,7 +130,7 @@ export class Tenant {
   }
 
   /** The same, where an error is the answer. */
-  async isRefusedAt(method: string, path: string, request: AskedWith = {}): Promise<{ readonly status: number; readonly body: string }> {
+  async refusedRequest(method: string, path: string, request: AskedWith = {}): Promise<{ readonly status: number; readonly body: string }> {
     const response = await this.ask(method, path, request);
     const body = await response.text();
     this.watch.lookAtError(body, this.number);
