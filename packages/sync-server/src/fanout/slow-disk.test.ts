@@ -117,6 +117,17 @@ describe('while the disk takes its time', () => {
     expect(live.isIdle).toBe(true);
   });
 
+  it('a session that goes before it was let in does not come after all', async () => {
+    write(arrive());
+    await committed();
+    const gone = arrive();
+    gone.leave();
+    const back = new DirectSession(live, gone.replica, NOW_MS);
+    await disk.finishNext();
+    expect([gone, back].map(({ isWelcome }) => isWelcome)).toEqual([false, true]);
+    expect(back.failure).toBeNull();
+  });
+
   it('nobody is ever told of what a power cut could take back', async () => {
     const step = fc.constantFrom('arrive', 'write', 'write', 'again', 'disk', 'disk', 'turn' as const);
     await fc.assert(
