@@ -417,6 +417,19 @@ describe('a page that is hidden', () => {
     expect(follower.touched).toContain('all');
   });
 
+  it('says why its database could not be closed well, and hands the lead over all the same', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab({ failToClose: () => new RockpoolError('storage-unflushed') });
+    await leader.membership.open();
+    const follower = browser.tab();
+    await follower.membership.open();
+    expect(await codeOf(leader.membership.suspend())).toBe('storage-unflushed');
+    await write(follower, 'a');
+    expect([follower.role, browser.file.effects]).toEqual(['leader', ['a']]);
+    await leader.membership.resume();
+    expect(leader.role).toBe('follower');
+  });
+
   it('comes back also when it is back before it had gone', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
@@ -495,6 +508,36 @@ describe('a tab that cannot open', () => {
     await waiting;
     expect(heir.role).toBe('leader');
     expect(browser.file.effects).toEqual(['a']);
+  });
+});
+
+describe('a tab that cannot close its database well', () => {
+  it('tries again to lead after that, too, and tells of both', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab();
+    await leader.membership.open();
+    let isBroken = true;
+    const heir = browser.tab({
+      failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-busy') : null),
+      failToClose: () => (isBroken ? new RockpoolError('storage-lost') : null),
+    });
+    await heir.membership.open();
+    leader.kill();
+    await settle();
+    expect(heir.problems.map(({ code }) => code)).toEqual(['storage-busy', 'storage-lost']);
+    isBroken = false;
+    await browser.advance(1_000);
+    expect(heir.role).toBe('leader');
+  });
+
+  it('that makes room for a newer bundle says so, and makes it', async () => {
+    const browser = new FakeBrowser();
+    const older = browser.tab({ schema: schemaWith('a'), failToClose: () => new RockpoolError('storage-lost') });
+    await older.membership.open();
+    const newer = browser.tab({ schema: schemaWith('a', 'b') });
+    await newer.membership.open();
+    expect(newer.role).toBe('leader');
+    expect([older.ended, older.problems].map((told) => told.map(({ code }) => code))).toEqual([['tab-outdated'], ['storage-lost']]);
   });
 });
 

@@ -112,7 +112,7 @@ export class Membership<Database extends WritableDatabase> {
     try {
       await this.step(() => this.join());
     } catch (thrown) {
-      await this.end(toRockpoolError(thrown));
+      await this.end(toRockpoolError(thrown)).catch(this.tellProblem);
     }
     if (this.ended !== null) throw this.ended;
   }
@@ -208,7 +208,7 @@ export class Membership<Database extends WritableDatabase> {
       tabId: this.tabId,
       openPort,
       onMessage: (message) => this.onMessage(message),
-      onNewerProtocol: (protocol) => void this.end(new RockpoolError('tab-outdated', { channelProtocol: protocol })),
+      onNewerProtocol: (protocol) => this.endUnasked(new RockpoolError('tab-outdated', { channelProtocol: protocol })),
     });
     if (await this.election.tryNow()) await this.lead();
     else await this.follow();
@@ -240,7 +240,7 @@ export class Membership<Database extends WritableDatabase> {
     this.reads.readFrom(this.opened?.reads ?? this.remoteReads);
     turn.then(
       (leads) => void (leads && this.step(() => this.succeed()).catch((thrown: unknown) => this.retryLater(thrown))),
-      (thrown: unknown) => this.options.onProblem(toRockpoolError(thrown)),
+      this.tellProblem,
     );
   }
 
@@ -317,7 +317,7 @@ export class Membership<Database extends WritableDatabase> {
     const comparison = compareSchemas(this.options, message);
     if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
-    if (comparison === 'incompatible') return void this.end(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads' }));
+    if (comparison === 'incompatible') return this.endUnasked(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads' }));
 
     if (message.epoch !== this.leaderEpoch) {
       this.leaderEpoch = message.epoch;
@@ -353,12 +353,19 @@ export class Membership<Database extends WritableDatabase> {
     void this.leadership?.startAnew();
   }
 
+  private readonly tellProblem = (thrown: unknown): void => this.options.onProblem(toRockpoolError(thrown));
+
   private observe(touched: Touched | null): void {
     if (touched !== null) this.options.onTouched(touched);
   }
 
   private makeRoom(): void {
-    void this.end(new RockpoolError('tab-outdated', { newerSchema: true }));
+    this.endUnasked(new RockpoolError('tab-outdated', { newerSchema: true }));
+  }
+
+  /** Because of what another tab has said: no call waits for it. */
+  private endUnasked(error: RockpoolError): void {
+    this.end(error).catch(this.tellProblem);
   }
 
   private async end(error: RockpoolError): Promise<void> {
@@ -373,30 +380,37 @@ export class Membership<Database extends WritableDatabase> {
     await this.step(() => this.leave());
   }
 
+  /** Rejects where the database could not be closed well, such as with a flush that failed. Another tab may lead all the same. */
   private async leave(): Promise<void> {
     this.isAway = true;
     const { leadership } = this;
     this.leadership = null;
     this.transactionLocks.releaseAll(); // What this tab has open elsewhere is lost: nothing can be asked any more.
-    await leadership?.stop();
-    await this.closeDatabase(leadership !== null && this.hasFollowers);
-    await this.election.withdraw();
-    this.channel?.close();
-    this.channel = null;
+    try {
+      await this.letGo(leadership);
+    } finally {
+      await this.election.withdraw();
+      this.channel?.close();
+      this.channel = null;
+    }
   }
 
-  private async closeDatabase(handsOver: boolean): Promise<void> {
-    const { opened } = this;
-    this.opened = null;
-    this.reads.pause();
-    await opened?.close({ handsOver });
+  private async letGo(leadership: Leadership<Database> | null): Promise<void> {
+    try {
+      await leadership?.stop();
+    } finally {
+      const { opened } = this;
+      this.opened = null;
+      this.reads.pause();
+      await opened?.close({ handsOver: leadership !== null && this.hasFollowers });
+    }
   }
 
   /** Taking over, or coming back, failed: lets others try, and tries again. */
   private async retryLater(thrown: unknown): Promise<void> {
     if (this.ended !== null) return;
     this.options.onProblem(toRockpoolError(thrown));
-    await this.step(() => this.leave());
+    await this.step(() => this.leave()).catch(this.tellProblem);
     this.cancelRetry = this.options.clock.after(this.retryMs, () => {
       this.step(() => this.join()).catch((again: unknown) => this.retryLater(again));
     });

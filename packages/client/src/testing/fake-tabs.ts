@@ -50,6 +50,8 @@ export interface FakeTabOptions {
   /** Whether followers open the file too. Default true. */
   readonly sharesFiles?: boolean;
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
+  /** The file is closed all the same. */
+  readonly failToClose?: () => RockpoolError | null;
   /** What comes before the file is opened. Default: nothing. */
   readonly beforeOpen?: () => Promise<void>;
   /** The tab is killed as soon as a commit with this SQL is in the file, before anybody hears of it. */
@@ -99,7 +101,13 @@ export class FakeBrowser {
           if (!life.isAlive) return new Promise<never>(() => undefined);
           const failure = options.failToOpen?.(role) ?? null;
           if (failure !== null) throw failure;
-          return this.openFile(role, life, options.dieAfter ?? null, tab);
+          const opened = this.openFile(role, life, options.dieAfter ?? null, tab);
+          const close = async (how: { readonly handsOver: boolean }): Promise<void> => {
+            await opened.close(how);
+            const unclosed = options.failToClose?.() ?? null;
+            if (unclosed !== null) throw unclosed;
+          };
+          return { ...opened, close };
         },
         startWork: () => ({ onLocalCommit: () => undefined, tryNow: () => undefined, stop: () => Promise.resolve() }),
         onTouched: (touched) => tab.touched.push(touched),

@@ -11,7 +11,7 @@ import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import { keepUnsent } from '../changelog/unsent.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { Backups } from './backups.ts';
-import { isCorrupt, setAside } from './set-aside.ts';
+import { isCorrupt, setAside, type SetAside } from './set-aside.ts';
 import { flushNow, SharedFlush } from './shared-flush.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { storageFailure } from './storage-failure.ts';
@@ -29,7 +29,7 @@ export interface LocalOptions {
   /** Called before a writer opens: fills a database that is not there yet. */
   readonly beforeWriter?: () => Promise<unknown>;
   /**
-   * Given where a server has what a damaged database had: that one is then set aside, and a new one takes its place. Called when that is done, with
+   * Given where a server has what a damaged database had: that one is then set aside, and a new one takes its place. Called when that is done or has failed, with
    * `storage-corrupt`: `keptAs` is the name that the damaged one is kept under, `parked` how many unsent changesets of it wait for a decision now, `isComplete`
    * whether these are all. Without it opening fails, and everything stays as it is.
    */
@@ -71,14 +71,34 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     } catch (thrown) {
       if (role === 'reader' || onStartedAnew === undefined || !isCorrupt(thrown)) throw thrown;
     }
-    const { keptAs, unsent } = await setAside(name, medium, await whenLoaded);
-    const opened = await open(role, onUndone);
-    const error = new RockpoolError('storage-corrupt', { keptAs, parked: unsent.changesets.length, isComplete: unsent.isComplete });
-    keepUnsent(opened.database.connection, opened.database.parked, unsent, error.toData(), Date.now());
-    await (opened.committed ?? opened.flushed)?.();
-    onStartedAnew(error);
-    return opened;
+    const aside = await setAside(name, medium, await whenLoaded);
+    let parked = 0;
+    try {
+      const opened = await open(role, onUndone);
+      parked = await parkUnsent(opened, aside);
+      return opened;
+    } finally {
+      // Also where nothing more succeeded: the next opening finds no damage, and says nothing.
+      onStartedAnew(startedAnew(aside, parked));
+    }
   };
+}
+
+function startedAnew({ keptAs, unsent }: SetAside, parked: number): RockpoolError {
+  return new RockpoolError('storage-corrupt', { keptAs, parked, isComplete: unsent.isComplete && parked === unsent.changesets.length });
+}
+
+/** Returns how many: all, or none where there is no room for them. They are in the file that is kept, too. */
+async function parkUnsent({ database, committed, flushed }: OpenedDatabase<OpenDatabase>, aside: SetAside): Promise<number> {
+  const { unsent } = aside;
+  try {
+    keepUnsent(database.connection, database.parked, unsent, startedAnew(aside, unsent.changesets.length).toData(), Date.now());
+    await committed?.();
+  } catch {
+    return 0;
+  }
+  await flushed?.().catch(() => undefined); // They are parked all the same, and flushed as soon as that can be.
+  return unsent.changesets.length;
 }
 
 /** SQLite, and with it what the schema needs beside it. Whoever opens hears of a failure. */

@@ -110,6 +110,23 @@ it('tells what has failed also where the database cannot be read any more', asyn
   expect(reports.at(-1)).toMatchObject({ reason: { code: 'storage-lost' }, pendingCount: 1 });
 });
 
+it('a commit after which the database cannot be read fails nobody but sync, which says so', async () => {
+  const database = openInMemory();
+  const sync = testSync(database);
+  let isClosed = false;
+  const { next, engine, reports } = await connected(database, {
+    ...sync,
+    get isPaused() {
+      if (isClosed) throw new RockpoolError('storage-lost', { operation: 'read' });
+      return sync.isPaused;
+    },
+  });
+  (await next(1)).say(testWelcome());
+  isClosed = true;
+  engine.committed();
+  expect(reports.at(-1)).toMatchObject({ state: 'offline', reason: { code: 'storage-lost' } });
+});
+
 it('tells at once that the database cannot be read for a hello', async () => {
   const database = openInMemory();
   const position = (): never => {

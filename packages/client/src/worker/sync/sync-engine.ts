@@ -312,12 +312,13 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
 
   return {
     start: () => dispatch({ type: database.isPaused ? 'pause' : 'start' }),
-    committed(): void {
+    // The commit stands, whatever fails here: its author must not be told otherwise.
+    committed: () => guarded(() => {
       const isPaused = state.phase === 'paused';
       if (state.phase !== 'stopped' && database.isPaused !== isPaused) return dispatch({ type: isPaused ? 'resume' : 'pause' });
       audit.disturb();
       dispatch({ type: 'committed' });
-    },
+    }),
     tryNow: () => dispatch({ type: 'try-now' }),
     stop: () => dispatch({ type: 'stop' }),
   };
