@@ -22,6 +22,13 @@ export interface Commit {
   readonly withheld: ReadonlySet<number>;
 }
 
+export interface UnmarkedWrite {
+  readonly device: string;
+  /** How many of `inOrder` there were before. */
+  readonly commitsBefore: number;
+  readonly cells: readonly WrittenCell[];
+}
+
 export const MARK: number = tableIdOf('mark');
 
 /** What the devices have been promised, noted beside them as their storage confirmed it. */
@@ -33,7 +40,7 @@ export class Model {
   /** All of them, those of each device in their order. */
   readonly inOrder: Commit[] = [];
   /** What was written without a mark: what somebody had restored from the ledger, and what was typed into documents. */
-  readonly unmarked: (readonly WrittenCell[])[] = [];
+  readonly unmarked: UnmarkedWrite[] = [];
   /** Marks that a device and a copy of it both had: what became of them, only one of the two was told. */
   readonly shared = new Set<string>();
   /** By mark, the device that tried again what it and a copy of it both had parked: tried again by both, it would be made twice. */
@@ -67,7 +74,7 @@ export class Model {
         }
       }
       if (mark === null) {
-        this.unmarked.push(cells);
+        this.unmarked.push({ device, commitsBefore: this.inOrder.length, cells });
         continue;
       }
       // Its copy had it before it was noted here: the device died as it stored it.
@@ -137,7 +144,7 @@ export function wrongWinner(model: Model, ledger: readonly LedgerRow[], stampOf:
   const markOf = new Map<string, string>();
   for (const { mark, cells } of model.inOrder) for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
   // What was restored is of whoever restored it, and later than its text says.
-  const restored = new Set(model.unmarked.flatMap((cells) => cells.map(({ after }) => after)));
+  const restored = new Set(model.unmarked.flatMap(({ cells }) => cells.map(({ after }) => after)));
   for (const { lost, won, lostSite, wonSite } of ledger) {
     if (restored.has(lost) || restored.has(won)) continue;
     const [loser, winner] = [stampOf(markOf.get(lost) ?? ''), stampOf(markOf.get(won) ?? '')];
@@ -184,7 +191,7 @@ export interface Ending {
  */
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();
-  const overwritten = model.unmarked.flatMap((cells) => cells.flatMap(({ row, columnId, before }) => (typeof before === 'string' && followedColumn(row, columnId) !== null ? [before] : [])));
+  const overwritten = model.unmarked.flatMap((write) => writtenOver(model, write, wasRestored));
   const followed: { value: string; commit: Commit; name: string }[] = [];
   // A write of NULL has no text of its own: it is known by its place.
   const nullOf = (place: string, mark: string): string => `NULL of ${place} in ${mark}`;
@@ -216,6 +223,15 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
     if (!visible.has(value) && !lost.has(value) && !gone.has(value)) return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
   }
   return null;
+}
+
+function writtenOver(model: Model, { device, commitsBefore, cells }: UnmarkedWrite, wasRestored: boolean): string[] {
+  const ownBefore = wasRestored ? model.inOrder.slice(0, commitsBefore).filter((commit) => commit.device === device) : [];
+  return cells.flatMap(({ row, columnId, before }) => {
+    if (followedColumn(row, columnId) === null) return [];
+    const own = ownBefore.flatMap((commit) => commit.cells.filter((cell) => cell.row === row && cell.columnId === columnId).map(({ after }) => after));
+    return [before, ...own].filter((value) => typeof value === 'string');
+  });
 }
 
 function followedColumn(row: string, columnId: number): string | null {

@@ -29,7 +29,7 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
   const present = new Set(texts.flatMap((text) => idsIn(JSON.parse(text) as JsonValue)));
   const removed = new Set<string>();
   const changes = model.inOrder.map((commit) => ({ commit, ...itemChange(commit.cells) }));
-  for (const change of [...changes, ...model.unmarked.map(itemChange)]) for (const id of change.removed) removed.add(id);
+  for (const change of [...changes, ...model.unmarked.map(({ cells }) => itemChange(cells))]) for (const id of change.removed) removed.add(id);
   for (const { commit } of changes) for (const id of withheldBelow(commit, model.inOrder)) removed.add(id);
   for (const { commit, added } of changes) {
     if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
@@ -51,7 +51,7 @@ function withheldBelow(commit: Commit, commits: readonly Commit[]): string[] {
 
 /** The keys of pages whose document was made by one write, and neither replaced nor taken away by another, as far as anybody has tried. */
 export function pagesOfOneDocument(model: Model): Set<string> {
-  const writes = [...model.inOrder.map(({ cells }) => cells), ...model.unmarked].flat().filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after));
+  const writes = [...model.inOrder.map(({ cells }) => cells), ...model.unmarked.map(({ cells }) => cells)].flat().filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after));
   const timesWritten = Map.groupBy(writes, ({ row }) => row.slice(`${PAGE}:t`.length));
   return new Set([...timesWritten].filter(([, { length }]) => length === 1).map(([key]) => key));
 }
