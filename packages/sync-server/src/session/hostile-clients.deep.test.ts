@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { columnIdOf, encodeChangesetBody, MAX_CHANGESET_ROWS, tableIdOf } from '@rockpool/shared';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { insert } from '../testing/changeset.ts';
 import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
 import { TestConnection, TestSite } from '../testing/test-client.ts';
@@ -14,10 +14,10 @@ const MAX_RESIDENT_BYTES = 1024 ** 3;
 
 const tested = serverProcessUnderTest();
 
-// Whatever was done to the server, it has not taken more memory than this.
-afterEach(async () => {
+/** Whatever was done to the server. */
+async function expectMemoryBounded(): Promise<void> {
   expect((await tested.server.metrics()).get('rockpool_resident_memory_bytes')).toBeLessThan(MAX_RESIDENT_BYTES);
-});
+}
 
 async function arrive(site = new TestSite(), databaseId: string = DATABASE): Promise<TestConnection> {
   const connection = await TestConnection.connect(tested.server.url, site);
@@ -60,6 +60,7 @@ it('whoever sends a request byte by byte is cut off, and nobody else waits for t
   const slow = Promise.all(Array.from({ length: SLOW_CLIENTS }, () => slowly(hostname, Number(port)))).finally(() => (isOver = true));
   await commitUntil(() => isOver);
   for (const answer of await slow) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+  await expectMemoryBounded();
 });
 
 it('readers that stall are cut, one by one, and each goes on without a gap', async () => {
@@ -77,12 +78,14 @@ it('readers that stall are cut, one by one, and each goes on without a gap', asy
     expect(first.groups.reduce((rows, { rowCount }) => rows + rowCount, 0)).toBe(count);
     await again.close();
   }
+  await expectMemoryBounded();
 });
 
 it('whoever goes through a thousand databases leaves few of them open', async () => {
   for (let index = 0; index < DATABASES; index++) await (await arrive(new TestSite(), `room-${index}`)).close();
   // 64 may stay without anybody in them, and the last ones may not be closed yet.
   expect((await tested.server.metrics()).get('rockpool_databases_open')).toBeLessThan(80);
+  await expectMemoryBounded();
 });
 
 it('a changeset of as many rows as there may be is decided, and nobody is cut for the time that it takes', async () => {
@@ -96,4 +99,5 @@ it('a changeset of as many rows as there may be is decided, and nobody is cut fo
   const { outcomes } = await hostile.decided(sequence).finally(() => (isOver = true));
   expect(outcomes).toMatchObject([{ kind: 'admitted' }]);
   console.info(`hostile: beside a changeset of ${MAX_CHANGESET_ROWS} rows the slowest honest commit took ${((await honest) / 1000).toFixed(1)} s`);
+  await expectMemoryBounded();
 }, 5 * 60_000);
