@@ -16,7 +16,7 @@ const TENANTS = 3;
 const HISTORIES_PER_TENANCY = 25;
 
 /** Of one tenant in one history. */
-const MAX_STEPS = 6;
+const MAX_STEPS = 5;
 
 /** A tenant's files are asked for again and again: most answers are of what was kept. */
 const SNAPSHOTS: Partial<SnapshotRules> = { minFileBytes: 1, maxTailChangesets: 1_000 };
