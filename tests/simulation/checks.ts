@@ -4,6 +4,9 @@ import { householdSchema, TALLIES } from './household-schema.ts';
 import { marksIn, type Model } from './model.ts';
 import type { Tab } from './tab.ts';
 
+/** How the fault of a counter begins. */
+export const MISCOUNT = 'a counter that is not the sum of what was added';
+
 /** Runs a query whose rows are all texts or NULL. */
 export type AskForText = (sql: string) => string | null;
 
@@ -64,7 +67,7 @@ function counterFault(ask: AskForText, only: readonly string[] | null): string |
         (SELECT coalesce(sum(lost_value), 0) FROM rockpool_conflict WHERE table_name = 'tally' AND column_name = 'hits' AND row_key = json_array(tally.id)) AS lost
       FROM tally ${only === null ? '' : `WHERE id IN (${only.map((id) => `'${id}'`).join(', ')})`}
     ) WHERE hits <> marked - lost LIMIT 1`);
-  return fault === null ? null : `a counter that is not the sum of what was added: ${fault}`;
+  return fault === null ? null : `${MISCOUNT}: ${fault}`;
 }
 
 /** What is wrong with the rows that a tab sees, as its reader or writer sees it. */

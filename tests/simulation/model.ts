@@ -101,6 +101,23 @@ export class Model {
     return true;
   }
 
+  /**
+   * Whether two of these devices, of which one is a copy, have each made one transaction of both anew: by being asked to, or by themselves after a rejection. Its row is
+   * the same row, and what it adds to a counter is added twice: a known limit (decision 0027).
+   */
+  isMadeTwice(databases: readonly OpenDatabase[]): boolean {
+    const times = new Map<string, number>();
+    for (const database of databases) {
+      const last = new Map([...database.changelog.readAfter(0)].flatMap(({ sequence }) => marksIn(database, sequence).map((mark) => [mark, sequence] as const)));
+      for (const [mark, sequence] of last) {
+        const original = this.shared.has(mark) ? this.commits.get(mark)?.[0] : undefined;
+        const isAnew = original !== undefined && !(original.sequence === sequence && isSameSite(original.site, database.siteId));
+        if (isAnew) times.set(mark, (times.get(mark) ?? 0) + 1);
+      }
+    }
+    return [...times.values()].some((count) => count > 1);
+  }
+
   recordDropped(marks: readonly string[]): void {
     for (const mark of marks) this.dropped.add(mark);
   }
