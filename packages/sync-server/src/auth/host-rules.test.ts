@@ -27,9 +27,8 @@ describe('a host that decides by itself', () => {
       connection.site.write([insert('accounts', `a${i}`, { name: `a${i}` })]);
       connection.push(i, i);
     }
-    connection.send({ type: 'ping' });
+    // One that overtook another would be refused as one that leaves a gap.
     expect((await connection.decided(20)).decidedUpTo).toBe(20);
-    await connection.roundTrip();
     expect(asked.filter((operation) => operation === 'write')).toHaveLength(20);
   });
 
