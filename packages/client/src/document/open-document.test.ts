@@ -20,7 +20,7 @@ const rule = ruleOfDocument(table, 'content');
 const path = PathRule.root(rule);
 
 /** A page with the document open on a database that others write to as well. */
-async function openPage(initial: Content, isFlushed: () => boolean = () => true): Promise<{ document: LiveDocument<Content>; body: () => Y.Text; stored: () => JsonValue; writeElsewhere: (next: Content) => Promise<void> }> {
+async function openPage(initial: Content, isFlushed: () => boolean = () => true, isReadable: () => boolean = () => true): Promise<{ document: LiveDocument<Content>; body: () => Y.Text; stored: () => JsonValue; writeElsewhere: (next: Content) => Promise<void> }> {
   let stored: JsonValue = { ...initial };
   let tell = (): void => undefined;
   const take = (change: JsonChange | null): void => {
@@ -28,7 +28,7 @@ async function openPage(initial: Content, isFlushed: () => boolean = () => true)
   };
   const document = await openDocument<Content>(
     {
-      read: () => Promise.resolve(JSON.stringify(stored)),
+      read: () => (isReadable() ? Promise.resolve(JSON.stringify(stored)) : Promise.reject(new RockpoolError('client-closed'))),
       follow: (listener) => ((tell = listener), () => undefined),
       change: (changeJson) => {
         take(JSON.parse(changeJson) as JsonChange);
@@ -79,6 +79,17 @@ it('a change that is kept although it failed is told, and not made twice', async
   body().insert(0, 'a ');
   await document.saved();
   expect([stored(), document.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
+});
+
+it('news that cannot be read are told, and keep nobody from closing it: nothing that was changed here is lost', async () => {
+  let isReadable = true;
+  const { document, body, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () => isReadable);
+  body().insert(0, 'spring ');
+  await document.saved();
+  isReadable = false;
+  await writeElsewhere({ body: 'spring tide', n: 2 });
+  expect(document.error).toMatchObject({ code: 'client-closed' });
+  await document.close();
 });
 
 describe('undo of an open document', () => {

@@ -54,6 +54,8 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   let state: LiveDocument['state'] = 'open';
   let error: RockpoolError | null = null;
   let isDirty = false;
+  // Whether what was changed here may not be in the database.
+  let isUnsaved = false;
   let work: Promise<void> | null = null;
   let awareness: Awareness | null = null;
 
@@ -77,9 +79,12 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   async function step(): Promise<void> {
     if (isDirty) {
       isDirty = false;
+      isUnsaved = true;
       const mine = read();
       const change: JsonChange | null = diffJson(stored.value, mine, path);
-      if (change !== null) return make(change, mine);
+      if (change !== null) await make(change, mine);
+      isUnsaved = false;
+      if (change !== null) return;
     }
     if (!hasNews) return;
     hasNews = false;
@@ -138,7 +143,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
 
   async function saved(): Promise<void> {
     while (work !== null) await work;
-    if (error !== null) throw error;
+    if (error !== null && isUnsaved) throw error;
     if (state === 'gone' && isDirty) throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
   }
 
