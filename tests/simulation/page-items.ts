@@ -20,19 +20,17 @@ export interface PagesEnding {
   readonly texts: readonly string[];
   /** The keys of rows of which the ledger says that an edit was lost with the document it was made in. */
   readonly lostWithDocument: ReadonlySet<string>;
-  /** As in Ending (model.ts). */
-  readonly wasRestored: boolean;
 }
 
 /**
  * Every item that was admitted into a page is in it, or was taken out by somebody who saw it, or stands in the ledger. Returns one that is not.
  */
-export function vanishedItem(model: Model, { admitted, texts, lostWithDocument, wasRestored }: PagesEnding): string | null {
+export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }: PagesEnding): string | null {
   const present = new Set(texts.flatMap((text) => idsIn(JSON.parse(text) as JsonValue)));
   const removed = new Set<string>();
   const changes = model.inOrder.map((commit) => ({ commit, ...itemChange(commit.cells) }));
   for (const change of [...changes, ...model.unmarked.map(({ cells }) => itemChange(cells))]) for (const id of change.removed) removed.add(id);
-  for (const [index, { commit }] of changes.entries()) for (const id of ownBelow(commit, model.inOrder.slice(0, index), wasRestored)) removed.add(id);
+  for (const [index, { commit }] of changes.entries()) for (const id of ownBelow(commit, model.inOrder.slice(0, index))) removed.add(id);
   for (const { commit, added } of changes) {
     if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
     for (const id of added) {
@@ -44,14 +42,13 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument, 
 }
 
 /**
- * Items of the device itself that it did not see as it took their document away: it had written them, and they were withheld, or a restored server is given both anew. They
- * go with the document.
+ * Items of the device itself in a document that it took away. It need not have seen them then: they may have been withheld, or the edit was one of a document that has been
+ * compacted since, or a restored server is given both anew. They go with the document all the same.
  */
-function ownBelow(commit: Commit, before: readonly Commit[], wasRestored: boolean): string[] {
+function ownBelow(commit: Commit, before: readonly Commit[]): string[] {
   const gone = new Set(commit.cells.filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after)).map(({ row }) => row));
   if (gone.size === 0) return [];
-  const isBelow = (own: Commit): boolean => (wasRestored ? own.device === commit.device : commit.withheld.has(own.sequence) && Buffer.compare(own.site, commit.site) === 0);
-  return before.filter(isBelow).flatMap(({ cells }) => [...itemChange(cells.filter(({ row }) => gone.has(row))).added]);
+  return before.filter(({ device }) => device === commit.device).flatMap(({ cells }) => [...itemChange(cells.filter(({ row }) => gone.has(row))).added]);
 }
 
 /** The keys of pages whose document was made by one write, and neither replaced nor taken away by another, as far as anybody has tried. */

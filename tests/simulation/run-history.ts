@@ -140,7 +140,6 @@ function checkEnding(world: World): void {
   const vanishedFromPage = vanishedItem(model, {
     admitted: new Set(ask('SELECT id FROM mark')),
     texts: ask(`SELECT content FROM page WHERE content IS NOT NULL UNION ALL SELECT lost_value ${lostPages} AND lost_value IS NOT NULL`),
-    wasRestored: world.wasRestored,
     // An edit that lost its place within a document that stands has the same path, and nobody that it lost to.
     lostWithDocument: new Set(ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND (rule <> 'lww' OR won_at_ms <> 0)`)),
   });
