@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { followChanges } from '../backend/change-feed.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { durableOnceSynced } from '../store/durability.ts';
@@ -164,5 +164,5 @@ it('a disk that fails ends every session of the database, and says why', async (
   live.catchUp().catch((error: unknown) => (refusal = error));
   await disk.failNext(new Error('EIO'));
   expect([author, reader].map(({ failure }) => failure?.code)).toEqual(['database-unavailable', 'database-unavailable']);
-  expect(refusal).toMatchObject({ code: 'database-unavailable' });
+  await vi.waitFor(() => expect(refusal).toMatchObject({ code: 'database-unavailable' }));
 });

@@ -68,7 +68,7 @@ export function durableOnceSynced(file: DatabaseFile, log: Pick<LogSync, 'sync' 
       return result;
     },
     catchUp: () => null,
-    settling: () => last,
+    settling: () => (lost === null ? last : Promise.reject(lost)),
     close: () => {
       file.sql.close();
       log.close();
