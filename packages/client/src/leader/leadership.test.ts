@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Reads } from '../rpc/reads.ts';
 import { FAKE_STATUS, statement } from '../testing/fake-tabs.ts';
 import type { AskMessage, ChannelMessage } from './channel-message.ts';
-import { Leadership, type WriteRequest } from './leadership.ts';
+import type { WriteRequest } from '../rpc/write-request.ts';
+import { Leadership } from './leadership.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 
 const NOW_MS = 1000;

@@ -1,9 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 import { encodeError } from '../rpc/error-transfer.ts';
-import type { TableChange, TouchedTables } from '../rpc/query-dependencies.ts';
+import type { TouchedTables } from '../rpc/query-dependencies.ts';
 import type { Reads } from '../rpc/reads.ts';
-import type { SqlStatement, StatementOutcome } from '../rpc/sql-statement.ts';
-import type { WriteAction } from '../rpc/write-action.ts';
+import type { StatementOutcome } from '../rpc/sql-statement.ts';
+import type { WriteOutcome, WriteRequest } from '../rpc/write-request.ts';
 import type { Clock } from './clock.ts';
 import { createAnsweredRequests, type AnsweredRequests } from './answered-requests.ts';
 import type { AskMessage, BroadcastMessage, DirectMessage, LeaderRequest, LeaderStatus, ReadWork, StatusMessage } from './channel-message.ts';
@@ -14,25 +14,14 @@ import { ReadInterrupted } from './read-interrupted.ts';
 import { readsBeside } from './reads-beside.ts';
 import { WriterTurns } from './writer-turns.ts';
 
-export interface WriteRequest {
-  /** The effect is stored together with this id, so that the same request never takes effect twice. */
-  readonly id: string;
-  readonly statements: readonly SqlStatement[];
-  readonly action?: WriteAction;
-}
-
-export interface WriteOutcome {
-  readonly results: readonly StatementOutcome[];
-  readonly touchedTables: readonly string[];
-  readonly changes: readonly TableChange[];
-  readonly repeated: boolean;
-}
+/** What this needs of an outcome. */
+export type ServedOutcome = Omit<WriteOutcome, 'sequence'>;
 
 /** What this needs of a database. */
 export interface WritableDatabase {
-  write(request: WriteRequest): WriteOutcome;
+  write(request: WriteRequest): ServedOutcome;
   /** Until the transaction is over, nothing else may be asked of it. */
-  begin(options: { readonly atomic: boolean }): OpenTransaction<WriteOutcome>;
+  begin(options: { readonly atomic: boolean }): OpenTransaction<ServedOutcome>;
 }
 
 /** A tab that missed the notice of a commit learns by the next that there was one; where none follows, so much later. Nor does a tab that this one knows nothing of wait longer. */
@@ -102,7 +91,7 @@ export class Leadership<Database extends WritableDatabase> {
   /** What is being done for followers. */
   private readonly begun = new Set<string>();
   private readonly turns = new WriterTurns();
-  private readonly transactions: LeaderTransactions<WriteOutcome>;
+  private readonly transactions: LeaderTransactions<ServedOutcome>;
   private work: LeaderWork;
   private status: LeaderStatus;
   private statusNumber = 0;
@@ -227,7 +216,7 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /** To be called in the turn of the commit. */
-  private async keep(outcome: WriteOutcome): Promise<readonly StatementOutcome[]> {
+  private async keep(outcome: ServedOutcome): Promise<readonly StatementOutcome[]> {
     const { committed, flushed } = this.options.opened;
     if (committed !== undefined) await committed();
     try {
@@ -240,7 +229,7 @@ export class Leadership<Database extends WritableDatabase> {
     return outcome.results;
   }
 
-  private tellWrite({ touchedTables: tables, changes, repeated }: WriteOutcome): void {
+  private tellWrite({ touchedTables: tables, changes, repeated }: ServedOutcome): void {
     if (repeated) return;
     if (tables.length > 0) this.tellCommit({ tables, changes });
     this.work.onLocalCommit();

@@ -1,7 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { ChannelMessage, LeaderStatus } from '../leader/channel-message.ts';
 import type { Locks } from '../leader/election.ts';
-import type { WritableDatabase, WriteRequest } from '../leader/leadership.ts';
+import type { WritableDatabase } from '../leader/leadership.ts';
+import type { WriteRequest } from '../rpc/write-request.ts';
 import { Membership } from '../leader/membership.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { BroadcastPort } from '../leader/tab-channel.ts';

@@ -2,8 +2,8 @@ import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
+import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import type { OpenTransaction } from '../write/open-transaction.ts';
-import type { WriteOutcome, WriteRequest } from '../write/write-request.ts';
 import type { SchemaInstallation } from './install-schema.ts';
 
 export interface SchemaState {

@@ -1,9 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
+import type { WriteOutcome } from '../../rpc/write-request.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
 import { READ_POLICY } from './sql-policy.ts';
-import type { WriteOutcome } from './write-request.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
 /**

@@ -1,6 +1,6 @@
+import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { restoreResult, storeResult, type StoredResult } from './stored-results.ts';
-import type { WriteOutcome } from './write-request.ts';
 
 /** How long a tab may go without an answer and still ask again safely: a laptop closed overnight. */
 export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;

@@ -1,9 +1,9 @@
 import { buildSchema, CONFLICT_TABLE, DEFAULT_DOCUMENT_RULE, quoteName, type CellValue, type MergeRule } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
+import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
-import type { WriteOutcome } from './write-request.ts';
 
 const schema = buildSchema([
   testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0', amount: 'integer', currency: 'text', note: "text not null default 'none'" }, {

@@ -1,4 +1,5 @@
 import { cellValuesEqual, counterColumnIds, documentColumns, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { withChange, type PendingRowChange, type RowState } from '../apply/row-state.ts';
 import { RowWriters } from '../apply/row-writers.ts';
 import { writeAfterRemovingAll, writeInPlace, type RowWrite } from '../apply/write-rows.ts';
@@ -7,7 +8,6 @@ import type { Outbox } from '../changelog/outbox.ts';
 import type { Parked } from '../changelog/parked.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { WriteOutcome, WriteRequest } from './write-request.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
 export interface ParkedParts {

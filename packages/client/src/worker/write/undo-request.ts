@@ -1,9 +1,9 @@
 import { cellValuesEqual, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import type { WriteOutcome } from '../../rpc/write-request.ts';
 import { RowWriter } from '../apply/row-writer.ts';
 import type { Changelog, DecodedChangeset } from '../changelog/changelog.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { RequestLog } from './request-log.ts';
-import type { WriteOutcome } from './write-request.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
 export interface UndoParts {

@@ -1,9 +1,9 @@
 import { changesetHash, columnIdOf, decodeChangesetBody, FIRST_PREVIOUS_HASH, RockpoolError, tableIdOf } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { SqlParam } from '../../rpc/sql-value.ts';
+import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory, TestClock } from '../testing/test-database.ts';
-import type { WriteOutcome } from './write-request.ts';
 
 let requests = 0;
 

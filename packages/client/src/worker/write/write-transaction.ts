@@ -2,6 +2,7 @@ import { RockpoolError, syncedTables, type LocalTime, type Schema } from '@rockp
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
+import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { SessionCapture } from '../capture/session-capture.ts';
 import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
@@ -21,7 +22,6 @@ import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
 import { createWritePolicy, isLog } from './sql-policy.ts';
-import type { WriteOutcome, WriteRequest } from './write-request.ts';
 
 export interface WriteParts {
   readonly connection: Connection;

@@ -1,6 +1,6 @@
-import type { TableChange } from '../../rpc/query-dependencies.ts';
-import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
-import type { WriteAction } from '../../rpc/write-action.ts';
+import type { TableChange } from './query-dependencies.ts';
+import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
+import type { WriteAction } from './write-action.ts';
 
 export interface WriteRequest {
   /** Random, made by the tab that asks: a request is carried out once, however often it comes. */
