@@ -92,6 +92,20 @@ it('news that cannot be read are told, and keep nobody from closing it: nothing 
   await document.close();
 });
 
+it('what is typed while news are read in vain is not saved, and says so until it is', async () => {
+  let isReadable = (): boolean => true;
+  const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () => isReadable());
+  isReadable = () => {
+    body().insert(0, 'spring ');
+    return false;
+  };
+  await expect(writeElsewhere({ body: 'tide', n: 2 })).rejects.toMatchObject({ code: 'client-closed' });
+  isReadable = () => true;
+  body().insert(0, 'low ');
+  await document.saved();
+  expect(stored()).toEqual({ body: 'low spring tide', n: 2 });
+});
+
 describe('undo of an open document', () => {
   it('takes back what was typed here and leaves what others typed into it', async () => {
     const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 });

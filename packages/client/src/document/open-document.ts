@@ -79,11 +79,10 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   async function step(): Promise<void> {
     if (isDirty) {
       isDirty = false;
-      isUnsaved = true;
       const mine = read();
       const change: JsonChange | null = diffJson(stored.value, mine, path);
       if (change !== null) await make(change, mine);
-      isUnsaved = false;
+      isUnsaved = isDirty;
       if (change !== null) return;
     }
     if (!hasNews) return;
@@ -136,6 +135,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   doc.on('update', (_update: Uint8Array, origin: unknown) => {
     if (origin === FROM_DATABASE) return;
     isDirty = true;
+    isUnsaved = true;
     wake();
     tell();
   });
