@@ -57,6 +57,8 @@ describe('a commit in a file', () => {
     expect(await outcomes).toEqual([refused, refused, refused]);
     expect(await Promise.allSettled([insert('c')])).toEqual([refused]);
     expect(losses).toEqual([failure]);
+    // Who only looks whether it is idle does not wait for it.
+    expect(database.settling()).not.toBeNull();
     const asked = await Promise.allSettled([database.settling()]);
     expect(asked).toMatchObject([{ status: 'rejected', reason: { code: 'database-unavailable' } }]);
   });

@@ -43,13 +43,17 @@ export function durableOnceSynced(file: DatabaseFile, log: Pick<LogSync, 'sync' 
   file.sql.exec('PRAGMA synchronous = NORMAL');
   let last: Promise<void> | null = null;
   let lost: RockpoolError | null = null;
+  const lose = (error: unknown): void => {
+    lost = new RockpoolError('database-unavailable', {}, { cause: error });
+    last = Promise.reject(lost);
+    last.catch(() => undefined); // Whoever asks hears of it; nobody has to ask.
+    onLost(error);
+  };
   const sync = async (): Promise<void> => {
     try {
       await log.sync();
     } catch (error) {
-      const isFirst = lost === null;
-      lost ??= new RockpoolError('database-unavailable', {}, { cause: error });
-      if (isFirst) onLost(error);
+      if (lost === null) lose(error);
     }
     if (lost !== null) throw lost;
   };
@@ -68,7 +72,7 @@ export function durableOnceSynced(file: DatabaseFile, log: Pick<LogSync, 'sync' 
       return result;
     },
     catchUp: () => null,
-    settling: () => (lost === null ? last : Promise.reject(lost)),
+    settling: () => last,
     close: () => {
       file.sql.close();
       log.close();
