@@ -25,6 +25,8 @@ export interface DeliveryLog {
   readonly decidedUpTo: number;
   /** Changesets were refused or withheld, and still matter. */
   readonly hasParked: boolean;
+  /** The user has decided about a refused changeset after this one: it must not be sent again. */
+  hasClosedAfter(sequence: number): boolean;
   /** Changesets without an outcome, decoded, with numbers above `sequence`, in order. */
   pendingAfter(sequence: number): Iterable<PendingChangeset>;
   admitted(sequence: number): void;
@@ -65,7 +67,7 @@ export interface AppliedDelivery {
  * Applies one delivery in one transaction: outcomes, rows, cursor; all or nothing.
  *
  * Throws `frame-unexpected` for a delivery that does not continue what is here, `site-copied` for changesets that the server called decided
- * before this connection and does not say how, and what SQLite throws.
+ * before this connection and does not say how, and where its whole state would make one pending again that the user has decided about; and what SQLite throws.
  */
 export function applyDelivery(input: ApplyDeliveryInput): AppliedDelivery {
   return input.delivery.whole ? applyWhole(input) : applyNews(input);
@@ -116,6 +118,8 @@ function replaceAll({ connection, searchIndexes, pending, log, delivery, tablesB
   try {
     const { touched, withheld } = quietTransaction({ connection, searchIndexes }, () => {
       for (const outcome of newOutcomes(log, delivery, isFirst)) record(log, outcome);
+      // Decided about since the welcome, which was found to fit: to the server it is not decided, and would be sent once more.
+      if (log.hasClosedAfter(delivery.decidedUpTo)) throw new RockpoolError('site-copied', { problem: 'a changeset that is not decided there is off the list here', sequence: delivery.decidedUpTo + 1 });
       log.startOver(epoch, delivery, delivery.decidedUpTo);
       pending.clear();
       for (const changeset of log.pendingAfter(0)) pending.add(changeset);

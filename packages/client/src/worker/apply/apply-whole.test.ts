@@ -96,6 +96,28 @@ describe('a whole state', () => {
     database.close();
   });
 
+  it('that would send once more what the user has tried again since the welcome changes nothing, and the database goes on as another site', () => {
+    const { database, sync } = atFive();
+    const { siteId } = database;
+    sync.applyDelivery(testDelivery({ from: 5, to: 5, decidedUpTo: 3, outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }] }));
+    const restored = testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) });
+    expect(sync.greet(restored)).toEqual({ kind: 'fits' });
+    database.retryParked(3);
+    expect(() => sync.applyDelivery(whole())).toThrow(expect.objectContaining({ code: 'site-copied', fields: expect.objectContaining({ sequence: 3 }) as object }));
+    expect(sync.position()).toMatchObject({ cursor: 5, decidedUpTo: 3 });
+    sync.becomeNewSite(3);
+    expect(sync.siteId).not.toEqual(siteId);
+    expect(sync.greet({ ...restored, decidedUpTo: 0, decidedHash: new Uint8Array(16) })).toEqual({ kind: 'fits' });
+    sync.applyDelivery(whole({ decidedUpTo: 0 }));
+    // What 3 had added is added once: by the changeset that has taken its place.
+    expect(pages(database)).toEqual([
+      ['a', 'A2', 52],
+      ['b', 'B', 0],
+    ]);
+    expect(sync.nextPush(0, 1e9)?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2]);
+    database.close();
+  });
+
   it('of another epoch leaves no watermark of the old one in what is written from then on', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));

@@ -16,6 +16,7 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
     get hasParked() {
       return !parked.isEmpty();
     },
+    hasClosedAfter: (sequence) => parked.hasClosedAfter(sequence),
     *pendingAfter(sequence: number): Generator<PendingChangeset> {
       const withheld = parked.sequences();
       const { olderEpochUpTo } = meta;

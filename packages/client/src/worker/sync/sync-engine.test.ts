@@ -209,6 +209,7 @@ describe('the engine of a client that is thrown out by another connection of its
     engine.tryNow();
     const second = await next(2);
     second.say(testWelcome());
+    second.say(testDelivery({ to: 0 }));
     second.say(replacement);
     expect(database.siteId).not.toEqual(siteId);
     expect((await next(3)).sent).toMatchObject([{ type: 'hello', siteId: database.siteId }]);

@@ -79,6 +79,14 @@ describe('sync machine', () => {
     expect(nextStep(waiting.state, { type: 'wake' }, { nowMs: waiting.state.wakeAtMs ?? 0, wallMs: 0, random: 0 }).effects).toEqual([{ type: 'connect' }]);
   });
 
+  it('takes a welcome alone for no success: the next attempt waits longer, until a delivery has been written here', () => {
+    const thrownOut = failure('session-replaced');
+    const twice = after([...live, thrownOut, { type: 'try-now' }, HELLO, { type: 'message', message: welcome }, thrownOut]);
+    expect(twice.state).toMatchObject({ phase: 'waiting', failures: 2 });
+    const written = after([{ type: 'try-now' }, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'applied' }, thrownOut], twice.state);
+    expect(written.state).toMatchObject({ phase: 'waiting', failures: 1 });
+  });
+
   it('asks for a new token at once when the old one expires, and calmly when that is refused too', () => {
     const expired = after([...live, failure('auth-token-expired')]);
     expect(expired.state.wakeAtMs).toBe(NOW_MS);

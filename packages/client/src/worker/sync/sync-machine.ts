@@ -44,7 +44,7 @@ export type Phase = 'stopped' | 'paused' | 'waiting' | 'connecting' | 'greeting'
 
 export interface MachineState {
   readonly phase: Phase;
-  /** Failures in a row. */
+  /** Failures in a row, without a delivery in between: a welcome alone is no success. */
   readonly failures: number;
   readonly trouble: ErrorData | null;
   readonly wakeAtMs: number | null;
@@ -179,7 +179,7 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'apply-failed':
       return state.phase === 'live' ? failed(state, event.error, moment, 'apply') : { state, effects: [] };
     case 'applied':
-      return { state: state.failing?.stage === 'outcome' ? state : { ...state, failing: null }, effects: [] };
+      return { state: { ...state, failures: 0, failing: state.failing?.stage === 'outcome' ? state.failing : null }, effects: [] };
     case 'diverged':
       return state.phase === 'live' ? failed(state, event.error, moment, 'audit') : { state, effects: [] };
     case 'committed':
@@ -225,7 +225,6 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
     const live: MachineState = {
       ...heard,
       phase: 'live',
-      failures: 0,
       trouble: null,
       failing: failingAfter(state, message.decidedUpTo),
       sentUpTo: message.decidedUpTo,
