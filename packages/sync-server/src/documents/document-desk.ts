@@ -31,7 +31,8 @@ export class DocumentDesk {
   private done: Done[] = [];
   /** Those of `done` that the last attempt could use. */
   private readonly used = new Set<Done>();
-  private readonly replacedBy = new WeakMap<Uint8Array, Uint8Array>();
+  /** By the state that came of it. */
+  private readonly replacing = new WeakMap<Uint8Array, WorkedDocument>();
 
   use(pool: DocumentPool): void {
     this.pool = pool;
@@ -40,13 +41,18 @@ export class DocumentDesk {
   /** Throws `document-invalid`, `document-gap`, `document-too-costly`, and DocumentWorkNeeded. */
   work(work: DocumentWork): WorkedDocument {
     const result = this.result(work);
-    if (result.replaced !== null) this.replacedBy.set(result.state, result.replaced);
+    if (result.replaced !== null) this.replacing.set(result.state, result);
     return result;
   }
 
   /** The document that a state of `work` takes the place of, with the edit that it is made of; null where it takes no other's. */
   replaced(state: Uint8Array): Uint8Array | null {
-    return this.replacedBy.get(state) ?? null;
+    return this.replacing.get(state)?.replaced ?? null;
+  }
+
+  /** The Yjs client as which an edit was carried over into a state of `work`; null where none was. */
+  carriedBy(state: Uint8Array): number | null {
+    return this.replacing.get(state)?.carriedBy ?? null;
   }
 
   private result(work: DocumentWork): WorkedDocument {
@@ -91,7 +97,7 @@ function weightOf(work: DocumentWork): number {
 function isSameWork(a: DocumentWork, b: DocumentWork): boolean {
   if (a.rule !== b.rule) return false;
   if (a.kind === 'expand') return b.kind === 'expand' && isSame(a.content, b.content);
-  return b.kind === 'merge' && a.site === b.site && a.watermark === b.watermark && a.compactAbove === b.compactAbove && isSame(a.edit, b.edit) && isSame(a.document, b.document) && isSame(a.replaced, b.replaced);
+  return b.kind === 'merge' && a.site === b.site && a.compactAbove === b.compactAbove && isSame(a.edit, b.edit) && isSame(a.document, b.document) && isSame(a.replaced, b.replaced);
 }
 
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -7,15 +7,15 @@ import type { DocumentPlace } from './document-place.ts';
 import { compactAbove, readReplaced } from './document-store.ts';
 import { documentOfEdit } from './document-work.ts';
 
-/** The rules of one row. `watermark`: of the changeset that is merged. */
-export function rulesOfRow(file: DatabaseFile, { table, keyBytes }: Pick<RowWrite, 'table' | 'keyBytes'>, watermark: number): RowRules {
+/** The rules of one row. */
+export function rulesOfRow(file: DatabaseFile, { table, keyBytes }: Pick<RowWrite, 'table' | 'keyBytes'>): RowRules {
   const documents = new Map<number, DocumentMerge>();
-  for (const [columnId, rule] of table.documents) documents.set(columnId, documentMerge(file, { table, keyBytes, columnId }, rule, watermark));
+  for (const [columnId, rule] of table.documents) documents.set(columnId, documentMerge(file, { table, keyBytes, columnId }, rule));
   return { ...table.rules, documents };
 }
 
 /** Edits go into the document; see document-work.ts. */
-function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentRule, watermark: number): DocumentMerge {
+function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentRule): DocumentMerge {
   return {
     isEdit: isDocumentEdit,
     isEditOf: (document, edit) => document !== null && isEditOf(document, edit),
@@ -29,7 +29,6 @@ function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentR
         edit: edit as Uint8Array,
         rule,
         site,
-        watermark: of.replaced === null ? 0 : watermark,
         compactAbove: compactAbove(file.sql, place),
       });
       const told = [...overwritten.map((member) => overwrittenPlace(file, place, member, 'now')), ...overwrittenInReplaced.map((member) => overwrittenPlace(file, place, member, 'replaced'))];

@@ -1,12 +1,11 @@
 import type { CellValue, DocumentRule } from '@rockpool/shared';
-import { clientIdOf, clientsOf, createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, isEditOf, parseJson } from '@rockpool/shared/document';
+import { clientsOf, createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, isEditOf, parseJson } from '@rockpool/shared/document';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../store/sqlite-file.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 import { forgetAuthors, moveAuthorsToReplaced, rememberAuthors, rememberAuthorsOfEdits } from './document-authors.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
-import { carrier } from './document-work.ts';
 
 /*
  * The documents of one database: their states, which the app's columns show as JSON, and the last edits of each, so that whoever is nearly
@@ -75,7 +74,7 @@ function writeDocument({ sql, documents }: DatabaseFile, place: DocumentPlace, o
     return;
   }
   const replaced = isDocumentEdit(sent) ? documents.replaced(state as Uint8Array) : null;
-  writeAuthors(sql, place, old, sent, watermark);
+  writeAuthors(sql, place, old, sent, documents.carriedBy(state as Uint8Array), watermark);
   deleteDocument(sql, place);
   const values = [...keyOf(place), state, BigInt(watermark), BigInt(growthLimit(state))];
   sql.run('INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)', ...values);
@@ -83,7 +82,7 @@ function writeDocument({ sql, documents }: DatabaseFile, place: DocumentPlace, o
 }
 
 /** Who is in a document that takes the place of another one: after an edit of `old` or a late one, with new content, or as it comes back with its row. */
-function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, watermark: number): void {
+function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, carriedBy: number | null, watermark: number): void {
   if (sent === null) return;
   if (!isDocumentEdit(sent)) return forgetAuthors(sql, place);
   rememberAuthorsOfEdits(sql, place);
@@ -92,9 +91,8 @@ function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sen
     rememberAuthors(sql, place, 'now', clients, watermark);
     return moveAuthorsToReplaced(sql, place);
   }
-  const { site, generation } = carrier(watermark);
   rememberAuthors(sql, place, 'replaced', clients, watermark);
-  rememberAuthors(sql, place, 'now', [clientIdOf(site, generation)], watermark);
+  if (carriedBy !== null) rememberAuthors(sql, place, 'now', [carriedBy], watermark);
 }
 
 function updateOf(edit: CellValue): Uint8Array {

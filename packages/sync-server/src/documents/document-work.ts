@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { CellValue, DocumentRule } from '@rockpool/shared';
-import { carryOver, compactDocument, documentText, expandContent, isEditOf, mergeForeignEdit, type Author, type OverwrittenMember } from '@rockpool/shared/document';
+import { carryOver, clientIdOf, compactDocument, documentText, expandContent, isEditOf, mergeForeignEdit, type Author, type OverwrittenMember } from '@rockpool/shared/document';
 import { SERVER_SITE } from '../store/internal-tables.ts';
 
 /** What is to be done with a document that somebody sent, as data: in this thread or another (document-desk.ts). */
@@ -14,8 +15,6 @@ export interface MergeWork {
   readonly edit: Uint8Array;
   readonly rule: DocumentRule;
   readonly site: string;
-  /** Of the changeset that the edit is in, where `replaced` is given; else 0, so that what is decided meanwhile does not make this other work. */
-  readonly watermark: number;
   /** The size of a state, in bytes, from which on it is compacted. */
   readonly compactAbove: number;
 }
@@ -36,13 +35,15 @@ export interface WorkedDocument {
   readonly overwrittenInReplaced: readonly OverwrittenMember[];
   /** The document that this one takes the place of, with the edit in it; null where the edit went into the document as it is. */
   readonly replaced: Uint8Array | null;
+  /** As which Yjs client the edit was carried over; null where it was not. */
+  readonly carriedBy: number | null;
 }
 
 type Merged = Omit<WorkedDocument, 'text' | 'state'> & { readonly state: CellValue };
 
 /** Pure. Throws `document-invalid` and `document-gap`. */
 export function workOnDocument(work: DocumentWork): WorkedDocument {
-  const worked: Merged = work.kind === 'merge' ? merge(work) : { state: expandContent(work.content, work.rule), overwritten: [], overwrittenInReplaced: [], replaced: null };
+  const worked: Merged = work.kind === 'merge' ? merge(work) : { state: expandContent(work.content, work.rule), overwritten: [], overwrittenInReplaced: [], replaced: null, carriedBy: null };
   return { ...worked, state: worked.state as Uint8Array, text: documentText(worked.state) };
 }
 
@@ -50,22 +51,28 @@ export function workOnDocument(work: DocumentWork): WorkedDocument {
  * Edits go into the document, and one that has grown far beyond its content is replaced by a new one with that content alone. Late edits of the
  * replaced one are carried over.
  */
-function merge({ document, replaced, edit, rule, site, watermark, compactAbove }: MergeWork): Merged {
+function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork): Merged {
   if (replaced !== null) {
     const late = mergeForeignEdit(replaced, edit, rule, site);
-    const { state, overwritten } = carryOver(document, replaced, late.state, rule, carrier(watermark));
+    const author = carrier(document, replaced, edit);
+    const { state, overwritten } = carryOver(document, replaced, late.state, rule, author);
     const told = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
     // What stands at a place now says more than what stood there in the document that was replaced.
-    return { state, overwritten, overwrittenInReplaced: late.overwritten.filter(({ path }) => !told.has(JSON.stringify(path))), replaced: late.state };
+    return { state, overwritten, overwrittenInReplaced: late.overwritten.filter(({ path }) => !told.has(JSON.stringify(path))), replaced: late.state, carriedBy: clientIdOf(author.site, author.generation) };
   }
   const { state, overwritten } = mergeForeignEdit(document, edit, rule, site);
   const isTooLarge = state.length > compactAbove;
-  return { state: isTooLarge ? compactDocument(state, rule) : state, overwritten, overwrittenInReplaced: [], replaced: isTooLarge ? state : null };
+  return { state: isTooLarge ? compactDocument(state, rule) : state, overwritten, overwrittenInReplaced: [], replaced: isTooLarge ? state : null, carriedBy: null };
 }
 
-/** As whom a late edit is made in the document of now: nobody else writes as the server. */
-export function carrier(watermark: number): Author {
-  return { site: SERVER_SITE, generation: watermark };
+/**
+ * As whom a late edit is made in the document of now: nobody else writes as the server. The generation is a digest of all that decides what is made, since two different edits
+ * under one Yjs client would destroy the document. A number that counts could come again: a server that was restored from a backup counts from there.
+ */
+function carrier(document: Uint8Array, replaced: Uint8Array, edit: Uint8Array): Author {
+  const digest = createHash('sha256');
+  for (const part of [document, replaced, edit]) digest.update(createHash('sha256').update(part).digest());
+  return { site: SERVER_SITE, generation: digest.digest().readUIntBE(0, 6) };
 }
 
 /** Which document an edit is of: the present one, or the one that it took the place of. Null: one that is no longer there. */

@@ -249,7 +249,7 @@ describe('an edit made to do harm', () => {
       expect(stored(), what).toBe(documentText(other.state));
     }
     expect(tested.server.query(`SELECT count(*) FROM rockpool_outcome WHERE error_code = 'document-invalid'`)).toEqual([[BigInt(edits.length)]]);
-    // Ten times what one edit may take: against hangs, not a measure of speed.
-    expect(slowestMs).toBeLessThan(2500);
+    // Against hangs, not a measure of speed.
+    expect(slowestMs).toBeLessThan(20_000);
   }, 60_000);
 });

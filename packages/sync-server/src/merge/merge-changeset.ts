@@ -22,7 +22,7 @@ export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], 
   return writes.map((write) => {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
     const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base, cellBase) };
-    const rules = rulesOfRow(file, write, version.watermark);
+    const rules = rulesOfRow(file, write);
     const { row, losses, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write, rules) : mergeRow(before?.row, change, rules);
     const after = row === undefined || row === before?.row ? before : { row, bornAt: before?.bornAt ?? version.watermark, waitsFor: null };
     return { write, before, after, losses, corrected };
