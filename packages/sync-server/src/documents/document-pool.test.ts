@@ -175,9 +175,14 @@ describe('a large document', () => {
     ends.push(async () => void (await live.close()));
     await add(live, 'p', large());
     const start = createDocument(parseJson(large(), RULE), RULE);
+    file.sql.run('UPDATE rockpool_document SET compact_above = 1');
     await edit(live, 'p', start, large({ n: 1 }), 1);
     expect(textOf(live, 'p')).toBe(large({ n: 1 }));
     expect(others).toBe(4);
+    // Also of the document that was compacted by the first.
+    await edit(live, 'p', start, large({ m: 2 }), 2);
+    expect(textOf(live, 'p')).toBe(large({ m: 2, n: 1 }));
+    expect(others).toBe(6);
   }, 60_000);
 
   it('that cannot be merged is refused as in this thread', async () => {
