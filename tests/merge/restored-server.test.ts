@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSchema } from '../../packages/shared/src/index.ts';
 import { testTable } from '../../packages/client/src/worker/testing/table-schema.ts';
+import { changesAfter } from '../../packages/sync-server/src/backend/change-feed.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
@@ -126,6 +127,23 @@ describe('a server restored from an older backup', () => {
     ben.database.retryParked(parked?.sequence ?? 0);
     await sync(ben, ann);
     for (const device of [ann, ben]) expect(device.rows('SELECT page_id FROM note')).toEqual([['q']]);
+  });
+
+  it('tells a service that has read what was lost all there is, also where as much has been written since', async () => {
+    ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
+    await sync(ann, ben);
+    backUp();
+    const before = changesAfter(live, null);
+    ben.cut();
+    ann.write("INSERT INTO page (id, title) VALUES ('lost', 'lost')");
+    await sync(ann);
+    const kept = changesAfter(live, before);
+    restore();
+    // Nobody has shown yet that something is lost: the epoch is what it was.
+    for (const id of ['q', 'r']) ben.write(`INSERT INTO page (id, title) VALUES ('${id}', 'new')`);
+    await sync(ben);
+    expect(changesAfter(live, before)).toMatchObject({ epoch: kept?.epoch, whole: false, rows: [{ key: { id: 'q' } }, { key: { id: 'r' } }] });
+    expect(changesAfter(live, kept)).toMatchObject({ whole: true, rows: [{ key: { id: 'p' } }, { key: { id: 'q' } }, { key: { id: 'r' } }] });
   });
 
   it('takes no value for seen that was written before the restore was noticed', async () => {

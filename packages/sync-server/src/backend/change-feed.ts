@@ -8,6 +8,8 @@ export interface FeedPosition {
   /** Hex. */
   readonly epoch: string;
   readonly watermark: number;
+  /** Hex. Stands for what was there up to the watermark: a server that was restored from a backup gives the same watermarks again, to other changesets. */
+  readonly link: string;
 }
 
 /** What has changed since a position: state, not history. A row that changed a hundred times is in it once. */
@@ -19,13 +21,21 @@ export interface FeedChange extends FeedPosition {
 
 /** Null: nothing is new. `after` null: everything there is. */
 export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null): FeedChange | null {
-  const epoch = Buffer.from(file.epoch.id).toString('hex');
+  const epoch = hex(file.epoch.id);
   const { watermark } = file.log;
-  const whole = after === null || after.epoch !== epoch || after.watermark > watermark || after.watermark < file.tombstones.floor;
+  const whole = after === null || after.epoch !== epoch || after.watermark < file.tombstones.floor || !isOfThisLog(file, after);
   if (!whole && after.watermark === watermark) return null;
   // A site that has never written is told of deletes only where it may have the row. A service is told of all since its position.
   const groups = deliveredGroups(file, new ChangedRows(file), { siteNumber: null, from: whole ? 0 : after.watermark, ownFrom: 0 }, []);
-  return { epoch, watermark, whole, rows: toRowNews(groups, file) };
+  return { epoch, watermark, link: hex(file.log.linkAt(watermark)), whole, rows: toRowNews(groups, file) };
+}
+
+function isOfThisLog({ log }: LiveDatabase['file'], { watermark, link }: FeedPosition): boolean {
+  return Number.isInteger(watermark) && watermark >= 0 && watermark <= log.watermark && hex(log.linkAt(watermark)) === link;
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }
 
 /** Yields what is new now, then whatever comes, until it is left or the signal aborts. */

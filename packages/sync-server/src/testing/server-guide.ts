@@ -40,9 +40,9 @@ export async function runServerGuide({ dataDir, schema, secret, principal }: Gui
     () => '',
     (error: Error) => error.message,
   );
-  for await (const { rows, epoch, watermark } of budget.changes({ from: kept })) {
+  for await (const { rows, epoch, watermark, link } of budget.changes({ from: kept })) {
     heard.push(...rows); // what changed, as state
-    kept = { epoch, watermark }; // from where it goes on, also after a restart
+    kept = { epoch, watermark, link }; // from where it goes on, also after a restart
     break;
   }
   return { sync, http, heard, refusal };
