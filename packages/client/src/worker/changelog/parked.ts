@@ -11,7 +11,7 @@ export interface ParkedChangeset {
 
 /**
  * rockpool_parked: what was refused and waits for a decision of the user. What it decided about stays as closed until the changeset is
- * pruned: a server that was restored from a backup would be sent it again otherwise.
+ * pruned: a server that was restored from a backup would be sent it again otherwise. Below 0 it stays without its changeset, for whoever asks what became of the write.
  */
 export class Parked {
   private readonly connection: Connection;
@@ -28,7 +28,7 @@ export class Parked {
 
   /** Nothing is parked, nor was anything that may be sent once more. */
   isEmpty(): boolean {
-    return this.connection.value('SELECT 1 FROM rockpool_parked LIMIT 1') === undefined;
+    return this.connection.value('SELECT 1 FROM rockpool_parked WHERE closed = 0 OR sequence > 0 LIMIT 1') === undefined;
   }
 
   sequences(): Set<number> {
@@ -70,11 +70,8 @@ export class Parked {
 
   /** The user has decided: it is off the list for good. */
   close(sequence: number): void {
-    if (sequence > 0) this.connection.run('UPDATE rockpool_parked SET closed = 1 WHERE sequence = ?', sequence);
-    else {
-      this.unpark(sequence);
-      this.connection.run('DELETE FROM rockpool_changelog WHERE sequence = ?', sequence);
-    }
+    this.connection.run('UPDATE rockpool_parked SET closed = 1 WHERE sequence = ?', sequence);
+    if (sequence < 0) this.connection.run('DELETE FROM rockpool_changelog WHERE sequence = ?', sequence);
   }
 
   /** Whether the user has decided about this one. */

@@ -4,7 +4,8 @@ import type { Connection } from '../sqlite/connection.ts';
 /**
  * Numbers the changesets from `firstOwn` on from 1, for a site that has written nothing yet: what they say stays, their chain of hashes is
  * new, and nothing of it is decided. Those before it are on the server already and go; so do those that the user has decided against.
- * What was refused and still waits for the user is kept under numbers below 0, out of the outbox.
+ * What was refused is kept under numbers below 0, out of the outbox: changesets that still wait for the user, and of the others that they were
+ * refused, or their requests would be taken for those of the changesets beside them.
  *
  * Call in a transaction. Returns the new number of the last changeset up to `mark`.
  */
@@ -12,17 +13,16 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
   const decidedUpTo = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
   // Withheld here, and decided there for another copy: its fate comes by the stream.
   connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, decidedUpTo);
-  const kept = 'SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > 0 AND sequence < ?';
-  let lowest = Math.min(0, (connection.value('SELECT min(sequence) FROM rockpool_changelog') ?? 0) as number);
-  for (const [sequence] of connection.rows(kept, firstOwn)) {
+  const refused = 'SELECT sequence FROM rockpool_parked WHERE sequence > 0 AND (closed = 1 OR sequence < ?)';
+  let lowest = lowestNumber(connection);
+  for (const [sequence] of connection.rows(refused, firstOwn)) {
     move(connection, sequence as number, --lowest);
     connection.run("UPDATE rockpool_request SET outcome_json = json_set(outcome_json, '$.sequence', ?) WHERE json_extract(outcome_json, '$.sequence') = ?", lowest, sequence as number);
   }
   connection.run(
-    'DELETE FROM rockpool_changelog WHERE sequence > 0 AND (sequence < ? OR sequence IN (SELECT sequence FROM rockpool_parked WHERE closed = 1))',
+    'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? OR sequence IN (SELECT sequence FROM rockpool_parked WHERE closed = 1)',
     firstOwn,
   );
-  connection.run('DELETE FROM rockpool_parked WHERE closed = 1');
 
   renumberRequests(connection, firstOwn);
 
@@ -40,6 +40,11 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
   }
   connection.exec('DELETE FROM rockpool_decided');
   return marked;
+}
+
+/** The lowest number that anything has; 0 where nothing is below. */
+export function lowestNumber(connection: Connection): number {
+  return connection.value('SELECT min(0, ifnull((SELECT min(sequence) FROM rockpool_changelog), 0), ifnull((SELECT min(sequence) FROM rockpool_parked), 0))') as number;
 }
 
 /** Whoever waits for the outcome of a write finds it under its new number; what is on the server already, under 0: it is decided. */

@@ -2,6 +2,7 @@ import type { ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Parked } from './parked.ts';
+import { lowestNumber } from './renumber.ts';
 
 /** What a changelog says of writes that the server has not decided about, and of those that wait for the user. */
 export interface Unsent {
@@ -42,7 +43,7 @@ export function keepUnsent(connection: Connection, parked: Parked, { changesets 
   if (changesets.length === 0) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
-    const lowest = Math.min(0, (connection.value('SELECT min(sequence) FROM rockpool_changelog') ?? 0) as number);
+    const lowest = lowestNumber(connection);
     // The oldest gets the lowest number: they are listed in order.
     for (const [index, row] of changesets.entries()) {
       const sequence = lowest - changesets.length + index;

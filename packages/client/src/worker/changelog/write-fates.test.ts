@@ -47,6 +47,43 @@ describe('the fate of a write', () => {
     database.close();
   });
 
+  it('is never that of the write before it, where the user has decided against it and the database goes on as another site', () => {
+    const database = openInMemory();
+    for (const id of ['a', 'b', 'c', 'd', 'e']) write(database, id);
+    const sync = testSync(database);
+    sync.greet(testWelcome());
+    const refused = { kind: 'rejected', code: 'constraint-check', fields: {} } as const;
+    sync.applyDelivery(testDelivery({ to: 3, decidedUpTo: 4, outcomes: [{ ...refused, sequence: 1 }, ...admitted(2, 3), { ...refused, sequence: 4 }] }));
+    for (const sequence of [1, 4]) database.write({ id: `drop ${sequence}`, statements: [], action: { kind: 'drop-parked', sequence } });
+    sync.becomeNewSite(3); // the server was restored
+    expect(states(database, 'a', 'b', 'c', 'd', 'e')).toEqual(['rejected', 'admitted', 'pending', 'rejected', 'pending']);
+    // Undoing it would take back the write before it.
+    const undo = (): unknown => database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'd' } });
+    expect(undo).toThrow(expect.objectContaining({ code: 'undo-refused', fields: { problem: 'parked' } }));
+    expect(database.connection.rows('SELECT id FROM account ORDER BY id').flat()).toEqual(['b', 'c', 'e']);
+    database.close();
+  });
+
+  it('stays that of a refused one once the user has decided about it, also under a number below 0', () => {
+    const database = openInMemory();
+    write(database, 'a');
+    const sync = testSync(database);
+    sync.greet(testWelcome());
+    sync.applyDelivery(testDelivery({ to: 1, decidedUpTo: 1, outcomes: [{ kind: 'rejected', sequence: 1, code: 'constraint-check', fields: {} }] }));
+    sync.becomeNewSite(2);
+    database.write({ id: 'drop', statements: [], action: { kind: 'drop-parked', sequence: -1 } });
+    expect(states(database, 'a')).toEqual(['rejected']);
+    expect(database.listParked()).toEqual([]);
+    expect(database.parked.isEmpty()).toBe(true);
+    // Nor does another one get its number.
+    write(database, 'b');
+    sync.greet(testWelcome());
+    sync.applyDelivery(testDelivery({ from: 1, to: 2, decidedUpTo: 1, outcomes: [{ kind: 'rejected', sequence: 1, code: 'constraint-check', fields: {} }] }));
+    sync.becomeNewSite(2);
+    expect(database.listParked().map(({ sequence }) => sequence)).toEqual([-2]);
+    database.close();
+  });
+
   it('is known for as long as it is open, however long that takes', () => {
     const clock = new TestClock();
     const database = openInMemory({ nowMs: clock.now });

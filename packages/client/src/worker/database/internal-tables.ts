@@ -66,7 +66,7 @@ export const INTERNAL_DDL: readonly string[] = [
 
   // Changesets that do not count: refused by the server, or no longer possible here. They wait for a decision of the user.
   `CREATE TABLE rockpool_parked (
-    sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog
+    sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog; below 0 and closed, no longer there
     code TEXT NOT NULL,                    -- error code
     fields_json TEXT NOT NULL,             -- its fields
     parked_ms INTEGER NOT NULL,
