@@ -1,11 +1,13 @@
-import { cellValuesEqual, RockpoolError, type ErrorCode, type ErrorFields } from '@rockpool/shared';
+import { cellValuesEqual, RockpoolError, valueColumns, type BeforeGroup, type ErrorCode, type ErrorFields, type TableSchema } from '@rockpool/shared';
+import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { beginGeneration } from '../documents/generation.ts';
 import type { DeliveryLog } from './apply-delivery.ts';
 import type { PendingChangeset } from './pending-index.ts';
 
 /** Where a delivery finds and leaves what it changes beside rows: changelog, outbox, parked changesets, cursor. */
-export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, nowMs: () => number): DeliveryLog {
+export function deliveryLog({ meta, outbox, parked, changelog, tablesById }: OpenDatabase, nowMs: () => number): DeliveryLog {
+  const columnsById = new Map([...tablesById].map(([id, table]) => [id, columnIdsOf(table)]));
   return {
     get cursor() {
       return meta.cursor;
@@ -23,7 +25,7 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
       for (const changeset of changelog.readAfter(Math.max(sequence, outbox.decidedUpTo()))) {
         // Watermarks of another log mean nothing in this one.
         const base = changeset.sequence <= olderEpochUpTo ? 0 : changeset.base;
-        yield { ...changeset, base, withheld: withheld.has(changeset.sequence) };
+        yield { ...withinSchema(changeset, columnsById), base, withheld: withheld.has(changeset.sequence) };
       }
     },
     // What is decided and not parked was admitted.
@@ -57,4 +59,33 @@ export function deliveryLog({ meta, outbox, parked, changelog }: OpenDatabase, n
       outbox.markUndecidedAfter(decidedUpTo, nowMs());
     },
   };
+}
+
+function columnIdsOf(table: TableSchema): ReadonlySet<number> {
+  return new Set(valueColumns(table).map(({ id }) => id));
+}
+
+/**
+ * What a changeset does to the tables and columns that there are. Migrations let others go once nothing undecided names them, but a server that was restored may
+ * have lost what it decided: then it is pending again. It is sent as it was written.
+ */
+function withinSchema(changeset: DecodedChangeset, columnsById: ReadonlyMap<number, ReadonlySet<number>>): DecodedChangeset {
+  const { groups, before } = changeset;
+  const isKnown = groups.every(({ tableId, columnIds }, index) => {
+    const known = columnsById.get(tableId);
+    return known !== undefined && [...columnIds, ...(before[index]?.columnIds ?? [])].every((columnId) => known.has(columnId));
+  });
+  if (isKnown) return changeset;
+  const kept = groups.flatMap((group, index) => {
+    const known = columnsById.get(group.tableId);
+    return known === undefined ? [] : [{ group: { ...group, ...columnsWithin(group, known) }, old: columnsWithin(before[index] ?? NOTHING, known) }];
+  });
+  return { ...changeset, groups: kept.map(({ group }) => group), before: kept.map(({ old }) => old) };
+}
+
+const NOTHING: BeforeGroup = { columnIds: [], values: [] };
+
+function columnsWithin({ columnIds, values }: BeforeGroup, known: ReadonlySet<number>): BeforeGroup {
+  const isKept = (_: unknown, index: number): boolean => known.has(columnIds[index] as number);
+  return { columnIds: columnIds.filter(isKept), values: values.filter(isKept) };
 }
