@@ -6,12 +6,12 @@ import { createLocalOpener, type OpenLocal } from './open-local.ts';
 
 const PAGE_BYTES = 8192;
 
-function opener(disk: SimulatedDisk, told: RockpoolError[]): OpenLocal {
+function opener(disk: SimulatedDisk, told: RockpoolError[], principal: string | null = null): OpenLocal {
   return createLocalOpener({
     name: 'test',
     schema: testSchema,
     migrations: null,
-    principal: null,
+    principal,
     durability: 'relaxed',
     medium: disk.medium(),
     runtime: Promise.resolve(testRuntime),
@@ -26,10 +26,14 @@ async function damagedDisk(): Promise<SimulatedDisk> {
   opened.database.write({ id: 'a', statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Ada')", params: [] }] });
   const page = opened.database.connection.value("SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_meta'") as number;
   await opened.close({ handsOver: false });
+  await damage(disk, page);
+  return disk;
+}
+
+async function damage(disk: SimulatedDisk, page: number): Promise<void> {
   const file = await disk.medium().open('test.sqlite', false);
   file?.write(new Uint8Array(PAGE_BYTES).fill(0xaa), (page - 1) * PAGE_BYTES);
   file?.close();
-  return disk;
 }
 
 it('a damaged database that was set aside is told of wherever room runs out after that, with how much of it is parked, and nothing stays open', async () => {
@@ -52,4 +56,29 @@ it('a damaged database that was set aside is told of wherever room runs out afte
     parkedCounts.add(parked);
   }
   expect([...parkedCounts]).toEqual([0, 1]);
+});
+
+/** The page of a table that has its last rows. */
+async function lastPageOf(disk: SimulatedDisk, rootPage: number): Promise<number> {
+  const bytes = new Uint8Array(PAGE_BYTES);
+  const file = await disk.medium().open('test.sqlite', false);
+  file?.read(bytes, (rootPage - 1) * PAGE_BYTES);
+  file?.close();
+  const INTERIOR = 5;
+  return bytes[0] === INTERIOR ? new DataView(bytes.buffer).getUint32(8) : rootPage;
+}
+
+it.each(['rockpool_changelog', 'rockpool_decided'])('a database that is damaged in %s does not pass to another person either while the first may have something to send', async (table) => {
+  const disk = new SimulatedDisk();
+  const told: RockpoolError[] = [];
+  const ada = await opener(disk, told, 'ada')('writer', () => undefined);
+  const name = 'Ada'.repeat(100);
+  for (let i = 0; i < 100; i++) ada.database.write({ id: `${i}`, statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [`${i}`, `${name}${i}`] }] });
+  const rootPage = ada.database.connection.value('SELECT rootpage FROM sqlite_schema WHERE name = ?', table) as number;
+  await ada.close({ handsOver: false });
+  await damage(disk, await lastPageOf(disk, rootPage));
+  const ben = opener(disk, told, 'ben')('writer', () => undefined).then(({ database }) => database.listParked().length);
+  await expect(ben).rejects.toMatchObject({ code: 'other-principal' });
+  expect(told).toEqual([]);
+  expect(await disk.medium().list()).not.toContain('test.corrupt-1.sqlite');
 });

@@ -71,7 +71,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     } catch (thrown) {
       if (role === 'reader' || onStartedAnew === undefined || !isCorrupt(thrown)) throw thrown;
     }
-    const aside = await setAside(name, medium, await whenLoaded);
+    const aside = await setAside(name, medium, await whenLoaded, options.principal);
     let parked = 0;
     try {
       const opened = await open(role, onUndone);
