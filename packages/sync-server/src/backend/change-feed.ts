@@ -43,14 +43,14 @@ export async function* followChanges(open: () => Promise<LiveDatabase>, from: Fe
   let position = from;
   while (!signal.aborted) {
     const database = await open();
-    await database.catchUp();
-    if (signal.aborted) return;
-    const change = changesAfter(database, position);
-    if (change === null) {
-      if (!(await database.nextCommit(signal))) return;
-    } else {
+    const { change, next } = await database.read(() => {
+      const found = signal.aborted ? null : changesAfter(database, position);
+      // Waited for from here on: no commit comes in between.
+      return { change: found, next: found === null ? database.nextCommit(signal) : null };
+    });
+    if (change !== null) {
       position = change;
       yield change;
-    }
+    } else if (!(await next)) return;
   }
 }

@@ -11,7 +11,7 @@ export interface ServerDatabase {
   transaction(body: (transaction: BackendTransaction) => void, options?: { readonly principal?: string }): Promise<number | null>;
   /** What changed since a position, as state; null: nothing. Without a position everything. */
   changesAfter(position: FeedPosition | null): Promise<FeedChange | null>;
-  /** The same, and from then on whatever changes. Break out of the loop, or abort, to stop. */
+  /** The same, and from then on whatever changes, also where the database has to be opened anew. Break out of the loop, or abort, to stop. */
   changes(options?: { readonly from?: FeedPosition | null; readonly signal?: AbortSignal }): AsyncGenerator<FeedChange, void, undefined>;
 }
 
@@ -22,13 +22,21 @@ export function toServerDatabase(open: () => Promise<LiveDatabase>, now: () => n
       const live = await open();
       await live.catchUp();
       live.settle();
-      const changeset = collectChangeset(live.file, body);
-      return changeset === null ? null : live.write(changeset, principal, now());
+      // The commit of what waited may be under way, and `body` has seen it: whatever comes of that is given back when it lasts.
+      let changeset: Uint8Array | null;
+      try {
+        changeset = collectChangeset(live.file, body);
+      } catch (error) {
+        await live.catchUp();
+        throw error;
+      }
+      if (changeset !== null) return live.write(changeset, principal, now());
+      await live.catchUp();
+      return null;
     },
     async changesAfter(position) {
       const live = await open();
-      await live.catchUp();
-      return changesAfter(live, position);
+      return live.read(() => changesAfter(live, position));
     },
     changes: ({ from = null, signal } = {}) => followChanges(open, from, signal === undefined ? stopped : AbortSignal.any([signal, stopped])),
   };

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
+import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, RockpoolError, type ServerMessage } from '@rockpool/shared';
+import { InProcessBus } from '../bus/in-process-bus.ts';
+import { PresenceRelay } from '../presence/presence-relay.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, withAges } from '../testing/changeset.ts';
 import { TestSite } from '../testing/test-client.ts';
@@ -54,4 +56,22 @@ it('keeps nothing of a session whose first delivery cannot be read', () => {
   live.file.sql.exec('ALTER TABLE accounts RENAME TO damaged');
   expect(() => connect(new TestSite())).toThrow();
   expect(live.isIdle).toBe(true);
+});
+
+it('says nothing to other instances any more once it is lost', async () => {
+  void live.close();
+  const bus = new InProcessBus();
+  const open = (name: string): LiveDatabase => {
+    const onError = (error: unknown): void => expect.unreachable(String(error));
+    return new LiveDatabase(openDatabaseFile(join(folder.path, name), TEST_SCHEMA), { onFailure: onError, presenceRelay: new PresenceRelay({ bus, databaseId: 'a', repeatMs: 1, onError }) });
+  };
+  live = open('b.sqlite');
+  const { subscriber } = connect(new TestSite());
+  live.show(subscriber, { type: 'presence', states: [] }, { principal: { id: 'a' }, nowMs: NOW_MS });
+  live.lose(new RockpoolError('database-unavailable'));
+  live = open('c.sqlite');
+  let said = 0;
+  bus.subscribe(() => void said++);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(said).toBe(0);
 });

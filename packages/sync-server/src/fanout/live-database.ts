@@ -197,13 +197,19 @@ export class LiveDatabase {
     );
   }
 
-  /** Brings the file up to what other instances have committed, and lets it last. To be waited for before somebody joins who may have seen that, and before anything is read to be told. */
-  async catchUp(): Promise<void> {
+  /** Brings the file up to what other instances have committed, and lets it last. To be waited for before somebody joins who may have seen that, and before anything is told that was read. */
+  catchUp(): Promise<void> {
+    return this.read(() => undefined);
+  }
+
+  /** Runs `body` when the file is so, in the same step: what it reads may be told. By the next step another commit may have begun. */
+  async read<Result>(body: () => Result): Promise<Result> {
     this.joining++;
     try {
       await this.database.catchUp();
       // More may have been committed by the time that one lasts.
       for (let settling = this.database.settling(); settling !== null; settling = this.database.settling()) await settling;
+      return body();
     } finally {
       this.joining--;
     }
@@ -245,12 +251,13 @@ export class LiveDatabase {
   /** The file is not what is stored any more: whoever uses it connects again. */
   lose(error: RockpoolError): void {
     for (const subscriber of [...this.subscriptions.keys(), ...this.foreigners, ...this.fetching]) subscriber.fail(error);
-    for (const done of [...this.waiting]) done(false);
+    for (const done of [...this.waiting]) done(true);
+    this.presence.close();
     this.audits.close();
     this.database.close();
   }
 
-  /** Resolves with true after the next commit; with false when the signal aborts or the database closes. */
+  /** Resolves with true after the next commit, and when the database is lost: another one is to be opened then. With false when the signal aborts or the database closes. */
   nextCommit(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(false);

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { RockpoolError } from '@rockpool/shared';
+import { encodeChangesetBody, RockpoolError } from '@rockpool/shared';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { followChanges } from '../backend/change-feed.ts';
+import { toServerDatabase } from '../backend/server-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { durableOnceSynced } from '../store/durability.ts';
 import { insert } from '../testing/changeset.ts';
@@ -23,16 +24,19 @@ let lastsUpTo: number;
 let live: LiveDatabase;
 
 function open(): void {
-  disk = new FakeLogSync();
+  // What an earlier one has yet to confirm does not come here.
+  const ownDisk = new FakeLogSync();
+  disk = ownDisk;
   lastsUpTo = 0;
   const file = openDatabaseFile(join(folder.path, `${crypto.randomUUID()}.sqlite`), TEST_SCHEMA);
   const sync = async (): Promise<void> => {
     const { watermark } = file.log;
-    await disk.sync();
+    await ownDisk.sync();
     lastsUpTo = Math.max(lastsUpTo, watermark);
   };
-  const opened = durableOnceSynced(file, { sync, close: () => undefined }, () => live.lose(new RockpoolError('database-unavailable')));
-  live = new LiveDatabase(opened, { onFailure: () => undefined });
+  const opened = durableOnceSynced(file, { sync, close: () => undefined }, () => opening.lose(new RockpoolError('database-unavailable')));
+  const opening = new LiveDatabase(opened, { onFailure: () => undefined });
+  live = opening;
 }
 
 beforeEach(() => {
@@ -74,6 +78,65 @@ describe('while the disk takes its time', () => {
     await disk.finishNext();
     expect([author, reader, newcomer].map(toldUpTo)).toEqual([1, 1, 1]);
     expect(fed).toMatchObject({ watermark: 1 });
+  });
+
+  it('the server’s own program is given nothing that it has read of a commit, nor told of an error because of it', async () => {
+    const author = arrive();
+    const backend = toServerDatabase(() => Promise.resolve(live), () => NOW_MS, new AbortController().signal);
+    write(author);
+    let given: unknown = null;
+    const count = async (fails: boolean): Promise<void> => {
+      let rows: unknown;
+      try {
+        await backend.transaction((tx) => {
+          rows = tx.query('SELECT count(*) FROM notes');
+          if (fails) throw new Error('too many');
+        });
+      } finally {
+        given = rows;
+      }
+    };
+    const reading = count(false);
+    await committed();
+    expect([live.file.log.watermark, given]).toEqual([1, null]);
+    await disk.finishNext();
+    await reading;
+    expect(given).toEqual([[1n]]);
+    given = null;
+    write(author);
+    const failing = Promise.allSettled([count(true)]);
+    await committed();
+    expect([live.file.log.watermark, given]).toEqual([2, null]);
+    await disk.finishNext();
+    expect(await failing).toMatchObject([{ status: 'rejected', reason: { message: 'too many' } }]);
+  });
+
+  it('a service is not told of a commit that begins between a look at what lasts and its reading', async () => {
+    // However many steps lie between the two.
+    for (let steps = 0; steps < 12; steps++) {
+      open();
+      const author = arrive();
+      const backend = toServerDatabase(
+        async () => {
+          for (let step = 0; step < steps; step++) await Promise.resolve();
+          return live;
+        },
+        () => NOW_MS,
+        new AbortController().signal,
+      );
+      const told: (readonly [number, number])[] = [];
+      void (async () => {
+        for await (const { watermark } of backend.changes()) told.push([watermark, lastsUpTo]);
+      })();
+      await committed();
+      write(author);
+      await committed();
+      const own = live.write(encodeChangesetBody({ atomic: false, groups: [], hiddenBases: [] }), 'server', NOW_MS);
+      await disk.finishNext();
+      await finishAll();
+      await own;
+      for (const [watermark, lasted] of told) expect([steps, watermark]).toEqual([steps, Math.min(watermark, lasted)]);
+    }
   });
 
   it('what arrives meanwhile shares the next commit', async () => {
@@ -165,4 +228,21 @@ it('a disk that fails ends every session of the database, and says why', async (
   await disk.failNext(new Error('EIO'));
   expect([author, reader].map(({ failure }) => failure?.code)).toEqual(['database-unavailable', 'database-unavailable']);
   await vi.waitFor(() => expect(refusal).toMatchObject({ code: 'database-unavailable' }));
+});
+
+it('a service that follows a database that is lost follows the one that is opened in its place', async () => {
+  const first = live;
+  const feed = followChanges(() => Promise.resolve(live), null, new AbortController().signal);
+  expect((await feed.next()).value).toMatchObject({ watermark: 0 });
+  const next = feed.next();
+  write(arrive());
+  await committed();
+  const failed = disk;
+  open();
+  await failed.failNext(new Error('EIO'));
+  expect(live).not.toBe(first);
+  write(arrive());
+  await committed();
+  await disk.finishNext();
+  expect(await next).toMatchObject({ done: false, value: { whole: true } });
 });
