@@ -4,7 +4,11 @@ import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, RockpoolError, t
 import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
+import { durableInFile } from '../store/durability.ts';
 import { insert, withAges } from '../testing/changeset.ts';
+import { committed } from '../testing/committed.ts';
+import { DirectSession } from '../testing/direct-session.ts';
+import { Replica } from '../testing/replica.ts';
 import { TestSite } from '../testing/test-client.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
 import { temporaryFolder } from '../testing/test-server.ts';
@@ -56,6 +60,27 @@ it('keeps nothing of a session whose first delivery cannot be read', () => {
   live.file.sql.exec('ALTER TABLE accounts RENAME TO damaged');
   expect(() => connect(new TestSite())).toThrow();
   expect(live.isIdle).toBe(true);
+});
+
+it('begins one epoch for all who are ahead of the log at the same time, also where commits take turns', async () => {
+  const { file } = live;
+  const before = file.epoch.id;
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurns = <Result>(body: () => Result): Promise<Result> => {
+    const done = last.then(() => file.sql.transaction(body));
+    last = done;
+    return done;
+  };
+  const slow = new LiveDatabase({ ...durableInFile(file), commit: inTurns }, { onFailure: (error) => expect.unreachable(String(error)) });
+  const ahead = (): DirectSession => {
+    const replica = new Replica();
+    Object.assign(replica.site, { epoch: before, cursor: 7 });
+    return new DirectSession(slow, replica, NOW_MS);
+  };
+  const sessions = [ahead(), ahead(), ahead()];
+  await committed();
+  expect(file.epoch.id).not.toEqual(before);
+  expect(sessions.map(({ replica, failure }) => [replica.site.epoch, failure])).toEqual(sessions.map(() => [file.epoch.id, null]));
 });
 
 it('says nothing to other instances any more once it is lost', async () => {

@@ -294,7 +294,14 @@ export class LiveDatabase {
     const leave = (): void => {
       for (const subscriber of ofOldEpoch) if (this.subscriptions.has(subscriber)) subscriber.fail(new RockpoolError('epoch-changed'));
     };
-    const done = this.database.commit(() => this.file.epoch.renew(Math.min(commonUpTo, this.openedAt)));
+    const { epoch } = this.file;
+    const { id } = epoch;
+    const startedAt = Math.min(commonUpTo, this.openedAt);
+    const done = this.database.commit(() => {
+      // Where commits take turns, another one may have begun since this was asked for, here or at another instance: after a restore all clients are ahead.
+      const hasBegun = Buffer.compare(epoch.id, id) !== 0 && epoch.startedAt <= startedAt;
+      if (!hasBegun) epoch.renew(startedAt);
+    });
     if (done instanceof Promise) return done.then(leave);
     leave();
     return null;
