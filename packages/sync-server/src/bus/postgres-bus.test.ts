@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Connections } from '../store/postgres/connection.ts';
 import { postgresUnderTest } from '../testing/postgres-under-test.ts';
 import { busContract } from './bus.contract.ts';
@@ -41,4 +41,26 @@ it('listens again after its connection was ended, and minds no message of somebo
   await hear('after');
   expect(errors.length).toBeGreaterThanOrEqual(2);
   await bus.close();
+});
+
+it('keeps no connection on which it was not let listen, such as to a standby that is about to take over', async () => {
+  const { url } = await postgres.server.createDatabase();
+  const connections = new Connections(url, { maxConnections: 2 });
+  const connect = connections.connect.bind(connections);
+  let refusals = 2;
+  vi.spyOn(connections, 'connect').mockImplementation(async () => {
+    const client = await connect();
+    if (refusals-- > 0) client.query = (() => Promise.reject(new Error('cannot execute LISTEN during recovery'))) as never;
+    return client;
+  });
+  const bus = new PostgresBus(connections, () => undefined);
+  const heard: BusMessage[] = [];
+  bus.subscribe((message) => void heard.push(message));
+  while (heard.length === 0) {
+    if (refusals < 0) bus.publish({ kind: 'members', databaseId: 'household' });
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(await connections.query('SELECT 1')).toEqual([[1]]);
+  await bus.close();
+  await connections.close();
 });

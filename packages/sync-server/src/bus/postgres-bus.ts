@@ -64,6 +64,7 @@ export class PostgresBus implements Bus {
   private async listen(): Promise<void> {
     try {
       const client = await this.connections.connect();
+      // However many ways tell of it: one connection listens, and none is kept that does not.
       const lost = (error: unknown): void => {
         if (this.listening !== client) return;
         this.listening = null;
@@ -75,7 +76,7 @@ export class PostgresBus implements Bus {
       client.on('notification', ({ payload }) => this.heard(payload));
       if (this.isClosed) return client.release(true);
       this.listening = client;
-      await client.query(`LISTEN ${CHANNEL}`);
+      await client.query(`LISTEN ${CHANNEL}`).catch(lost);
     } catch (error) {
       this.listenLater(error);
     }
