@@ -64,6 +64,21 @@ describe('a commit in a file', () => {
   });
 });
 
+describe('of two commits under way', () => {
+  it('the later lasts only with the earlier, whichever the disk is done with first', async () => {
+    const outcomes = Promise.allSettled([insert('a'), insert('b')]);
+    let isDone = false;
+    void database.settling()?.then(
+      () => (isDone = true),
+      () => undefined,
+    );
+    await disk.finishLast();
+    expect(isDone).toBe(false);
+    await disk.failNext(new Error('EIO'));
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  });
+});
+
 describe('the log of a file', () => {
   it('is synced beside SQLite, and may be closed meanwhile', async () => {
     const file = new SqliteFile(join(folder.path, 'b.sqlite'));

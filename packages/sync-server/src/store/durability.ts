@@ -49,12 +49,14 @@ export function durableOnceSynced(file: DatabaseFile, log: Pick<LogSync, 'sync' 
     last.catch(() => undefined); // Whoever asks hears of it; nobody has to ask.
     onLost(error);
   };
-  const sync = async (): Promise<void> => {
+  const sync = async (before: Promise<void> | null): Promise<void> => {
     try {
       await log.sync();
     } catch (error) {
       if (lost === null) lose(error);
     }
+    // Of several who sync a file at the same time the system tells one of a failure, and the others that all is well.
+    await before;
     if (lost !== null) throw lost;
   };
   return {
@@ -62,7 +64,7 @@ export function durableOnceSynced(file: DatabaseFile, log: Pick<LogSync, 'sync' 
     commit: async (body) => {
       if (lost !== null) throw lost;
       const result = transaction(file, body);
-      const synced = sync();
+      const synced = sync(last);
       last = synced;
       try {
         await synced;

@@ -1,6 +1,7 @@
-import type { Schema } from '@rockpool/shared';
+import { statSync } from 'node:fs';
+import { RockpoolError, type Schema } from '@rockpool/shared';
 import { databasePath, databasesDirectory } from './data-directory.ts';
-import { openDatabaseFile } from './database-file.ts';
+import { openDatabaseFile, type DatabaseFile } from './database-file.ts';
 import { durableOnceSynced, type OpenDatabase } from './durability.ts';
 import { LogSync } from './log-sync.ts';
 import type { Store, StoreEvents } from './store.ts';
@@ -18,8 +19,10 @@ export class SqliteStore implements Store {
 
   open(databaseId: string, { onLost }: Pick<StoreEvents, 'onLost'>): OpenDatabase {
     const path = this.pathOf(databaseId);
+    const wasLeft = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     const file = openDatabaseFile(path, this.schema);
     try {
+      if (wasLeft) moveLog(file);
       return durableOnceSynced(file, new LogSync(path), onLost);
     } catch (error) {
       file.sql.close();
@@ -38,4 +41,13 @@ export class SqliteStore implements Store {
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+/**
+ * Whoever had the file before was killed, or its disk failed: the log may hold commits that the disk does not have, and everything that is in the file is told
+ * from now on. SQLite syncs the log, and then the file with what it moves there; where that fails, so does opening.
+ */
+function moveLog({ sql }: DatabaseFile): void {
+  const [isBusy] = sql.get('PRAGMA wal_checkpoint') ?? [];
+  if (isBusy !== 0n) throw new RockpoolError('database-unavailable', { problem: 'another process is moving the log into the file' });
 }

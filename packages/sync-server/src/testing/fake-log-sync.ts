@@ -1,4 +1,4 @@
-/** A disk whose syncs end when the test says so, in the order in which they began. */
+/** A disk whose syncs end when the test says so. */
 export class FakeLogSync {
   private readonly waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
 
@@ -14,6 +14,12 @@ export class FakeLogSync {
 
   async finishNext(): Promise<void> {
     this.waiting.shift()?.resolve();
+    await this.afterwards();
+  }
+
+  /** The one that began last, before the others. */
+  async finishLast(): Promise<void> {
+    this.waiting.pop()?.resolve();
     await this.afterwards();
   }
 
