@@ -1,13 +1,13 @@
-import { cellValuesEqual, RockpoolError, valueColumns, type BeforeGroup, type ErrorCode, type ErrorFields, type TableSchema } from '@rockpool/shared';
-import type { DecodedChangeset } from '../changelog/changelog.ts';
+import { cellValuesEqual, RockpoolError, type ErrorCode, type ErrorFields } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { beginGeneration } from '../documents/generation.ts';
 import type { DeliveryLog } from './apply-delivery.ts';
 import type { PendingChangeset } from './pending-index.ts';
+import { columnIdsByTable, withinSchema } from './within-schema.ts';
 
 /** Where a delivery finds and leaves what it changes beside rows: changelog, outbox, parked changesets, cursor. */
 export function deliveryLog({ meta, outbox, parked, changelog, tablesById }: OpenDatabase, nowMs: () => number): DeliveryLog {
-  const columnsById = new Map([...tablesById].map(([id, table]) => [id, columnIdsOf(table)]));
+  const columnsById = columnIdsByTable(tablesById);
   return {
     get cursor() {
       return meta.cursor;
@@ -59,33 +59,4 @@ export function deliveryLog({ meta, outbox, parked, changelog, tablesById }: Ope
       outbox.markUndecidedAfter(decidedUpTo, nowMs());
     },
   };
-}
-
-function columnIdsOf(table: TableSchema): ReadonlySet<number> {
-  return new Set(valueColumns(table).map(({ id }) => id));
-}
-
-/**
- * What a changeset does to the tables and columns that there are. Migrations let others go once nothing undecided names them, but a server that was restored may
- * have lost what it decided: then it is pending again. It is sent as it was written.
- */
-function withinSchema(changeset: DecodedChangeset, columnsById: ReadonlyMap<number, ReadonlySet<number>>): DecodedChangeset {
-  const { groups, before } = changeset;
-  const isKnown = groups.every(({ tableId, columnIds }, index) => {
-    const known = columnsById.get(tableId);
-    return known !== undefined && [...columnIds, ...(before[index]?.columnIds ?? [])].every((columnId) => known.has(columnId));
-  });
-  if (isKnown) return changeset;
-  const kept = groups.flatMap((group, index) => {
-    const known = columnsById.get(group.tableId);
-    return known === undefined ? [] : [{ group: { ...group, ...columnsWithin(group, known) }, old: columnsWithin(before[index] ?? NOTHING, known) }];
-  });
-  return { ...changeset, groups: kept.map(({ group }) => group), before: kept.map(({ old }) => old) };
-}
-
-const NOTHING: BeforeGroup = { columnIds: [], values: [] };
-
-function columnsWithin({ columnIds, values }: BeforeGroup, known: ReadonlySet<number>): BeforeGroup {
-  const isKept = (_: unknown, index: number): boolean => known.has(columnIds[index] as number);
-  return { columnIds: columnIds.filter(isKept), values: values.filter(isKept) };
 }
