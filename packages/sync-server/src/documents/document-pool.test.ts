@@ -168,7 +168,7 @@ describe('a large document', () => {
     const { number: siteNumber } = file.sites.create('aa'.repeat(16), 'ben');
     let others = 0;
     const commit = <Result>(body: () => Result): Result | Promise<Result> => {
-      file.log.append({ watermark: file.log.watermark + 1, siteNumber, sequence: ++others, hash: new Uint8Array(16), stampUs: 1, base: 0, cellBase: 0, principal: 'ben', receivedMs: NOW_MS });
+      file.log.append({ watermark: file.log.watermark + 1, siteNumber, sequence: ++others, hash: new Uint8Array(16), stampUs: 1, base: 0, isOfOlderEpoch: false, principal: 'ben', receivedMs: NOW_MS });
       return own.commit(body);
     };
     const live = new LiveDatabase({ ...own, commit }, { documentPool: pool(), onFailure: (error) => expect.unreachable(String(error)) });

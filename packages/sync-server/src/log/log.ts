@@ -9,9 +9,9 @@ export interface LogEntry {
   /** Of the changeset. */
   readonly hash: Uint8Array;
   readonly stampUs: number;
-  /** What its author counted as having seen when it was merged, of rows and of values: after a restore less than the changeset says. */
+  /** What its author counted as having seen when it was merged: after a restore less than the changeset says, and of values nothing. */
   readonly base: number;
-  readonly cellBase: number;
+  readonly isOfOlderEpoch: boolean;
   readonly principal: string;
   readonly receivedMs: number;
 }
@@ -81,6 +81,6 @@ export class Log {
 }
 
 /** Over all that decides what a changeset makes of the rows before it. */
-function nextLink(before: Uint8Array, { hash, stampUs, base, cellBase }: LogEntry): Uint8Array {
-  return nativeSha256(before, Buffer.concat([hash, Buffer.from(`${stampUs} ${base} ${cellBase}`)])).subarray(0, LOG_LINK_BYTES);
+function nextLink(before: Uint8Array, { hash, stampUs, base, isOfOlderEpoch }: LogEntry): Uint8Array {
+  return nativeSha256(before, Buffer.concat([hash, Buffer.from(`${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}`)])).subarray(0, LOG_LINK_BYTES);
 }

@@ -1,4 +1,4 @@
-import { EXISTENCE_COLUMN_ID, mergeRow, type Loss, type RowChange, type RowMerge, type RowRules, type StoredRow, type Version } from '@rockpool/shared';
+import { compareVersions, EXISTENCE_COLUMN_ID, mergeRow, type Loss, type RowChange, type RowMerge, type RowRules, type StoredRow, type Version } from '@rockpool/shared';
 import { rulesOfRow } from '../documents/document-merge.ts';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
 import { baseOf, type RowWrite } from '../push/read-changeset.ts';
@@ -18,15 +18,33 @@ export interface MergedRow {
 }
 
 /** Reads what is stored and merges a changeset into it. Writes nothing. */
-export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, base: number, cellBase: number = base): MergedRow[] {
+export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, base: number, isOfOlderEpoch: boolean = false): MergedRow[] {
   return writes.map((write) => {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
-    const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: baseOf(write, base, cellBase) };
+    const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: isOfOlderEpoch ? baseOf(write, rowBaseOfOlder(write, before, version, base), 0) : baseOf(write, base) };
     const rules = rulesOfRow(file, write);
     const { row, losses, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write, rules) : mergeRow(before?.row, change, rules);
+    if (isOfOlderEpoch && write.kind === 'delete' && before === undefined && rules.deleteRule === 'delete-wins') return { write, before, after: deletedBefore(version), losses, corrected };
     const after = row === undefined || row === before?.row ? before : { row, bornAt: before?.bornAt ?? version.watermark, waitsFor: null };
     return { write, before, after, losses, corrected };
   });
+}
+
+/**
+ * Whoever changes or deletes a row had it, so a row of its key that was made earlier is taken for that one: after a restore others have given it back under a later
+ * watermark than the author means. Taken for another row it would stay as it is, and a delete of it would come to nothing without a word.
+ */
+function rowBaseOfOlder({ kind, hiddenBases }: RowWrite, before: KnownRow | undefined, version: Version, base: number): number {
+  if (kind === 'insert' || hiddenBases.has(EXISTENCE_COLUMN_ID) || before === undefined) return base;
+  return compareVersions(before.row.inserted, version) < 0 ? Math.max(base, before.row.inserted.watermark) : base;
+}
+
+/**
+ * A delete of a row that is not there may have come before the row, which whoever had made it gives back later. It stays: the insert is the earlier of the two. An update that
+ * wins against it would have a part of the row alone to bring back, so this is for `delete-wins`.
+ */
+function deletedBefore(version: Version): KnownRow {
+  return { row: { inserted: version, revived: null, updated: new Map(), deleted: version, cells: new Map() }, bornAt: version.watermark, waitsFor: null };
 }
 
 /**

@@ -29,15 +29,15 @@ export interface Sender {
 export interface ChangesetToDecide extends LinkedChangeset {
   /** The watermark of this log up to which its author had seen everything. */
   readonly base: number;
-  /** The same for values: less where the watermarks that its author means are of an older log (older-epoch.ts). */
-  readonly cellBase: number;
+  /** The watermarks that its author means are of an older log (older-epoch.ts). */
+  readonly isOfOlderEpoch: boolean;
 }
 
 /**
  * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
  * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file fails.
  */
-export function admitChangeset(file: DatabaseFile, { checks, validate }: AdmissionRules, site: SiteState, { changeset, hash, base, cellBase }: ChangesetToDecide, sender: Sender): SiteState {
+export function admitChangeset(file: DatabaseFile, { checks, validate }: AdmissionRules, site: SiteState, { changeset, hash, base, isOfOlderEpoch }: ChangesetToDecide, sender: Sender): SiteState {
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
     ageUs: changeset.ageUs,
@@ -49,7 +49,7 @@ export function admitChangeset(file: DatabaseFile, { checks, validate }: Admissi
   try {
     const stored = file.sql.savepoint((): StoredOutcome => {
       const { atomic, writes } = readChangeset(changeset.body, file);
-      const merged = new MergedRows(file, mergeChangeset(file, writes, version, base, cellBase));
+      const merged = new MergedRows(file, mergeChangeset(file, writes, version, base, isOfOlderEpoch));
       writeRows(file, merged.all());
       cascadeDeletes(file, checks, merged, version, base);
       returnChildren(file, checks, merged, version, base);
@@ -70,7 +70,7 @@ export function admitChangeset(file: DatabaseFile, { checks, validate }: Admissi
       const outcome = { kind: 'admitted', sequence: changeset.sequence, watermark: version.watermark, lossCount } as const;
       return { outcome, corrected: correctedRows(rows) };
     });
-    file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, hash, stampUs, base, cellBase, principal: sender.principal, receivedMs: sender.receivedMs });
+    file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, hash, stampUs, base, isOfOlderEpoch, principal: sender.principal, receivedMs: sender.receivedMs });
     saveOutcome(file.sql, site.number, hash, stored, sender.receivedMs);
     return { ...decided, lastStampUs: stampUs };
   } catch (error) {

@@ -10,7 +10,7 @@ import type { AdmissionRules } from './admission-rules.ts';
 import { admitChangeset, type ChangesetToDecide, type Sender } from './admit-changeset.ts';
 import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
-import { baseInEpoch, cellBaseInEpoch } from './older-epoch.ts';
+import { baseInEpoch, isOfOlderEpoch } from './older-epoch.ts';
 
 /** A push that waits for its turn. */
 export interface WaitingPush {
@@ -88,7 +88,7 @@ function admitPushOf(before: SiteState, file: DatabaseFile, rules: AdmissionRule
     const ahead = push.changesets.find((changeset) => seen(changeset) > file.log.watermark);
     if (ahead !== undefined) throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
-    const toDecide = undecided.map((linked) => ({ ...linked, base: seen(linked.changeset), cellBase: cellBaseInEpoch(push, linked.changeset) }));
+    const toDecide = undecided.map((linked) => ({ ...linked, base: seen(linked.changeset), isOfOlderEpoch: isOfOlderEpoch(push, linked.changeset) }));
     const { site: after, needed } = admitChangesets(file, rules, before, toDecide, sender);
     if (after !== before) {
       file.sites.save(after);

@@ -9,14 +9,10 @@ export function baseInEpoch(push: Pick<Push, 'olderEpochUpTo'>, changeset: Pushe
 }
 
 /**
- * The same for values. Where the logs of the two epochs part is not known: it may lie before the moment at which the restore was noticed, and others may
- * have written in between, or the log was restored twice since. So the author counts as having seen no value of anybody else: the later stamp wins,
- * and what it replaces is in the ledger, even where it was in fact seen.
+ * Of such a changeset the author counts as having seen no value of anybody else: where the logs of the two epochs part is not known. It may lie before the moment
+ * at which the restore was noticed, and others may have written in between, or the log was restored twice since. The later stamp wins, and what it replaces is in the
+ * ledger, even where it was in fact seen.
  */
-export function cellBaseInEpoch(push: Pick<Push, 'olderEpochUpTo'>, changeset: PushedChangeset): number {
-  return isOfOlderEpoch(push, changeset) ? 0 : changeset.base;
-}
-
-function isOfOlderEpoch({ olderEpochUpTo }: Pick<Push, 'olderEpochUpTo'>, { sequence }: PushedChangeset): boolean {
+export function isOfOlderEpoch({ olderEpochUpTo }: Pick<Push, 'olderEpochUpTo'>, { sequence }: PushedChangeset): boolean {
   return sequence <= olderEpochUpTo;
 }
