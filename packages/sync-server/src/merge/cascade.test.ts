@@ -40,6 +40,22 @@ describe('a parent deleted by one who had not seen its children', () => {
     for (const name of ['accounts', 'entries', 'splits']) expect(told(bens, name)).toMatchObject([{ kind: 'delete' }]);
   });
 
+  it('takes those that are a key alone with it, and the ledger has them as a whole', async () => {
+    const { a, b } = await two();
+    await b.commit([insert('stickers', ['x', 'seen'], {})]);
+    b.site.write([insert('stickers', ['x', 'late'], {})]);
+    a.site.write([remove('accounts', 'x')]);
+    a.push();
+    await a.decided(2);
+    b.push();
+    expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(query('SELECT * FROM stickers')).toEqual([]);
+    expect(ledger()).toEqual([
+      ['stickers', '["x","seen"]', null, null, 'ben', 'ann'],
+      ['stickers', '["x","late"]', null, null, 'ben', 'ann'],
+    ]);
+  });
+
   it('takes also one that was moved to it meanwhile', async () => {
     const { a, b } = await two();
     await b.commit([update('entries', 'old', { account_id: 'x' })]);

@@ -70,7 +70,9 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   const deleted: Version = { ...version, site: SERVER_SITE };
   const won = { value: null, version: reason };
   // A row that this changeset made or brought back loses what the changeset gave it; one that was there loses all it had.
-  const lost = [...after.row.cells].filter(([, cell]) => isThere(before) || cell.version === version);
+  // Of a row that is a key and nothing beside it, that is the row as a whole.
+  const all: readonly (readonly [number, Cell])[] = after.row.cells.size > 0 ? [...after.row.cells] : [[EXISTENCE_COLUMN_ID, { value: null, version: after.row.inserted }]];
+  const lost = all.filter(([, cell]) => isThere(before) || cell.version === version);
   const losses = row.losses.filter((loss) => {
     // Whoever had deleted the row, and lost to an update of it, has got what they wanted.
     if (loss.columnId === EXISTENCE_COLUMN_ID && loss.rule === 'update-wins') return false;
@@ -80,7 +82,7 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   return {
     ...row,
     after: { ...after, row: { ...after.row, deleted }, waitsFor },
-    losses: [...losses, ...lost.map(([columnId, cell]: [number, Cell]): Loss => ({ columnId, rule: 'cascade', lost: cell, won }))],
+    losses: [...losses, ...lost.map(([columnId, cell]): Loss => ({ columnId, rule: 'cascade', lost: cell, won }))],
     corrected: [EXISTENCE_COLUMN_ID, ...write.values.keys()],
   };
 }

@@ -71,6 +71,12 @@ export const TRANSFERS: TableSchema = table('transfers', [id, column('from_id', 
   foreignKeys: ['from_id', 'to_id'].map((name) => ({ columns: [name], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' })),
 });
 
+/** A child that is a key and nothing beside it. */
+export const STICKERS: TableSchema = table('stickers', [column('account_id', 'text', { notNull: true }), column('tag', 'text', { notNull: true })], {
+  primaryKey: ['account_id', 'tag'],
+  foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
+});
+
 /** A child that keeps its parent from being deleted. */
 export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'text')], {
   foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
@@ -81,6 +87,6 @@ export const PAGES: TableSchema = table('pages', [id, column('title', 'text'), c
   merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'], richText: ['note'] }] },
 });
 
-export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, CARDS, COMMENTS, ENTRIES, LABELS, LIMITS, NOTES, PAGES, PRODUCTS, SPLITS, TRANSFERS];
+export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, CARDS, COMMENTS, ENTRIES, LABELS, LIMITS, NOTES, PAGES, PRODUCTS, SPLITS, STICKERS, TRANSFERS];
 
 export const TEST_SCHEMA: Schema = buildSchema([...TEST_TABLES]);

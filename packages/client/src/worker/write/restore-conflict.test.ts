@@ -10,6 +10,7 @@ const schema = buildSchema([
     merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
   }),
   testTable('paper', { id: 'text not null', content: 'text', title: 'text' }, { merge: { deleteRule: 'delete-wins', counters: [], groups: [], documents: [{ column: 'content', ...DEFAULT_DOCUMENT_RULE }] } }),
+  testTable('tag', { page_id: 'text not null', name: 'text not null' }, { primaryKey: ['page_id', 'name'] }),
   testTable('slot', { month: 'text not null', number: 'integer not null', tag: 'blob not null', value: 'real', must: 'text not null' }, { primaryKey: ['month', 'number', 'tag'] }),
 ]);
 
@@ -77,6 +78,15 @@ describe('restoring what was lost', () => {
     write(database, "UPDATE page SET title = 'newer', note = 'kept'");
     restore(database, '2');
     expect(pages(database)).toEqual([['a', 'edited', 0, null, null, 'kept']]);
+    database.close();
+  });
+
+  it('brings back a row that is a key alone', () => {
+    const database = open();
+    lose(database, '1', 'cascade', null, null, { table: 'tag', key: '["a","red"]' });
+    restore(database, '1');
+    expect(database.connection.rows('SELECT * FROM tag')).toEqual([['a', 'red']]);
+    expect(database.changelog.read(2)?.groups).toMatchObject([{ kind: 'insert', keys: [['a'], ['red']] }]);
     database.close();
   });
 

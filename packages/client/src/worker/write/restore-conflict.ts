@@ -7,7 +7,7 @@ import type { Connection } from '../sqlite/connection.ts';
 interface Loss {
   readonly tableName: string;
   readonly rowKey: string;
-  /** Null: it was the delete of the row that lost. */
+  /** Null: it was the delete of the row that lost (`update-wins`), or a row that is a key alone (`cascade`). */
   readonly columnName: string | null;
   readonly rule: string;
   readonly watermark: number;
@@ -20,7 +20,7 @@ interface Loss {
  * Writes what an entry of the conflict ledger lost, as an edit of now, in a transaction that is open and captured:
  * - a value that lost to another (`lww`, `one-insert-wins`): into its cell, with the rest of its group of columns;
  * - values that went with a deleted row (`delete-wins`, `cascade`): all that the ledger has of that row and moment, into the row, which comes back
- *   with defaults for the rest;
+ *   with defaults for the rest; the same of a row that had no values;
  * - a value that lost its place in a document: into that place, in the document as it is now;
  * - a delete that lost to an update (`update-wins`): the row is deleted.
  *
@@ -37,12 +37,12 @@ export function restoreConflict(connection: Connection, schema: Schema, id: stri
   const table = schema.tables.find(({ name, synced }) => synced && name === loss.tableName);
   if (table === undefined) throw notRestorable('schema', { table: loss.tableName });
   const key = readKey(table, loss.rowKey);
-  if (loss.columnName === null) {
+  const wentWithRow = loss.rule === 'delete-wins' || loss.rule === 'cascade';
+  if (loss.columnName === null && !wentWithRow) {
     if (run(connection, `DELETE FROM ${nameOf(table)} WHERE ${matchOf(table)}`, key) === 0) throw notRestorable('row-gone');
     return;
   }
   if (loss.path !== null) return restorePlace(connection, table, key, loss, JSON.parse(loss.path) as DocumentPath);
-  const wentWithRow = loss.rule === 'delete-wins' || loss.rule === 'cascade';
   const values = wentWithRow ? lostWithRow(connection, table, loss) : lostWithValue(connection, table, loss);
   const assignments = [...values.keys()].map((name) => `${quoteName(name)} = ?`).join(', ');
   if (values.size > 0 && run(connection, `UPDATE ${nameOf(table)} SET ${assignments} WHERE ${matchOf(table)}`, [...values.values(), ...key]) > 0) return;
@@ -80,6 +80,7 @@ function lostWithValue(connection: Connection, table: TableSchema, loss: Loss): 
 
 /** Everything that the ledger has of what was lost with the row; but not counters, of which it may have a difference. */
 function lostWithRow(connection: Connection, table: TableSchema, loss: Loss): Map<string, CellValue> {
+  if (loss.columnName === null) return new Map();
   const column = requireColumn(table, loss.columnName);
   const counters = counterColumnIds(table);
   if (counters.has(column.id)) throw notRestorable('counter', { table: table.name, column: column.name });
