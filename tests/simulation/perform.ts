@@ -171,7 +171,7 @@ function decideParked(world: World, device: Device, random: Random, kind: 'retry
   tab.run(() => tab.membership.write([], { kind: kind === 'retry parked' ? 'retry-parked' : 'drop-parked', sequence })).catch((thrown: RockpoolError) => {
     if (!tab.owner.isAlive) return;
     world.note(`${number} ${kind}: ${thrown.code}`);
-    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'changeset-not-parked' && thrown.code !== 'changeset-undecided') world.fault(`${kind} failed with ${thrown.message}`);
+    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'changeset-not-parked' && thrown.code !== 'row-missing' && thrown.code !== 'changeset-undecided') world.fault(`${kind} failed with ${thrown.message}`);
   });
 }
 

@@ -314,7 +314,7 @@ export interface ParkedChangesets {
   list(): Promise<ParkedChangeset[]>;
   /**
    * Writes the same changes once more, on top of the rows as they are now; counters are added to again. Rejects with what stands against
-   * it, and leaves it parked; with `changeset-undecided` while the server may yet admit it; with `changeset-not-parked`.
+   * it, and leaves it parked; so with `row-missing` where a row that it changes has gone; with `changeset-undecided` while the server may yet admit it; with `changeset-not-parked`.
    */
   retry(sequence: number): Promise<void>;
   /**

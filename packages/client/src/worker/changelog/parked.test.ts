@@ -78,6 +78,22 @@ describe('a parked changeset', () => {
     database.close();
   });
 
+  it('stays parked where a row that it changes has gone: it takes effect whole, or not at all', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, amount) VALUES ('a', 1), ('b', 1)");
+    write(database, "UPDATE account SET amount = 2 WHERE id = 'a'", "DELETE FROM account WHERE id = 'b'");
+    database.connection.exec("UPDATE account SET amount = 1; DELETE FROM account WHERE id = 'b'");
+    database.parked.park(2, reason, 1000);
+    database.outbox.markDecided(2, 1000);
+    write(database, "INSERT INTO account (id) VALUES ('c')", "DELETE FROM account WHERE id = 'a'");
+    expect(() => database.retryParked(2)).toThrow(expect.objectContaining({ code: 'row-missing', fields: { table: 'account' } }));
+    expect(database.parked.count()).toBe(1);
+    write(database, "INSERT INTO account (id, amount) VALUES ('a', 7)");
+    database.retryParked(2);
+    expect(database.connection.rows('SELECT id, amount FROM account ORDER BY id')).toEqual([['a', 2], ['c', null]]);
+    database.close();
+  });
+
   it('may exchange unique values between rows, which keep what hangs on them', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')", "INSERT INTO entry (id, account_id) VALUES ('e', 'a')");

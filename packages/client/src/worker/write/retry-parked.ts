@@ -20,13 +20,13 @@ export interface ParkedParts {
 
 /**
  * Writes what a parked changeset says once more, on top of the present rows, as a new changeset, and takes it off the list. Counters are
- * added to once more. Updates and deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit. Triggers of the
+ * added to once more. Deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit. Triggers of the
  * app do not fire: what they did is part of the changeset.
  *
- * Throws `changeset-not-parked`, and `changeset-undecided` for one that the server may yet admit: it would take effect twice.
+ * Throws `row-missing` where it changes a row that has gone: the rest of it would be half of what its author wrote, `changeset-not-parked`, and `changeset-undecided` for one that the server may yet admit: it would take effect twice.
  */
 export function retryParked(parts: ParkedParts, sequence: number, requestId: string | null = null): WriteOutcome {
-  return retryOn(parts, sequence, requestId, () => undefined);
+  return retryOn(parts, sequence, requestId, requireRow);
 }
 
 /**
@@ -37,10 +37,14 @@ export function retryUntouched(parts: ParkedParts, sequence: number): WriteOutco
   return retryOn(parts, sequence, null, requireUntouched);
 }
 
-/** What a row is now, and what the parked changeset found there and did. */
+/** What a row is now, and what the parked changeset found there and did. Throws where that does not fit together. */
 type CheckRow = (now: RowState, change: PendingRow, table: TableSchema) => void;
 
 type PendingRow = Pick<PendingRowChange, 'kind' | 'before'>;
+
+function requireRow(now: RowState, { kind }: PendingRow, table: TableSchema): void {
+  if (kind === 'update' && !now.exists) throw new RockpoolError('row-missing', { table: table.name });
+}
 
 function requireUntouched(now: RowState, { kind, before }: PendingRow, table: TableSchema): void {
   const merged = new Set([...counterColumnIds(table), ...documentColumns(table).keys()]);
