@@ -6,7 +6,8 @@ import { changesAfter, followChanges, type FeedChange, type FeedPosition } from 
 export interface ServerDatabase {
   /**
    * Writes all or nothing, durable when it resolves; gives the watermark, or null where nothing was written. `principal` is named as the author (default
-   * `server`). Throws why it was rejected, such as `constraint-unique`, and what `body` throws: then nothing has happened.
+   * `server`). Throws why it was rejected, such as `constraint-unique`, and what `body` throws: then nothing has happened. After
+   * `database-unavailable` nobody knows: it may stand.
    */
   transaction(body: (transaction: BackendTransaction) => void, options?: { readonly principal?: string }): Promise<number | null>;
   /** What changed since a position, as state; null: nothing. Without a position everything. */
