@@ -241,7 +241,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a late edit of a compacted document dropped',
     file: server('documents/document-work.ts'),
-    find: 'const { state, overwritten } = carryOver(document, replaced, late.state, rule, carrier(watermark));',
+    find: 'const { state, overwritten } = carryOver(document, replaced, late.state, rule, author);',
     replace: 'const [state, overwritten] = [document, []];',
   },
   {
