@@ -24,9 +24,12 @@ export interface Commit {
 
 export interface UnmarkedWrite {
   readonly device: string;
+  readonly site: Uint8Array;
   /** How many of `inOrder` there were before. */
   readonly commitsBefore: number;
   readonly cells: readonly WrittenCell[];
+  /** See Commit. */
+  readonly withheld: ReadonlySet<number>;
 }
 
 export const MARK: number = tableIdOf('mark');
@@ -74,7 +77,7 @@ export class Model {
         }
       }
       if (mark === null) {
-        this.unmarked.push({ device, commitsBefore: this.inOrder.length, cells });
+        this.unmarked.push({ device, site: database.siteId, commitsBefore: this.inOrder.length, cells, withheld });
         continue;
       }
       // Its copy had it before it was noted here: the device died as it stored it.
@@ -242,8 +245,9 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
   return null;
 }
 
-function writtenOver(model: Model, { device, commitsBefore, cells }: UnmarkedWrite, wasRestored: boolean): string[] {
-  const ownBefore = wasRestored ? model.inOrder.slice(0, commitsBefore).filter((commit) => commit.device === device) : [];
+function writtenOver(model: Model, { device, site, commitsBefore, cells, withheld }: UnmarkedWrite, wasRestored: boolean): string[] {
+  const isBelow = (commit: Commit): boolean => commit.device === device && (wasRestored || (isSameSite(commit.site, site) && withheld.has(commit.sequence)));
+  const ownBefore = model.inOrder.slice(0, commitsBefore).filter(isBelow);
   return cells.flatMap(({ row, columnId, before }) => {
     if (followedColumn(row, columnId) === null) return [];
     const own = ownBefore.flatMap((commit) => commit.cells.filter((cell) => cell.row === row && cell.columnId === columnId).map(({ after }) => after));
