@@ -4,9 +4,8 @@ import { canonicalJson, type JsonValue } from './json.ts';
 
 /*
  * Yjs tells operations apart by (client id, clock), and two that share both destroy a document for good. So every client id here is derived:
- * the id of a site's edits from the site and a generation, the id of initial content from that content, the generation of what
- * the server carries over from all that it is made of. The server can check both, and nobody
- * can write as somebody else. 48 bits: with 100,000 ids in one document the odds of two being equal are 1 in 50,000.
+ * the id of a site's edits from the site and a generation, the id of initial content from that content, the generation of what the server carries over
+ * from all that it is made of. The server can check them, and nobody can write as somebody else. 48 bits: with 100,000 ids in one document the odds of two being equal are 1 in 50,000.
  */
 export const DOCUMENT_ID_BYTES = 8;
 const CLIENT_ID_BYTES = 6;

@@ -79,18 +79,14 @@ describe('a parked changeset', () => {
   });
 
   it('stays parked where a row that it changes has gone: it takes effect whole, or not at all', () => {
-    const database = openInMemory();
-    write(database, "INSERT INTO account (id, amount) VALUES ('a', 1), ('b', 1)");
-    write(database, "UPDATE account SET amount = 2 WHERE id = 'a'", "DELETE FROM account WHERE id = 'b'");
-    database.connection.exec("UPDATE account SET amount = 1; DELETE FROM account WHERE id = 'b'");
-    database.parked.park(2, reason, 1000);
-    database.outbox.markDecided(2, 1000);
-    write(database, "INSERT INTO account (id) VALUES ('c')", "DELETE FROM account WHERE id = 'a'");
+    const database = withParked();
+    write(database, "DELETE FROM account WHERE id = 'old'");
     expect(() => database.retryParked(2)).toThrow(expect.objectContaining({ code: 'row-missing', fields: { table: 'account' } }));
     expect(database.parked.count()).toBe(1);
-    write(database, "INSERT INTO account (id, amount) VALUES ('a', 7)");
+    expect(database.connection.rows('SELECT id FROM account')).toEqual([]);
+    write(database, "INSERT INTO account (id, amount) VALUES ('old', 1)");
     database.retryParked(2);
-    expect(database.connection.rows('SELECT id, amount FROM account ORDER BY id')).toEqual([['a', 2], ['c', null]]);
+    expect(database.connection.rows('SELECT id, amount FROM account ORDER BY id')).toEqual([['a', null], ['old', 7]]);
     database.close();
   });
 

@@ -23,7 +23,8 @@ export interface ParkedParts {
  * added to once more. Deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit. Triggers of the
  * app do not fire: what they did is part of the changeset.
  *
- * Throws `row-missing` where it changes a row that has gone: the rest of it would be half of what its author wrote, `changeset-not-parked`, and `changeset-undecided` for one that the server may yet admit: it would take effect twice.
+ * Throws `changeset-not-parked`; `changeset-undecided` for one that the server may yet admit: it would take effect twice; and `row-missing` where a row that it
+ * changes has gone: what is left would be half of what its author wrote.
  */
 export function retryParked(parts: ParkedParts, sequence: number, requestId: string | null = null): WriteOutcome {
   return retryOn(parts, sequence, requestId, requireRow);
