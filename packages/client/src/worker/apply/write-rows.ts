@@ -31,19 +31,33 @@ export function writeGroups(writers: RowWriters, groups: readonly ChangeGroup[])
 
 /** Writes only what differs. */
 export function writeInPlace(writes: readonly RowWrite[]): void {
-  for (const { writer, key, before, after } of writes) if (before.exists && !after.exists) writer.remove(key);
-  for (const { writer, key, before, after } of writes) {
-    if (!before.exists || !after.exists) continue;
-    const changed = [...after.values].filter(([columnId, value]) => !cellValuesEqual(before.values.get(columnId) ?? null, value));
-    writer.patch(key, changed.map(([columnId]) => columnId), changed.map(([, value]) => value));
-  }
-  for (const write of writes) if (!write.before.exists && write.after.exists) put(write);
+  removeGone(writes);
+  patchAndPut(writes);
+}
+
+/** For foreign keys that act: what refers to a row has left it by the time it goes, and does not go with it. */
+export function writeThenRemove(writes: readonly RowWrite[]): void {
+  patchAndPut(writes);
+  removeGone(writes);
 }
 
 /** For rows whose unique keys swap places, where each is in the way of the other: all go, then all come. */
 export function writeAfterRemovingAll(writes: readonly RowWrite[]): void {
   for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);
   for (const write of writes) if (write.after.exists) put(write);
+}
+
+function removeGone(writes: readonly RowWrite[]): void {
+  for (const { writer, key, before, after } of writes) if (before.exists && !after.exists) writer.remove(key);
+}
+
+function patchAndPut(writes: readonly RowWrite[]): void {
+  for (const { writer, key, before, after } of writes) {
+    if (!before.exists || !after.exists) continue;
+    const changed = [...after.values].filter(([columnId, value]) => !cellValuesEqual(before.values.get(columnId) ?? null, value));
+    writer.patch(key, changed.map(([columnId]) => columnId), changed.map(([, value]) => value));
+  }
+  for (const write of writes) if (!write.before.exists && write.after.exists) put(write);
 }
 
 function put({ writer, key, after }: RowWrite): void {

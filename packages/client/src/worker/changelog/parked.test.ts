@@ -1,4 +1,4 @@
-import { buildSchema, RockpoolError } from '@rockpool/shared';
+import { buildSchema, RockpoolError, type TableSchema } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { testTable } from '../testing/table-schema.ts';
@@ -10,6 +10,11 @@ let requests = 0;
 
 function write(database: OpenDatabase, ...statements: readonly string[]): void {
   database.write({ id: `p${++requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
+}
+
+function parkedAsDecided(database: OpenDatabase, sequence: number): void {
+  database.parked.park(sequence, reason, 1000);
+  database.outbox.markDecided(database.changelog.head().sequence, 1000);
 }
 
 /** A changeset whose rows the apply has taken out again. */
@@ -101,6 +106,65 @@ describe('a parked changeset', () => {
     expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
     expect(database.connection.rows('SELECT account_id FROM entry')).toEqual([['a']]);
     expect(database.changelog.read(3)?.groups).toEqual(database.changelog.read(2)?.groups);
+    expect(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('f', 'nobody')")).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
+    database.close();
+  });
+
+  it.each([['another name', 'New'], ['the name that it had', 'Cash']])('takes a row to its new key, and what refers to it, under %s', (_, name) => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, name) VALUES ('x', 'Cash')", "INSERT INTO entry (id, account_id) VALUES ('e', 'x')");
+    write(database, `UPDATE account SET id = 'y', name = '${name}' WHERE id = 'x'`);
+    database.connection.exec("UPDATE account SET id = 'x', name = 'Cash' WHERE id = 'y'");
+    parkedAsDecided(database, 2);
+    database.retryParked(2);
+    expect(database.connection.rows('SELECT id, name FROM account')).toEqual([['y', name]]);
+    expect(database.connection.rows('SELECT id, account_id FROM entry')).toEqual([['e', 'y']]);
+    expect(database.changelog.read(3)?.groups).toEqual(database.changelog.read(2)?.groups);
+    database.close();
+  });
+
+  it.each(['no action', 'restrict', 'cascade'] as const)('may make a row and what refers to it, or delete both, under ON DELETE %s, whichever table comes first', (onDelete) => {
+    const reference = (foreignTable: string): Partial<TableSchema> => ({ foreignKeys: [{ columns: ['of'], foreignTable, foreignColumns: ['id'], onDelete, onUpdate: 'no action' }] });
+    const schema = buildSchema([testTable('a_part', { id: 'text not null', of: 'text' }, reference('m_whole')), testTable('m_whole', { id: 'text not null' }), testTable('z_part', { id: 'text not null', of: 'text' }, reference('m_whole'))]);
+    const database = openInMemory({ schema });
+    const idsNow = (): unknown => database.connection.rows("SELECT id FROM m_whole UNION ALL SELECT id FROM a_part WHERE of = 'w' UNION ALL SELECT id FROM z_part WHERE of = 'w' ORDER BY 1");
+    const make = ["INSERT INTO m_whole (id) VALUES ('w')", "INSERT INTO a_part (id, of) VALUES ('a', 'w')", "INSERT INTO z_part (id, of) VALUES ('z', 'w')"];
+    const remove = ['DELETE FROM a_part', 'DELETE FROM z_part', 'DELETE FROM m_whole'];
+    write(database, ...make);
+    database.connection.exec(remove.join(';'));
+    parkedAsDecided(database, 1);
+    database.retryParked(1);
+    expect(idsNow()).toEqual([['a'], ['w'], ['z']]);
+    write(database, ...remove);
+    database.connection.exec(make.join(';'));
+    parkedAsDecided(database, 3);
+    database.retryParked(3);
+    expect(idsNow()).toEqual([]);
+    expect(database.changelog.read(4)?.groups.map(({ kind, rowCount }) => [kind, rowCount])).toEqual([['delete', 1], ['delete', 1], ['delete', 1]]);
+    database.close();
+  });
+
+  it('that deletes a row takes with it what refers to that row by now', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id, name) VALUES ('x', 'Cash')");
+    write(database, 'DELETE FROM account');
+    write(database, "INSERT INTO account (id, name) VALUES ('x', 'Cash')", "INSERT INTO entry (id, account_id) VALUES ('e', 'x')");
+    parkedAsDecided(database, 2);
+    database.retryParked(2);
+    expect(database.connection.value('SELECT count(*) FROM entry')).toBe(0);
+    expect(database.changelog.read(4)?.groups.map(({ kind, keys }) => [kind, keys])).toEqual([['delete', [['x']]], ['delete', [['e']]]]);
+    database.close();
+  });
+
+  it('that would leave a row without its parent stays parked', () => {
+    const database = openInMemory();
+    write(database, "INSERT INTO account (id) VALUES ('x')");
+    write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'x')");
+    write(database, 'DELETE FROM account');
+    parkedAsDecided(database, 2);
+    expect(() => database.retryParked(2)).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
+    expect(database.parked.count()).toBe(1);
+    expect(database.connection.value('SELECT count(*) FROM entry')).toBe(0);
     expect(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('f', 'nobody')")).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
     database.close();
   });

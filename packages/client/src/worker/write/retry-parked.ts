@@ -2,7 +2,7 @@ import { cellValuesEqual, counterColumnIds, documentColumns, RockpoolError, type
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { withChange, type PendingRowChange, type RowState } from '../apply/row-state.ts';
 import { RowWriters } from '../apply/row-writers.ts';
-import { writeAfterRemovingAll, writeInPlace, type RowWrite } from '../apply/write-rows.ts';
+import { writeAfterRemovingAll, writeThenRemove, type RowWrite } from '../apply/write-rows.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Outbox } from '../changelog/outbox.ts';
 import type { Parked } from '../changelog/parked.ts';
@@ -20,8 +20,8 @@ export interface ParkedParts {
 
 /**
  * Writes what a parked changeset says once more, on top of the present rows, as a new changeset, and takes it off the list. Counters are
- * added to once more. Deletes of rows that have gone do nothing. Throws, and leaves it parked, when it still does not fit. Triggers of the
- * app do not fire: what they did is part of the changeset.
+ * added to once more. Deletes of rows that have gone do nothing; other deletes take with them what refers to the row by now, as its foreign key says.
+ * Throws, and leaves it parked, when it still does not fit. Triggers of the app do not fire: what they did is part of the changeset.
  *
  * Throws `changeset-not-parked`; `changeset-undecided` for one that the server may yet admit: it would take effect twice; and `row-missing` where a row that it
  * changes has gone: what is left would be half of what its author wrote.
@@ -53,14 +53,16 @@ function requireUntouched(now: RowState, { kind, before }: PendingRow, table: Ta
   if (now.exists !== (kind !== 'insert') || !isAsItWas) throw new RockpoolError('document-gap');
 }
 
+// Perhaps rows of it exchange unique values, or a row goes with what RESTRICT holds it for: one row of it is in the way of another.
+const IN_EACH_OTHERS_WAY: ReadonlySet<string> = new Set(['constraint-unique', 'constraint-foreign-key']);
+
 function retryOn(parts: ParkedParts, sequence: number, requestId: string | null, check: CheckRow): WriteOutcome {
   const { connection } = parts;
   connection.setTriggers(false); // SQLite ignores this switch inside a transaction.
   try {
-    return retry(parts, sequence, requestId, check, writeInPlace);
+    return retry(parts, sequence, requestId, check, (writes) => writeUnderForeignKeys(connection, writes));
   } catch (thrown) {
-    if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-unique') throw thrown;
-    // Perhaps rows of it exchange unique values, and each is in the way of the other.
+    if (!(thrown instanceof RockpoolError) || !IN_EACH_OTHERS_WAY.has(thrown.code)) throw thrown;
     connection.setForeignKeys(false);
     return retry(parts, sequence, requestId, check, (writes) => writeAllAnew(connection, writes));
   } finally {
@@ -81,6 +83,12 @@ function retry({ connection, parked, outbox, transaction, tablesById }: ParkedPa
     parked.close(sequence);
     return { atomic };
   }, requestId);
+}
+
+/** References are checked in the end: the tables of a changeset are in no order. */
+function writeUnderForeignKeys(connection: Connection, writes: readonly RowWrite[]): void {
+  connection.exec('PRAGMA defer_foreign_keys = ON'); // Until the transaction ends.
+  writeThenRemove(writes);
 }
 
 /** The rows go, then come: foreign keys are off, so that nothing goes with them, and are checked in the end. */
