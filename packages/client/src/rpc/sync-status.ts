@@ -24,7 +24,7 @@ export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushi
  */
 export type SyncStage = 'delivery' | 'outcome' | 'apply' | 'audit';
 
-/** What is tried next: a new connection, on which everything undecided is sent again; the server's whole state in the place of what is here; a new worker. */
+/** What is tried next: a new connection, on which everything undecided is sent again; the server's whole state in the place of what is here; a new worker, for which the app is asked (`worker-stuck`) where the database lies in memory and would go with it. */
 export type SyncRemedy = 'reconnect' | 'resend' | 'reload' | 'restart';
 
 /** Sync has failed in one place several times in a row. */

@@ -5,7 +5,7 @@ import { deliveryLog } from '../apply/delivery-log.ts';
 import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 import { toAuditDatabase } from './audit-database.ts';
-import { createIdleAudit, type IdleAudit } from './idle-audit.ts';
+import { ANSWER_DEADLINE_MS, createIdleAudit, type IdleAudit } from './idle-audit.ts';
 
 const page = testTable('page', { id: 'text not null', title: 'text' });
 const TIMES = { quietMs: 20_000, intervalMs: 3_600_000 };
@@ -13,12 +13,13 @@ const TIMES = { quietMs: 20_000, intervalMs: 3_600_000 };
 let sent: Audit[];
 let reported: RockpoolError[];
 let unrepaired: RockpoolError[];
+let failures: unknown[];
 let audit: IdleAudit;
 let close: () => void;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [sent, reported, unrepaired] = [[], [], []];
+  [sent, reported, unrepaired, failures] = [[], [], [], []];
   const database = openInMemory({ schema: buildSchema([page]) });
   close = () => database.close();
   audit = createIdleAudit({
@@ -29,15 +30,14 @@ beforeEach(() => {
     inTurn: (job) => job(),
     onDiverged: (error) => void reported.push(error),
     onUnrepaired: (error) => void unrepaired.push(error),
-    onFailed: (thrown) => {
-      throw thrown;
-    },
+    onFailed: (thrown) => void failures.push(thrown),
   });
 });
 
 afterEach(() => {
   audit.stop();
   close();
+  expect(failures).toEqual([]);
   vi.useRealTimers();
 });
 
@@ -98,4 +98,20 @@ it('what differs is asked for by ranges, repaired and reported; and what differs
   expect(sent).toEqual([]);
   vi.advanceTimersByTime(2_000);
   expect(sent).toHaveLength(1);
+});
+
+it('one that is not answered is told, and not asked again before the interval, on whatever connection', () => {
+  audit.start();
+  vi.advanceTimersByTime(TIMES.quietMs + ANSWER_DEADLINE_MS);
+  audit.disturb();
+  vi.advanceTimersByTime(100);
+  expect(failures.splice(0)).toMatchObject([{ code: 'network-unreachable', fields: { stage: 'audit', waitedMs: ANSWER_DEADLINE_MS } }]);
+  audit.stop();
+  audit.start();
+  vi.advanceTimersByTime(TIMES.intervalMs - 1_000);
+  expect(sent).toHaveLength(1);
+  vi.advanceTimersByTime(2_000);
+  expect(sent).toHaveLength(2);
+  audit.answered(answer());
+  vi.advanceTimersByTime(TIMES.intervalMs - 1_000);
 });

@@ -20,6 +20,9 @@ export interface AuditTimes {
 
 export const AUDIT_TIMES: AuditTimes = { quietMs: 20_000, intervalMs: 60 * 60 * 1000 };
 
+/** An answer is fingerprints of tables, made in slices beside other work. Without one the connection is made anew, once an interval: this must not end without a word. */
+export const ANSWER_DEADLINE_MS = 60_000;
+
 /** What differs still after so many repairs will not be mended by one more. */
 const MAX_REPAIRS = 8;
 
@@ -35,7 +38,7 @@ export interface IdleAuditOptions {
   readonly onDiverged: (error: RockpoolError) => void;
   /** They differ still, after many repairs. */
   readonly onUnrepaired: (error: RockpoolError) => void;
-  /** A failure of our own side. */
+  /** A failure of our own side, or no answer (`network-unreachable`). */
   readonly onFailed: (thrown: unknown) => void;
 }
 
@@ -101,8 +104,14 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
       if (slices.next().done !== true) return after(0, step);
       asked = { cursor, rangeCounts, rowCounts: new Map([...fingerprints].map(([id, { rowCount }]) => [id, rowCount])) };
       send({ type: 'audit', cursor, tables: [...fingerprints].map(([tableId, { sums }]) => ({ tableId, sums: [...sums] })) });
+      after(ANSWER_DEADLINE_MS, giveUp);
     };
     step();
+  }
+
+  function giveUp(): void {
+    dueMs = nowMs() + times.intervalMs;
+    throw new RockpoolError('network-unreachable', { stage: 'audit', waitedMs: ANSWER_DEADLINE_MS });
   }
 
   function compared({ differing }: AuditAnswer, rowCounts: ReadonlyMap<number, number>): void {
