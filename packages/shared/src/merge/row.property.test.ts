@@ -12,7 +12,10 @@ const ALL_RULES: readonly RowRules[] = [
   PLAIN,
   { ...PLAIN, deleteRule: 'update-wins' },
   { ...PLAIN, counters: new Set([11]) },
+  { ...PLAIN, deleteRule: 'update-wins', counters: new Set([12]) },
   { ...PLAIN, deleteRule: 'update-wins', counters: new Set(COLUMNS) },
+  { ...PLAIN, groups: [COLUMNS] },
+  { ...PLAIN, deleteRule: 'update-wins', groups: [COLUMNS] },
 ];
 
 interface Write {
@@ -49,12 +52,19 @@ const history: fc.Arbitrary<History> = fc
     }),
   }));
 
+/** The values as they travel: an update of one column carries all of its group. */
+function carried({ kind, values }: Pick<Write, 'kind' | 'values'>, { groups }: RowRules): ReadonlyMap<number, CellValue> {
+  const [value = null] = values.values();
+  return kind === 'update' && groups.length > 0 ? new Map(COLUMNS.map((id) => [id, value])) : values;
+}
+
 function admit(start: StoredRow | undefined, writes: readonly Write[], base: number, rules: RowRules = PLAIN): { row: StoredRow | undefined; losses: Loss[] } {
   let row = start;
   const losses: Loss[] = [];
   let watermark = base;
-  for (const { site, stampUs, kind, values } of writes) {
-    const merged = mergeRow(row, { kind, values, version: { stampUs, site, watermark: ++watermark }, baseOf: () => base }, rules);
+  for (const write of writes) {
+    const { site, stampUs, kind } = write;
+    const merged = mergeRow(row, { kind, values: carried(write, rules), version: { stampUs, site, watermark: ++watermark }, baseOf: () => base }, rules);
     row = merged.row;
     losses.push(...merged.losses);
   }
@@ -104,7 +114,7 @@ describe('merging concurrent writes of one row', () => {
     fc.assert(
       fc.property(history, fc.constantFrom(...ALL_RULES.filter(({ counters }) => counters.size === 0)), ({ startsWithRow, bySite }, rules) => {
         const start = startsWithRow ? firstRow : undefined;
-        const queues = bySite.map(withValuesOfTheirOwn);
+        const queues = bySite.map(withValuesOfTheirOwn).map((queue) => queue.map((write) => ({ ...write, values: carried(write, rules) })));
         for (const order of firstSome(interleavings(queues), 20)) {
           const { row, losses } = admit(start, order, startsWithRow ? 1 : 0, rules);
           if (queues.filter(({ length }) => length > 0).length === 1) expect(losses).toEqual([]);
@@ -155,6 +165,29 @@ describe('a deleted row', () => {
   });
 });
 
+describe('a column group', () => {
+  const hidden = fc.record({ site: fc.nat(2), stampUs: fc.integer({ min: 2, max: 9 }), unseen: fc.tuple(fc.nat(3), fc.nat(3)), values: fc.tuple(fc.bigInt({ min: 0n, max: 2n }), fc.bigInt({ min: 0n, max: 2n })) });
+
+  it('is of one writer, and lost as a whole, whatever of it had been hidden from whom', () => {
+    fc.assert(
+      fc.property(fc.array(hidden, { maxLength: 6 }), (writes) => {
+        let row = firstRow;
+        let watermark = 1;
+        for (const { site, stampUs, unseen, values } of writes) {
+          const seen = watermark++;
+          const version = { stampUs, site: `site${site}`, watermark };
+          const baseOf = (columnId: number): number => Math.max(1, seen - (unseen[COLUMNS.indexOf(columnId)] ?? 0));
+          const merged = mergeRow(row, { kind: 'update', values: new Map(COLUMNS.map((id, index) => [id, values[index] ?? null])), version, baseOf }, { ...PLAIN, groups: [COLUMNS] });
+          row = merged.row as StoredRow;
+          expect(new Set(COLUMNS.map((id) => row.cells.get(id)?.version)).size).toBe(1);
+          expect([0, COLUMNS.length]).toContain(merged.losses.length);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
 describe('merging sequential writes', () => {
   it('never loses: each site saw the one before', () => {
     fc.assert(
@@ -168,13 +201,14 @@ describe('merging sequential writes', () => {
           const base = watermark;
           const before = row;
           const version = { stampUs: 10 + index, site: `site${index % 3}`, watermark: ++watermark };
-          const merged = mergeRow(row, { kind, values: new Map(columns.map((id) => [id, value])), version, baseOf: () => base }, rules);
+          const values = carried({ kind, values: new Map(columns.map((id) => [id, value])) }, rules);
+          const merged = mergeRow(row, { kind, values, version, baseOf: () => base }, rules);
           expect(merged.losses).toEqual([]);
           expect(merged.corrected).toEqual([]);
           row = merged.row;
           if (kind === 'delete') expect(visible(row)).toBe('no row');
           const added = (id: number): bigint => (kind === 'update' && rules.counters.has(id) ? (before?.cells.get(id)?.value as bigint) : 0n);
-          for (const id of columns) expect(row?.cells.get(id)?.value).toBe(added(id) + value);
+          for (const id of values.keys()) expect(row?.cells.get(id)?.value).toBe(added(id) + value);
         }
       }),
     );
