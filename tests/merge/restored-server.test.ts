@@ -13,7 +13,8 @@ const page = testTable('page', { id: 'text not null', title: 'text', hits: 'inte
 const note = testTable('note', { id: 'text not null', page_id: 'text', body: 'text' }, {
   foreignKeys: [{ columns: ['page_id'], foreignTable: 'page', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
 });
-const schema = buildSchema([page, note]);
+const idea = testTable('idea', { id: 'text not null', title: 'text', body: 'text' }, { merge: { deleteRule: 'update-wins', counters: [], groups: [], documents: [] } });
+const schema = buildSchema([page, note, idea]);
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -215,6 +216,22 @@ describe('a server restored from an older backup', () => {
       expect(device.sync.counts()).toMatchObject({ pendingCount: 0, parkedCount: 0 });
     }
     expect(lost()).toContainEqual(['page', 'title', 'start', null]);
+  });
+
+  it('brings a row back under update-wins whose delete comes before it is given back with an update', async () => {
+    backUp();
+    ann.write("INSERT INTO idea (id, title, body) VALUES ('i', 'start', 'all of it')");
+    await sync(ann, ben);
+    ann.cut();
+    ann.write("UPDATE idea SET title = 'better' WHERE id = 'i'");
+    ben.write("DELETE FROM idea WHERE id = 'i'");
+    await sync(ben);
+    restore();
+    await sync(ben, ann);
+    for (const device of [ann, ben]) {
+      expect(device.rows('SELECT title, body FROM idea')).toEqual([['better', 'all of it']]);
+      expect(device.sync.counts()).toMatchObject({ pendingCount: 0, parkedCount: 0 });
+    }
   });
 
   it('does not take a row that was made anew meanwhile for the one that was deleted', async () => {

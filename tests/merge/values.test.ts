@@ -77,6 +77,25 @@ describe('a value', () => {
       await two.until(() => two.rows('SELECT 1 FROM account').length > 0);
       for (const column of ['rate', 'extra']) expect([stored(one, column), stored(two, column), onServer(server, column)]).toEqual([0, 0, 0]);
     }));
+
+  it('-0.0 that SQL makes equals 0.0 on every replica', () =>
+    withServer(async (server, device) => {
+      const one = device();
+      const two = device();
+      one.write("INSERT INTO account (id, rate, extra) VALUES ('a', -1 * 0.0, -1 * 0.0)");
+      await two.until(() => two.rows('SELECT 1 FROM account').length > 0);
+      const isZero = 'SELECT rate = 0.0, extra = 0.0, typeof(rate), typeof(extra) FROM account';
+      for (const rows of [one.rows(isZero), two.rows(isZero), server.query(isZero)]) expect(rows.flat().map((value) => (typeof value === 'bigint' ? Number(value) : value))).toEqual([1, 1, 'real', 'real']);
+    }));
+
+  it('NULL is what SQL makes of a number that is none, on every replica', () =>
+    withServer(async (server, device) => {
+      const one = device();
+      const two = device();
+      one.write("INSERT INTO account (id, rate) VALUES ('a', 9e999 - 9e999)");
+      await two.until(() => two.rows('SELECT 1 FROM account').length > 0);
+      expect([stored(one, 'rate'), stored(two, 'rate'), onServer(server, 'rate')]).toEqual([null, null, null]);
+    }));
 });
 
 describe('a value that could not be sent', () => {
