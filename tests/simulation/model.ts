@@ -227,7 +227,7 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
       const value = typeof after === 'string' ? after : nullOf(place, commit.mark);
       seenBelow.set(value, [...(seenBelow.get(value) ?? []), ...below]);
       lastOwn.set(place, { value, commit });
-      // Sent again after it was parked, a transaction leaves out what it wrote to rows that have gone since.
+      // Of a transaction that was sent again after it was parked, the last time counts.
       if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
       overwritten.push(...below);
       if (typeof after === 'string') followed.push({ value: after, commit, name: column });
