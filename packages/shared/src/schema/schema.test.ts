@@ -73,6 +73,15 @@ describe('schema file', () => {
     expect(decodeSchema(encodeSchema(sampleSchema))).toStrictEqual(sampleSchema);
   });
 
+  it('keeps what a table says about unique values, refuses a rule that it does not know, and takes none for `reject`', () => {
+    const table = sampleTable('t', [id]);
+    const plain = buildSchema([table]);
+    const said = buildSchema([{ ...table, merge: { ...table.merge, uniqueRule: 'reject' } }]);
+    expect(decodeSchema(encodeSchema(said)).tables[0]?.merge.uniqueRule).toBe('reject');
+    expect(said.hash).toBe(plain.hash);
+    expect(() => decodeSchema(encodeSchema(said).replace('"reject"', '"first-come"'))).toThrow('uniqueRule');
+  });
+
   it('is refused when it is something else, damaged, or from a later version', () => {
     const file = encodeSchema(sampleSchema);
     expect(() => decodeSchema('<html>')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
