@@ -73,6 +73,19 @@ it('where the log had moved on nothing is said to differ, and it is asked again 
   expect(reported).toEqual([]);
 });
 
+it('a server that does not compare, whenever it is asked, is asked again after the interval', () => {
+  audit.start();
+  for (let asked = 1; asked <= 3; asked++) {
+    vi.advanceTimersByTime(TIMES.quietMs + 100);
+    expect(sent).toHaveLength(asked);
+    audit.answered(answer({ compared: false }));
+  }
+  vi.advanceTimersByTime(TIMES.intervalMs - 1_000);
+  expect(sent).toHaveLength(3);
+  vi.advanceTimersByTime(2_000);
+  expect(sent).toHaveLength(4);
+});
+
 it('an answer about another watermark is out of place', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);

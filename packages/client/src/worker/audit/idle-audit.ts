@@ -23,6 +23,9 @@ export const AUDIT_TIMES: AuditTimes = { quietMs: 20_000, intervalMs: 60 * 60 * 
 /** An answer is fingerprints of tables, made in slices beside other work. Without one the connection is made anew, once an interval: this must not end without a word. */
 export const ANSWER_DEADLINE_MS = 60_000;
 
+/** A log that moves on is quiet a little later; a server that does not compare, such as one that has another schema, would have every row read again and again for nothing. */
+const MAX_UNCOMPARED = 3;
+
 /** What differs still after so many repairs will not be mended by one more. */
 const MAX_REPAIRS = 8;
 
@@ -62,6 +65,7 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
   // Kept from one connection to the next: a network that comes and goes is no reason to look more often.
   let dueMs = nowMs();
   let repairs = 0;
+  let uncompared = 0;
 
   function after(delayMs: number, work: () => void): void {
     clearTimeout(timer);
@@ -149,6 +153,11 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
     answered(answer) {
       if (asked === null || answer.cursor !== asked.cursor) throw new RockpoolError('frame-unexpected', { problem: 'an audit answer to no audit' });
       const { rangeCounts, rowCounts, cursor } = asked;
+      if (answer.compared) uncompared = 0;
+      else if (++uncompared >= MAX_UNCOMPARED) {
+        uncompared = 0;
+        dueMs = nowMs() + times.intervalMs;
+      }
       if (!answer.compared || database.cursor !== cursor) return restUntil(dueMs);
       if (answer.differing.every(({ ranges }) => ranges.length === 0)) compared(answer, rowCounts);
       else repair(answer, rangeCounts);
