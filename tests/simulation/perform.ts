@@ -167,12 +167,12 @@ function decideParked(world: World, device: Device, random: Random, kind: 'retry
   if (tab === undefined || tab.opened === null) return;
   const sequence = random.pick(parkedOf(tab.device));
   if (kind === 'retry parked' && !world.model.triesAgain(tab.device.name, marksIn(tab.opened.database, sequence))) return;
-  world.tally.add(kind);
-  tab.run(() => tab.membership.write([], { kind: kind === 'retry parked' ? 'retry-parked' : 'drop-parked', sequence })).catch((thrown: RockpoolError) => {
+  const onFailure = (thrown: RockpoolError): void => {
     if (!tab.owner.isAlive) return;
     world.note(`${number} ${kind}: ${thrown.code}`);
     if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'changeset-not-parked' && thrown.code !== 'row-missing' && thrown.code !== 'changeset-undecided') world.fault(`${kind} failed with ${thrown.message}`);
-  });
+  };
+  tab.run(() => tab.membership.write([], { kind: kind === 'retry parked' ? 'retry-parked' : 'drop-parked', sequence })).then(() => world.tally.add(kind), onFailure);
 }
 
 export function wake(tab: Tab): void {
