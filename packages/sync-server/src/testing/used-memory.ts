@@ -5,16 +5,17 @@ import { runInNewContext } from 'node:vm';
 export interface UsedMemory {
   /** Objects that something still refers to. */
   readonly heapBytes: number;
-  /** Everything that is not the heap of objects: buffers, SQLite, the program itself. */
+  /** Everything that was never in the heap of objects: buffers, SQLite, the program itself. */
   readonly outsideBytes: number;
 }
 
-export function usedMemory(): UsedMemory {
+/** `mostHeapBytes`: the largest that the heap has been (`heapTotal`). V8 takes pages off it which the system is not given back at once, or ever. */
+export function usedMemory(mostHeapBytes: number = 0): UsedMemory {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   // What only finalizers hold is freed by the second.
   collectGarbage();
   collectGarbage();
   const { heapUsed, heapTotal, rss } = process.memoryUsage();
-  return { heapBytes: heapUsed, outsideBytes: rss - heapTotal };
+  return { heapBytes: heapUsed, outsideBytes: rss - Math.max(heapTotal, mostHeapBytes) };
 }
