@@ -5,17 +5,16 @@ import { runInNewContext } from 'node:vm';
 export interface UsedMemory {
   /** Objects that something still refers to. */
   readonly heapBytes: number;
-  /** Everything that was never in the heap of objects: buffers, SQLite, the program itself. */
-  readonly outsideBytes: number;
+  /** All that the system has given to this process and it has touched: the program, SQLite, buffers, and V8's pages, which are never all in use and not given back at once. */
+  readonly residentBytes: number;
 }
 
-/** `mostHeapBytes`: the largest that the heap has been (`heapTotal`). V8 takes pages off it which the system is not given back at once, or ever. */
-export function usedMemory(mostHeapBytes: number = 0): UsedMemory {
+export function usedMemory(): UsedMemory {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   // What only finalizers hold is freed by the second.
   collectGarbage();
   collectGarbage();
-  const { heapUsed, heapTotal, rss } = process.memoryUsage();
-  return { heapBytes: heapUsed, outsideBytes: rss - Math.max(heapTotal, mostHeapBytes) };
+  const { heapUsed, rss } = process.memoryUsage();
+  return { heapBytes: heapUsed, residentBytes: rss };
 }
