@@ -23,8 +23,7 @@ function withParked(): OpenDatabase {
   write(database, "INSERT INTO account (id, name) VALUES ('old', 'x')");
   write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash')", "UPDATE account SET amount = 7 WHERE id = 'old'");
   database.connection.exec("DELETE FROM account WHERE id = 'a'; UPDATE account SET amount = NULL");
-  database.parked.park(2, reason, 1000);
-  database.outbox.markDecided(2, 1000);
+  parkedAsDecided(database, 2);
   return database;
 }
 
@@ -62,8 +61,7 @@ describe('a parked changeset', () => {
     write(database, "CREATE TRIGGER counted AFTER INSERT ON priced BEGIN UPDATE account SET amount = amount + new.net WHERE id = 'sum'; END");
     write(database, "INSERT INTO priced (id, net) VALUES ('p', 4)");
     database.connection.exec("DELETE FROM priced; UPDATE account SET amount = 0");
-    database.parked.park(2, reason, 1000);
-    database.outbox.markDecided(2, 1000);
+    parkedAsDecided(database, 2);
     database.retryParked(2);
     expect(database.connection.rows('SELECT (SELECT net FROM priced), amount FROM account')).toEqual([[4, 4]]);
     expect(database.changelog.read(3)?.groups).toHaveLength(2);
@@ -100,8 +98,7 @@ describe('a parked changeset', () => {
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')", "INSERT INTO entry (id, account_id) VALUES ('e', 'a')");
     write(database, "UPDATE account SET name = 'x' WHERE id = 'a'", "UPDATE account SET name = 'Cash' WHERE id = 'b'", "UPDATE account SET name = 'Bank' WHERE id = 'a'");
     database.connection.exec("UPDATE account SET name = 'x' WHERE id = 'a'; UPDATE account SET name = 'Bank' WHERE id = 'b'; UPDATE account SET name = 'Cash' WHERE id = 'a'");
-    database.parked.park(2, reason, 1000);
-    database.outbox.markDecided(2, 1000);
+    parkedAsDecided(database, 2);
     database.retryParked(2);
     expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
     expect(database.connection.rows('SELECT account_id FROM entry')).toEqual([['a']]);
@@ -174,8 +171,7 @@ describe('a parked changeset', () => {
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')");
     write(database, "DELETE FROM account WHERE id = 'a'", "UPDATE account SET name = 'Cash' WHERE id = 'b'", "INSERT INTO account (id, name) VALUES ('c', 'Bank')");
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'Card')", "UPDATE account SET name = 'x' WHERE id = 'b'", "UPDATE account SET name = 'Cash' WHERE id = 'c'", "UPDATE account SET name = 'Bank' WHERE id = 'b'", "INSERT INTO entry (id, account_id) VALUES ('e', 'a')");
-    database.parked.park(2, reason, 1000);
-    database.outbox.markDecided(3, 1000);
+    parkedAsDecided(database, 2);
     expect(() => database.retryParked(2)).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
     expect(database.parked.count()).toBe(1);
     expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([['a', 'Card'], ['b', 'Bank'], ['c', 'Cash']]);
@@ -233,8 +229,7 @@ describe('a parked changeset', () => {
     expect(database.changelog.read(1)?.atomic).toBe(true);
     write(database, "INSERT INTO account (id) VALUES ('b')");
     expect(database.changelog.read(2)?.atomic).toBe(false);
-    database.parked.park(1, reason, 1000);
-    database.outbox.markDecided(2, 1000);
+    parkedAsDecided(database, 1);
     database.connection.exec("DELETE FROM account WHERE id = 'a'");
     database.retryParked(1);
     expect(database.changelog.read(3)?.atomic).toBe(true);
@@ -246,8 +241,7 @@ describe('a parked changeset', () => {
     const database = openInMemory({ schema });
     write(database, "INSERT INTO page (id, title, hits) VALUES ('a', 'A', 5), ('b', 'B', 6)");
     write(database, "UPDATE page SET hits = hits + 2, title = 'A2' WHERE id = 'a'", "DELETE FROM page WHERE id = 'b'", "INSERT INTO page (id, hits) VALUES ('c', 9007199254740993)");
-    database.parked.park(2, reason, 1000);
-    database.outbox.markDecided(2, 1000);
+    parkedAsDecided(database, 2);
     expect(database.listParked()).toEqual([
       {
         sequence: 2,
