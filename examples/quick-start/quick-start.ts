@@ -11,7 +11,7 @@ const todo = sqliteTable('todo', {
 const client = await createClient({
   name: 'todos',
   schema: defineSchema({ todo }),
-  sync: { url: 'ws://localhost:4400/sync', databaseId: 'my-list', token: async () => (await fetch('/token')).text() },
+  sync: { url: 'ws://localhost:4400/sync', databaseId: 'my-list', token: () => fetch('/token') },
 });
 
 // Called now, and whenever this tab, another tab or another device changes the list.

@@ -10,11 +10,7 @@ const client = await createClient({
   sync: {
     url: `${location.origin.replace('http', 'ws')}/sync`,
     databaseId: 'my-list',
-    token: async () => {
-      const answer = await fetch('/token');
-      if (!answer.ok) throw new Error(`no token: ${answer.status}`);
-      return answer.text();
-    },
+    token: () => fetch('/token'),
   },
 });
 

@@ -7,10 +7,11 @@ import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
 import type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
 import type { Durability } from './rpc/worker-api.ts';
+import type { TokenAnswer } from './tab/token-source.ts';
 
 // The whole public interface. create-client.ts wires what is declared here.
 export { INITIAL_STATUS } from './rpc/sync-status.ts';
-export type { ChangeStage, Durability, LiveDocument, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, RowChange, RowWhereabouts, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole };
+export type { ChangeStage, Durability, LiveDocument, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, RowChange, RowWhereabouts, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole, TokenAnswer };
 
 export interface ClientOptions {
   /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64. */
@@ -57,10 +58,22 @@ export interface SyncOptions {
    */
   readonly principal?: string;
   /**
-   * Asked whenever a connection is made, so it may fetch a fresh one. A `RockpoolError` that it throws is the reason in the status, such as
-   * `auth-database-forbidden`; anything else counts as no network, and it is asked again with the next attempt.
+   * Gives a token for the server. Called for every connection, and every download of a snapshot, so it may fetch a fresh one each time.
+   *
+   * Returns the token, a `Response` whose text is the token (`token: () => fetch('/token')`), or `null` while nobody is signed in.
+   *
+   * Three kinds of failure, told apart in `status`; all are retried by themselves, and at once by `client.sync.tryNow()`:
+   * - **Nobody is signed in**: state `needs-auth`. The callback returns `null`, returns or throws a response of 401 or 403, or throws a `RockpoolError` such as
+   *   `new RockpoolError('auth-database-forbidden')`.
+   * - **The app's own server cannot be reached**: state `offline`, reason `network-unreachable` with `stage: 'token'`, and `status` where there is one. `fetch`
+   *   failed, a deadline passed, or the response is 408, 425, 429 or 5xx.
+   * - **The callback failed**: state `blocked`, reason `token-callback-failed`, and `onError` gets the error, with what was thrown as its `cause`. Anything else
+   *   that is thrown, any other HTTP status, and a return value that is no string, is empty or has characters that no bearer token has.
+   *
+   * An HTTP status is read from a `Response`, and from an error's `status`, `statusCode` or `response.status`. A callback that does not settle within 15 s counts
+   * as unreachable.
    */
-  readonly token: () => Promise<string> | string;
+  readonly token: () => Promise<TokenAnswer> | TokenAnswer;
   /**
    * For a device that has nothing yet: opening fetches the server's state as one file and puts it in place, many times faster than row by row. Opening then
    * waits for the network, once in the life of a database: `answerWithinMs` (default 3000) for the answer to begin, and as long as bytes come. Without an answer,

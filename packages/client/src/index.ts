@@ -37,6 +37,7 @@ export type {
   SyncState,
   SyncStatus,
   TabRole,
+  TokenAnswer,
   Transaction,
   TransactionOptions,
   Write,

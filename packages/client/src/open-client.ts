@@ -17,6 +17,7 @@ import { SyncedWrites } from './tab/synced-writes.ts';
 import { runTransaction, type TransactionSource } from './tab/transaction.ts';
 import { UndoHistory } from './tab/undo-history.ts';
 import { createTabWorker } from './tab/tab-worker.ts';
+import { createTokenSource } from './tab/token-source.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
 import { withSent } from './rpc/row-whereabouts.ts';
@@ -86,6 +87,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     role: 'follower',
   });
 
+  const askToken = sync === null ? null : createTokenSource({ token: sync.token, onError });
   const tab: TabApi = {
     onEvent: (event: WorkerEvent): void => {
       if (event.kind === 'status') status.hear(event.news);
@@ -95,13 +97,8 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       else live.onEvent(event);
     },
     token: async () => {
-      if (sync === null) throw new RockpoolError('internal', { asked: 'token' });
-      try {
-        return await sync.token();
-      } catch (thrown) {
-        // Most often a `fetch` without a network. Told here: in the worker it would arrive as a fault of ours, which is not tried again soon.
-        throw thrown instanceof RockpoolError ? thrown : new RockpoolError('network-unreachable', { stage: 'token' }, { cause: thrown });
-      }
+      if (askToken === null) throw new RockpoolError('internal', { asked: 'token' });
+      return askToken();
     },
   };
 

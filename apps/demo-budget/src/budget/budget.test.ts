@@ -99,7 +99,7 @@ describe('fetching a token', () => {
 
   it.each([
     [403, 'auth-database-forbidden'],
-    [500, 'database-unavailable'],
+    [500, 'network-unreachable'],
   ])('says what a refusal with status %i means', async (status, code) => {
     serverAnswers({ '/api/token': new Response(null, { status }) });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code });

@@ -8,17 +8,18 @@ import type { KnownBudget } from './known-budgets.ts';
  * `onRole` hears what the key may do now: an owner may have changed it.
  *
  * Throws `RockpoolError`, so that the sync status can say why there is no sync:
- * - `network-unreachable`: the server cannot be reached
- * - `database-unavailable`: the server does not know the budget (yet: the device that made it was never online), or has trouble
+ * - `network-unreachable`: the server cannot be reached, or has trouble (`status`)
+ * - `database-unavailable`: the server does not know the budget (yet: the device that made it was never online)
  * - `auth-database-forbidden`: the share key is not the budget's
  */
 export async function fetchToken(budget: KnownBudget, principal: string, name: string, onRole: (role: BudgetRole) => void = () => {}): Promise<string> {
   const first = await ask('/api/token', budget, principal, name);
   const response = first.status === 404 && budget.madeHere ? await ask('/api/budgets', budget, principal, name) : first;
   if (response.status === 403) throw new RockpoolError('auth-database-forbidden');
-  if (!response.ok) throw new RockpoolError('database-unavailable', { status: response.status });
+  if (response.status === 404) throw new RockpoolError('database-unavailable', { problem: 'not registered' });
+  if (!response.ok) throw new RockpoolError('network-unreachable', { stage: 'token', status: response.status });
   const { token, role } = (await response.json()) as { readonly token?: unknown; readonly role?: unknown };
-  if (typeof token !== 'string') throw new RockpoolError('database-unavailable', { status: response.status });
+  if (typeof token !== 'string') throw new RockpoolError('token-callback-failed', { problem: 'not a string', type: typeof token });
   if (isBudgetRole(role)) onRole(role);
   return token;
 }
@@ -29,6 +30,6 @@ async function ask(path: string, budget: KnownBudget, principal: string, name: s
   try {
     return await fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   } catch (cause) {
-    throw new RockpoolError('network-unreachable', {}, { cause });
+    throw new RockpoolError('network-unreachable', { stage: 'token' }, { cause });
   }
 }

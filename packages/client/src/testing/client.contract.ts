@@ -1,7 +1,7 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Client, ClientOptions, LiveQuery, Persistence, SqlStatement, SyncOptions, Transaction, Write } from '../client.ts';
+import type { Client, ClientOptions, LiveQuery, Persistence, SqlStatement, SyncOptions, SyncState, TokenAnswer, Transaction, Write } from '../client.ts';
 import { newId } from '../new-id.ts';
 import { defineSchema } from '../schema/define-schema.ts';
 import { searchIndex } from '../schema/search-index.ts';
@@ -247,22 +247,30 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([{ id: 'first' }, { id: 'theirs' }, { id: 'fine' }]);
     });
 
-    it('a token that cannot be had is no network, unless it is told what else it is', async () => {
+    it('tells a signed-out user, a network without the app’s server and a fault in the app’s code apart', async () => {
       const syncing = await syncWith(options, freshName());
-      let token: () => Promise<string> | string = () => {
+      const problems: RockpoolError[] = [];
+      let token: SyncOptions['token'] = () => {
         throw new TypeError('Failed to fetch');
       };
-      const { mine } = await open({ sync: { ...syncing, token: () => token() } });
-      await until(() => mine.status.reason !== null);
-      expect(mine.status).toMatchObject({ state: 'offline', reason: { code: 'network-unreachable', fields: { stage: 'token' } } });
-      token = () => {
-        throw new RockpoolError('auth-database-forbidden');
+      const { mine } = await open({ sync: { ...syncing, token: () => token() }, onError: (error) => void problems.push(error) });
+      const becomes = async (next: SyncOptions['token'], state: SyncState, reason: object | null): Promise<void> => {
+        token = next;
+        await mine.sync.tryNow();
+        await until(() => mine.status.state === state);
+        if (reason === null) return expect(mine.status.reason).toBeNull();
+        await until(() => mine.status.reason !== null);
+        expect(mine.status.reason).toMatchObject(reason);
       };
-      await mine.sync.tryNow();
-      await until(() => mine.status.state === 'needs-auth');
-      token = syncing.token;
-      await mine.sync.tryNow();
-      await until(() => mine.status.state === 'up-to-date');
+      await becomes(token, 'offline', { code: 'network-unreachable', fields: { stage: 'token' } });
+      await becomes(() => null, 'needs-auth', { code: 'auth-signed-out' });
+      const thrown = new TypeError('user is undefined');
+      await becomes(() => Promise.reject(thrown), 'blocked', { code: 'token-callback-failed', fields: { stage: 'token', thrown: 'TypeError' } });
+      expect(problems.map(({ code, cause }) => [code, cause])).toEqual([['token-callback-failed', thrown]]);
+      await becomes(() => Promise.reject(new RockpoolError('auth-database-forbidden')), 'needs-auth', { code: 'auth-database-forbidden' });
+      await becomes(() => 7 as unknown as string, 'blocked', { code: 'token-callback-failed', fields: { problem: 'not a string', type: 'number' } });
+      await becomes(async () => new Response(null, { status: 502 }), 'offline', { code: 'network-unreachable', fields: { stage: 'token', status: 502 } });
+      await becomes(async () => new Response((await syncing.token()) as string), 'up-to-date', null);
     });
 
     it('takes what the server has as a file, under what was written before, and tells live queries', async () => {
@@ -270,7 +278,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       const syncing = await syncWith(options, databaseId);
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
       await elsewhere.batch(upTo(300).map(insertion)).synced;
-      const token = Promise.withResolvers<string>();
+      const token = Promise.withResolvers<TokenAnswer>();
       const progress: { readonly receivedBytes: number; readonly totalBytes: number }[] = [];
       const { mine, others } = await open({ sync: { ...syncing, token: () => token.promise, firstSync: { answerWithinMs: 1, onProgress: (now) => void progress.push(now) } } });
       const seen = follow(mine);

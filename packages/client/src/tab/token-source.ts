@@ -1,0 +1,128 @@
+import { RockpoolError, type ErrorFields } from '@rockpool/shared';
+
+/** What the app's `token` callback may give; see SyncOptions. */
+export type TokenAnswer = string | Response | null;
+
+export interface TokenSourceOptions {
+  readonly token: () => Promise<TokenAnswer> | TokenAnswer;
+  /** Called with `token-callback-failed`, whose `cause` is what the callback threw. */
+  readonly onError: (error: RockpoolError) => void;
+}
+
+/** The characters of a bearer token (RFC 6750, 2.1). An error page, JSON or a text of several lines has others. */
+const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/** A wrapped error is looked through this deep. */
+const MAX_CAUSES = 5;
+
+/**
+ * Asks the app for a token, and sorts what goes wrong into three kinds:
+ * - nobody is signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
+ * - the app's own server cannot be reached, or answers that it has trouble: `network-unreachable` with the stage `token`
+ * - the app's code failed: `token-callback-failed`. `onError` gets the error once, not again at every retry, until a token was had or another error comes
+ */
+export function createTokenSource({ token, onError }: TokenSourceOptions): () => Promise<string> {
+  let reported: string | null = null;
+
+  return async () => {
+    try {
+      const answer = await tokenOf(await token());
+      reported = null;
+      return answer;
+    } catch (thrown) {
+      const error = tokenError(thrown);
+      if (error.code === 'token-callback-failed') {
+        const kind = `${error.message} ${String(thrown)}`;
+        if (kind !== reported) onError(error);
+        reported = kind;
+      }
+      throw error;
+    }
+  };
+}
+
+async function tokenOf(answer: unknown): Promise<string> {
+  if (answer === null) throw new RockpoolError('auth-signed-out', { stage: 'token' });
+  if (isResponse(answer)) {
+    if (!answer.ok) throw answer;
+    return requireToken((await answer.text()).trim());
+  }
+  return requireToken(answer);
+}
+
+function requireToken(answer: unknown): string {
+  if (typeof answer !== 'string') throw callbackFailed({ problem: 'not a string', type: typeName(answer) });
+  if (!BEARER_TOKEN.test(answer)) throw callbackFailed(answer === '' ? { problem: 'empty' } : { problem: 'not a bearer token', characters: answer.length });
+  return answer;
+}
+
+/** Sorts what the callback threw, or a `Response` that it returned. */
+function tokenError(thrown: unknown): RockpoolError {
+  if (thrown instanceof RockpoolError) return thrown;
+  const status = statusOf(thrown);
+  if (status === 401 || status === 403) return new RockpoolError('auth-signed-out', { stage: 'token', status }, { cause: thrown });
+  if (status !== null && isServerTrouble(status)) return new RockpoolError('network-unreachable', { stage: 'token', status }, { cause: thrown });
+  if (status === null && causesOf(thrown).some(isNetworkFailure)) return new RockpoolError('network-unreachable', { stage: 'token' }, { cause: thrown });
+  return callbackFailed({ thrown: thrown instanceof Error ? thrown.name : typeName(thrown), ...(status === null ? {} : { status }) }, thrown);
+}
+
+function callbackFailed(fields: ErrorFields, cause?: unknown): RockpoolError {
+  return new RockpoolError('token-callback-failed', { stage: 'token', ...fields }, cause === undefined ? {} : { cause });
+}
+
+/** Timeout, too early, too many requests, or the server's own trouble: the same request may succeed later. */
+function isServerTrouble(status: number): boolean {
+  return status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
+}
+
+/** Of a `Response`, and of errors as HTTP libraries throw them: `status`, `statusCode`, `response.status`. */
+function statusOf(thrown: unknown): number | null {
+  if (typeof thrown !== 'object' || thrown === null) return null;
+  const { status, statusCode, response } = thrown as { readonly status?: unknown; readonly statusCode?: unknown; readonly response?: { readonly status?: unknown } | null };
+  const found = [status, statusCode, response?.status].find((candidate) => typeof candidate === 'number' && candidate >= 100 && candidate <= 599);
+  return (found as number | undefined) ?? null;
+}
+
+function causesOf(thrown: unknown): unknown[] {
+  const causes: unknown[] = [];
+  for (let one = thrown; one !== undefined && one !== null && causes.length < MAX_CAUSES; one = (one as { readonly cause?: unknown }).cause) causes.push(one);
+  return causes;
+}
+
+/** How `fetch` says that there was no answer, in the words of each engine; a TypeError of any other text is a fault in the app's code. */
+const FETCH_FAILURES = [
+  /^Failed to fetch/, // Chromium; also `import()` of a chunk
+  /^network error/i, // Chromium, in the middle of a body
+  /^NetworkError when attempting to fetch/, // Firefox
+  /^error loading dynamically imported module/, // Firefox
+  /^Load failed/, // Safari 16.4 and later
+  /^Importing a module script failed/, // Safari
+  /^The (network connection was lost|Internet connection appears to be offline)/, // Safari
+  /^cancelled$/, // Safari, where the page is being left
+  /^fetch failed$/, // undici: Node
+  /^terminated$/, // undici, in the middle of a body
+  /^Network request failed/, // polyfills over XMLHttpRequest
+];
+
+/** Names and codes that DOM APIs, Node and axios give to the same. */
+const NETWORK_NAMES: ReadonlySet<unknown> = new Set(['AbortError', 'NetworkError', 'TimeoutError']);
+const NETWORK_CODES: ReadonlySet<unknown> = new Set(['ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'ENETUNREACH', 'ENOTFOUND', 'ERR_NETWORK', 'ETIMEDOUT']);
+
+function isNetworkFailure(thrown: unknown): boolean {
+  if (typeof thrown !== 'object' || thrown === null) return false;
+  const { name, code, message } = thrown as { readonly name?: unknown; readonly code?: unknown; readonly message?: unknown };
+  if (NETWORK_NAMES.has(name) || NETWORK_CODES.has(code)) return true;
+  return name === 'TypeError' && typeof message === 'string' && FETCH_FAILURES.some((words) => words.test(message));
+}
+
+/** Also of another realm, and of a library's own class. */
+function isResponse(answer: unknown): answer is Response {
+  if (typeof answer !== 'object' || answer === null) return false;
+  const { ok, status, text } = answer as Partial<Response>;
+  return typeof ok === 'boolean' && typeof status === 'number' && typeof text === 'function';
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
