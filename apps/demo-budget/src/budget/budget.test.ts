@@ -112,6 +112,6 @@ describe('fetching a token', () => {
 
   it('does not take an answer without a token', async () => {
     serverAnswers({ '/api/token': Response.json({}) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code: 'database-unavailable' });
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code: 'token-callback-failed' });
   });
 });
