@@ -7,14 +7,19 @@ import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/conf
 import type {} from './packages/vfs-opfs/src/testing/browser-media.ts';
 import type { BrowserCommand } from 'vitest/node';
 import { findChromium } from './scripts/find-chromium.mjs';
+import { levelOfThisRun } from './scripts/tests/level.mjs';
+import type { Level } from './tests/support/level.ts';
 
-// The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium, .deep.test.ts in Node and
-// .deep.browser.test.ts in Chromium but only by `npm run verify:deep`.
+// The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it says when: .verify.test.ts and
+// .verify.browser.test.ts from `npm run verify` on, .deep.test.ts and .deep.browser.test.ts only by `npm run verify:deep`.
+// `scripts/tests/test-files.mjs` reads the same suffixes.
 const notOurs = ['**/node_modules/**', '**/dist/**', '**/.rockpool/**'];
 const browserTests = '**/*.browser.test.{ts,tsx}';
+const verifyTests = '**/*.verify.test.{ts,tsx}';
 const deepTests = '**/*.deep.test.{ts,tsx}';
 // Needs a stock browser: vitest.stock-browsers.config.ts.
 const stockTests = '**/*.stock.test.ts';
+const verifyBrowserTests = '**/*.verify.browser.test.{ts,tsx}';
 const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 
 /** Tests of the server that are about its files, or look into one that no server has open; and one in which an answer overtakes what takes a commit. */
@@ -26,6 +31,12 @@ const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`);
 process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
 
 const executablePath = findChromium();
+
+/** Every project tells its tests the level of the run. */
+export const level: Level = levelOfThisRun();
+
+// Only a hang should end a test: a machine busy with something else is no reason to be red.
+const HANG_MS = 3 * 60_000;
 
 /**
  * Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets a new
@@ -50,10 +61,10 @@ function inChromium(test: { readonly name: string; readonly include: string[]; r
     optimizeDeps,
     test: {
       ...test,
-      provide: { usableMedia: ['opfs-shared', 'opfs-exclusive', 'indexeddb'], refusal: 'storage-unsupported' },
+      provide: { level, usableMedia: ['opfs-shared', 'opfs-exclusive', 'indexeddb'], refusal: 'storage-unsupported' },
       // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
       fileParallelism: false,
-      hookTimeout: 30_000,
+      hookTimeout: HANG_MS,
       browser: {
         enabled: true,
         headless: true,
@@ -81,14 +92,25 @@ const config: ViteUserConfig = defineConfig({
           environment: 'node',
           include: [
             'packages/*/src/**/*.test.{ts,tsx}',
-            'apps/*/{src,server}/**/*.test.{ts,tsx}',
+            'apps/*/{samples,server,src}/**/*.test.{ts,tsx}',
             'tests/**/*.test.{ts,tsx}',
             'scripts/**/*.test.{ts,mjs}',
           ],
-          exclude: [...notOurs, browserTests, deepTests, stockTests],
-          // Only a hang should end a test: a machine busy with something else is no reason to be red.
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          exclude: [...notOurs, browserTests, verifyTests, deepTests, stockTests],
+          provide: { level },
+          testTimeout: HANG_MS,
+          hookTimeout: HANG_MS,
+        },
+      },
+      {
+        test: {
+          name: 'verify',
+          environment: 'node',
+          include: [verifyTests],
+          exclude: notOurs,
+          provide: { level },
+          testTimeout: 5 * 60_000,
+          hookTimeout: HANG_MS,
         },
       },
       {
@@ -97,6 +119,7 @@ const config: ViteUserConfig = defineConfig({
           environment: 'node',
           include: [deepTests],
           exclude: notOurs,
+          provide: { level },
           // Many seeds, crash at every storage call: minutes are expected here, and only here.
           testTimeout: 15 * 60_000,
         },
@@ -107,13 +130,15 @@ const config: ViteUserConfig = defineConfig({
           environment: 'node',
           // What the server does, once more, with PostgreSQL under it.
           include: ['packages/sync-server/src/{auth,backend,documents,fanout,ledger,log,merge,pull,push,session,snapshot}/*.test.ts'],
-          exclude: [...notOurs, deepTests, ...filesAlone],
+          exclude: [...notOurs, verifyTests, deepTests, ...filesAlone],
+          provide: { level },
           globalSetup: 'packages/sync-server/src/testing/postgres-for-all.ts',
           testTimeout: 5 * 60_000,
           hookTimeout: 60_000,
         },
       },
-      inChromium({ name: 'browser', include: [browserTests], exclude: [...notOurs, deepBrowserTests], testTimeout: 30_000 }),
+      inChromium({ name: 'browser', include: [browserTests], exclude: [...notOurs, verifyBrowserTests, deepBrowserTests], testTimeout: HANG_MS }),
+      inChromium({ name: 'browser-verify', include: [verifyBrowserTests], exclude: notOurs, testTimeout: HANG_MS }),
       inChromium({ name: 'browser-deep', include: [deepBrowserTests], exclude: notOurs, testTimeout: 15 * 60_000 }),
     ],
   },

@@ -5,7 +5,7 @@ import { startFirefox } from './scripts/browsers/firefox.mjs';
 import { findStockBrowsers } from './scripts/browsers/find-stock-browsers.mjs';
 import { stockBrowser } from './scripts/browsers/stock-browser-provider.mjs';
 import { startWebKit } from './scripts/browsers/webkit.mjs';
-import { commands, optimizeDeps } from './vitest.config.ts';
+import { commands, level, optimizeDeps } from './vitest.config.ts';
 
 // `npm run test:browsers`: the contracts of storage and client in browsers other than Chromium, as people have them and not as Playwright builds them.
 
@@ -25,7 +25,7 @@ function project({ name, usableMedia, refusal, provider }: StockProject): TestPr
     test: {
       name,
       include: ['packages/vfs-opfs/src/media/media.browser.test.ts', 'packages/client/src/media.browser.test.ts'],
-      provide: { usableMedia, refusal },
+      provide: { level, usableMedia, refusal },
       fileParallelism: false,
       testTimeout: 120_000,
       hookTimeout: 120_000,
@@ -64,7 +64,7 @@ const config: ViteUserConfig = defineConfig({
         refusal: 'storage-unsupported',
         provider: stockBrowser('webkit', () => startWebKit(webkit)),
       }),
-      { test: { name: 'firefox-killed', environment: 'node', include: ['tests/kills/*.stock.test.ts'], testTimeout: 30 * 60_000 } },
+      { test: { name: 'firefox-killed', environment: 'node', provide: { level }, include: ['tests/kills/*.stock.test.ts'], testTimeout: 30 * 60_000 } },
     ],
   },
 });

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../support/level.ts';
 import type { Regression } from './regression.ts';
 import { runHistory } from './run-history.ts';
 import { runSimulation } from './simulation-run.ts';
@@ -18,6 +19,6 @@ describe('the whole stack, simulated', () => {
   });
 
   it('never loses, doubles, halves or hides a write, and all replicas end alike, whatever fails, dies, lies about the time or comes twice', async () => {
-    await runSimulation({ name: 'Simulation', first: 1, histories: 300, size: 'quick' });
+    await runSimulation({ name: 'Simulation', first: 1, histories: atLevel({ test: 100, verify: 300 }), size: 'quick' });
   }, TIMEOUT_MS);
 });

@@ -1,0 +1,71 @@
+// Writes what Playwright's tests do into the file of ROCKPOOL_REPORT, as vitest-reporter.mjs does.
+
+import { appendFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { root } from '../children.mjs';
+
+const reportFile = /** @type {string} */ (process.env['ROCKPOOL_REPORT']);
+
+/** @param {import('./report.mjs').TestEvent} event */
+const write = (event) => appendFileSync(reportFile, `${JSON.stringify(event)}\n`);
+
+/** @param {import('playwright/types/testReporter').TestCase} test */
+const fileOf = (test) => relative(root, test.location.file).replaceAll('\\', '/');
+
+/**
+ * As `--grep` matches it, without the project and the file.
+ *
+ * @param {import('playwright/types/testReporter').TestCase} test
+ */
+const nameOf = (test) => test.titlePath().slice(3).join(' ');
+
+export default class {
+  /** How many tests of a file have not ended, and how long the others took. @type {Map<string, { left: number, ms: number }>} */
+  #files = new Map();
+
+  printsToStdio() {
+    return false;
+  }
+
+  /**
+   * @param {import('playwright/types/testReporter').FullConfig} _config
+   * @param {import('playwright/types/testReporter').Suite} suite
+   */
+  onBegin(_config, suite) {
+    for (const test of suite.allTests()) {
+      const file = this.#files.get(fileOf(test)) ?? { left: 0, ms: 0 };
+      file.left += 1;
+      this.#files.set(fileOf(test), file);
+    }
+  }
+
+  /** @param {import('playwright/types/testReporter').TestCase} test */
+  onTestBegin(test) {
+    write({ event: 'begin', file: fileOf(test), name: nameOf(test) });
+  }
+
+  /**
+   * @param {import('playwright/types/testReporter').TestCase} test
+   * @param {import('playwright/types/testReporter').TestResult} result
+   */
+  onTestEnd(test, { status, duration, retry }) {
+    // There are no retries: a test that needs one hides a lost write.
+    const state = status === 'skipped' ? 'skipped' : status === test.expectedStatus && retry === 0 ? 'passed' : 'failed';
+    write({ event: 'end', file: fileOf(test), name: nameOf(test), state, ms: duration });
+    const file = this.#files.get(fileOf(test));
+    if (file === undefined) return;
+    file.left -= 1;
+    file.ms += duration;
+    if (file.left === 0) write({ event: 'file', file: fileOf(test), failed: false, ms: file.ms });
+  }
+
+  /** @param {import('playwright/types/testReporter').TestError} error outside of any test */
+  onError({ message = '' }) {
+    write({ event: 'error', message });
+  }
+
+  /** @param {import('playwright/types/testReporter').FullResult} result */
+  onEnd({ status }) {
+    if (status !== 'interrupted') write({ event: 'done' });
+  }
+}

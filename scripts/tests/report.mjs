@@ -1,0 +1,84 @@
+// What runners have written so far, one line of JSON for each event, and what it comes to. Pure: the text comes in.
+
+/**
+ * `begin` and `end` are a test's; `file` is the end of a file; `error` is a fault outside of any test; `done` is the last line of a runner that came to its end.
+ *
+ * @typedef {(
+ *   | { event: 'begin', file: string, name: string }
+ *   | { event: 'end', file: string, name: string, state: 'passed' | 'failed' | 'skipped', ms: number }
+ *   | { event: 'file', file: string, failed: boolean, ms: number }
+ *   | { event: 'error', message: string }
+ *   | { event: 'done' }
+ * )} TestEvent
+ */
+
+/**
+ * @typedef {object} Report
+ * @property {import('../test-counts.mjs').Counts} counts
+ * @property {{ file: string, name: string | undefined }[]} failures without a name where the file itself failed
+ * @property {{ file: string, name: string }[]} unfinished what was running when the runner ended
+ * @property {{ file: string, ms: number }[]} files that ended, in that order
+ * @property {boolean} isComplete whether the runner came to its end
+ */
+
+/**
+ * @param {string} text lines of JSON; a last line that was cut off while it was written is left out
+ * @returns {Report}
+ */
+export function readReport(text) {
+  /** @type {Report} */
+  const report = { counts: { passed: 0, failed: 0, skipped: 0 }, failures: [], unfinished: [], files: [], isComplete: false };
+  /** @type {Map<string, { file: string, name: string }>} */
+  const running = new Map();
+  const fail = (/** @type {string} */ file, /** @type {string | undefined} */ name) => {
+    report.counts.failed += 1;
+    report.failures.push({ file, name });
+  };
+  for (const line of text.split('\n').slice(0, -1)) {
+    /** @type {TestEvent} */
+    const event = JSON.parse(line);
+    if (event.event === 'begin') running.set(`${event.file} ${event.name}`, { file: event.file, name: event.name });
+    if (event.event === 'end') {
+      running.delete(`${event.file} ${event.name}`);
+      if (event.state === 'failed') fail(event.file, event.name);
+      else report.counts[event.state] += 1;
+    }
+    if (event.event === 'file') {
+      report.files.push({ file: event.file, ms: event.ms });
+      // It could not be loaded, or a hook around its tests failed.
+      if (event.failed && !report.failures.some(({ file }) => file === event.file)) fail(event.file, undefined);
+    }
+    if (event.event === 'error') report.counts.failed += 1;
+    if (event.event === 'done') report.isComplete = true;
+  }
+  report.unfinished = [...running.values()];
+  return report;
+}
+
+/**
+ * @param {readonly { file: string, ms: number }[]} files
+ * @param {number} count
+ * @returns {string[]} one line each, the slowest first; what ran in several runners is added up
+ */
+export function slowest(files, count) {
+  /** @type {Map<string, number>} */
+  const sums = new Map();
+  for (const { file, ms } of files) sums.set(file, (sums.get(file) ?? 0) + ms);
+  return [...sums].sort(([, a], [, b]) => b - a).slice(0, count).map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
+}
+
+/**
+ * The command that runs one failed test again.
+ *
+ * @param {{ file: string, name: string | undefined }} failure
+ * @param {import('./level.mjs').Level} level
+ */
+export function repeatCommand({ file, name }, level) {
+  const environment = level === 'test' ? '' : `ROCKPOOL_LEVEL=${level} `;
+  return `${environment}npm test -- ${file}${name === undefined ? '' : ` -t ${quoted(name)}`}`;
+}
+
+/** @param {string} text */
+function quoted(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

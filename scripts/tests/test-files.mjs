@@ -1,0 +1,49 @@
+// Which files are tests, and what runs each of them. The suffixes are those of CONTRIBUTING.md; `vitest.config.ts` has them as patterns.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../children.mjs';
+
+/** @typedef {'node' | 'verify' | 'deep' | 'browser' | 'browser-verify' | 'browser-deep' | 'stock' | 'end-to-end'} Suite */
+
+const folders = ['packages', 'apps', 'tests', 'scripts'];
+const notOurs = new Set(['node_modules', 'dist', '.rockpool', '.turbo', '.vite']);
+
+/** The first that fits says where a file runs. @type {readonly [suffix: RegExp, suite: Suite][]} */
+const suites = [
+  [/\.stock\.test\.ts$/, 'stock'],
+  [/\.deep\.browser\.test\.tsx?$/, 'browser-deep'],
+  [/\.verify\.browser\.test\.tsx?$/, 'browser-verify'],
+  [/\.browser\.test\.tsx?$/, 'browser'],
+  [/\.deep\.test\.tsx?$/, 'deep'],
+  [/\.verify\.test\.tsx?$/, 'verify'],
+  [/\.test\.(tsx?|mjs)$/, 'node'],
+  [/\/e2e\/[^/]+\.spec\.ts$/, 'end-to-end'],
+];
+
+/**
+ * @param {string} file
+ * @returns {Suite | undefined} nothing for what is no test
+ */
+export function suiteOf(file) {
+  return suites.find(([suffix]) => suffix.test(file))?.[1];
+}
+
+/** @returns {string[]} every file below the folders of ours, relative to the root, in the same order on every machine */
+export function sourceFiles() {
+  return folders.filter((folder) => existsSync(join(root, folder))).flatMap(filesBelow);
+}
+
+/**
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function filesBelow(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => !notOurs.has(name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      return entry.isDirectory() ? filesBelow(path) : entry.isFile() ? [path] : [];
+    });
+}

@@ -1,0 +1,50 @@
+// Writes what Vitest's tests do into the file of ROCKPOOL_REPORT, each line when it happens: a run that is cut short still shows what ran.
+
+import { appendFileSync } from 'node:fs';
+import { relative } from 'node:path';
+import { root } from '../children.mjs';
+
+const reportFile = /** @type {string} */ (process.env['ROCKPOOL_REPORT']);
+
+/** @param {import('./report.mjs').TestEvent} event */
+const write = (event) => appendFileSync(reportFile, `${JSON.stringify(event)}\n`);
+
+/** @param {import('vitest/node').TestModule} module */
+const fileOf = (module) => relative(root, module.moduleId).replaceAll('\\', '/');
+
+/**
+ * As `-t` matches it: the names of the suites and of the test, joined with spaces.
+ *
+ * @param {import('vitest/node').TestCase | import('vitest/node').TestSuite} task
+ * @returns {string}
+ */
+const nameOf = ({ name, parent }) => (parent.type === 'suite' ? `${nameOf(parent)} ${name}` : name);
+
+export default class {
+  /** @param {import('vitest/node').TestCase} test */
+  onTestCaseReady(test) {
+    write({ event: 'begin', file: fileOf(test.module), name: nameOf(test) });
+  }
+
+  /** @param {import('vitest/node').TestCase} test */
+  onTestCaseResult(test) {
+    const { state } = test.result();
+    write({ event: 'end', file: fileOf(test.module), name: nameOf(test), state: state === 'pending' ? 'failed' : state, ms: test.diagnostic()?.duration ?? 0 });
+  }
+
+  /** @param {import('vitest/node').TestModule} module */
+  onTestModuleEnd(module) {
+    const { collectDuration, duration, setupDuration } = module.diagnostic();
+    write({ event: 'file', file: fileOf(module), failed: module.state() === 'failed', ms: collectDuration + setupDuration + duration });
+  }
+
+  /**
+   * @param {readonly import('vitest/node').TestModule[]} _modules
+   * @param {readonly { message?: string }[]} errors
+   * @param {'passed' | 'interrupted' | 'failed'} reason
+   */
+  onTestRunEnd(_modules, errors, reason) {
+    for (const { message = '' } of errors) write({ event: 'error', message });
+    if (reason !== 'interrupted') write({ event: 'done' });
+  }
+}

@@ -1,0 +1,19 @@
+import { inject } from 'vitest';
+
+/** `test` is `npm test`, `verify` is `npm run verify`, `deep` is `npm run verify:deep`; set by `ROCKPOOL_LEVEL`. */
+export type Level = 'test' | 'verify' | 'deep';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    level: Level;
+  }
+}
+
+/** The level of this run, in Node and in a browser. */
+export const level: Level = inject('level');
+
+/** A count that depends on the level. Without `deep`, the deep run takes what `verify` takes. */
+export function atLevel<T>(counts: { readonly test: T; readonly verify: T; readonly deep?: T }): T {
+  if (level === 'test') return counts.test;
+  return level === 'deep' ? (counts.deep ?? counts.verify) : counts.verify;
+}
