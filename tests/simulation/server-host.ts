@@ -174,6 +174,9 @@ export class ServerHost {
       schemas: new Map([[this.options.schema.hash, null]]),
       gate: new Gate({ authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }), authorize: () => true, now, log }),
       openDatabase: () => live,
+      onDamaged: (_, error) => {
+        throw error;
+      },
       now,
       log,
       limits: SESSION_LIMITS,

@@ -15,7 +15,7 @@ import type { ChangesetToValidate } from './backend/validate.ts';
 import { DocumentPool } from './documents/document-pool.ts';
 import { DatabaseCache } from './fanout/database-cache.ts';
 import { RETENTION, type Retention } from './log/retention.ts';
-import { errorFields, logToStderr, unfailing, type Log } from './observe/log-line.ts';
+import { errorFields, logFailure, logToStderr, unfailing, type Log } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { SESSION_LIMITS, type SessionLimits } from './session/limits.ts';
@@ -26,6 +26,9 @@ import { knownSchemas, schemaViews } from './store/known-schemas.ts';
 import { postgresStores, sqliteStores } from './store/open-stores.ts';
 import { FEWEST_CONNECTIONS } from './store/postgres/connection.ts';
 import { lockDirectory } from './store/directory-lock.ts';
+import { damaged } from './store/file-damage.ts';
+import { Scrubber, SCRUB_TIMES, type ScrubTimes } from './store/scrub.ts';
+import { verifyPages } from './store/verify-pages.ts';
 
 export interface SyncServerOptions {
   /** One SQLite file per database lies here; with `postgres` only copies of what is there. Made where it is missing; one server process at a time. */
@@ -66,6 +69,8 @@ export interface SyncServerOptions {
   readonly snapshots?: Partial<SnapshotRules>;
   /** A delivery longer than this is sent in parts. Default 256 KiB. */
   readonly deliveryPartBytes?: number;
+  /** How fast the files of databases are compared with their checksums in idle time. Not with `postgres`. */
+  readonly scrub?: Partial<ScrubTimes>;
   /** How long deletes are remembered for clients that are away, and conflicts for people. */
   readonly retention?: Partial<Retention>;
 }
@@ -112,7 +117,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     log,
   });
   const documentPool = new DocumentPool();
-  const databases = new DatabaseCache({ store, documentPool, bus: options.postgres === undefined ? null : bus, retention: { ...RETENTION, ...retention }, deliveryPartBytes, offersSnapshot: (databaseId) => snapshots.isOffered(databaseId), validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => log('push-failed', { database, ...errorFields(error) }) });
+  const databases = new DatabaseCache({ store, documentPool, bus: options.postgres === undefined ? null : bus, retention: { ...RETENTION, ...retention }, deliveryPartBytes, offersSnapshot: (databaseId) => snapshots.isOffered(databaseId), validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => logFailure(log, database, error) });
   const sessionLimits = { ...SESSION_LIMITS, ...limits };
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets = new Sockets({
@@ -121,6 +126,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       schemas,
       gate,
       openDatabase: (databaseId) => databases.get(databaseId),
+      onDamaged: (databaseId, error) => databases.takeOffline(databaseId, error),
       now,
       log,
       limits: sessionLimits,
@@ -130,8 +136,19 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   });
   metrics.gauge('rockpool_sockets', 'WebSockets that are open.', () => sockets.count);
   metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.count);
+  metrics.gauge('rockpool_databases_damaged', 'Databases that are offline because their files are damaged.', () => databases.damagedCount);
   const stopWatching = metrics.watchProcess();
-  const snapshots = new Snapshots(dataDir, (databaseId) => store.pathOf(databaseId), { ...SNAPSHOT_RULES, ...options.snapshots });
+  const takeOffline = (databaseId: string, error: RockpoolError): void => databases.takeOffline(databaseId, error);
+  const requireIntact = async (databaseId: string): Promise<void> => {
+    const { damaged: pages } = await verifyPages(store.pathOf(databaseId));
+    if (pages.length === 0) return;
+    const error = damaged('page-checksum', { pages: pages.length });
+    takeOffline(databaseId, error);
+    throw error;
+  };
+  const snapshots = new Snapshots({ dataDir, pathOf: (databaseId) => store.pathOf(databaseId), requireIntact, rules: { ...SNAPSHOT_RULES, ...options.snapshots } });
+  // With PostgreSQL the files are working copies, which are made again at each start; PostgreSQL has checksums of its own.
+  const scrubber = options.postgres === undefined ? new Scrubber({ dataDir, onDamaged: (databaseId, pages) => takeOffline(databaseId, damaged('page-checksum', { pages })), onFailure: (database, error) => log('scrub-failed', { database, ...errorFields(error) }), times: { ...SCRUB_TIMES, ...options.scrub } }) : null;
   const snapshotOf = async (databaseId: string): Promise<Snapshot | null> => {
     const { epoch, log: { watermark }, tombstones } = (await databases.get(databaseId)).file;
     const taken = await snapshots.get(databaseId, { epoch: Buffer.from(epoch.id).toString('hex'), watermark, floor: tombstones.floor, schemaHash: schema.hash });
@@ -143,7 +160,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const end = async (): Promise<void> => {
     stopped.abort();
     try {
-      await Promise.all([sockets.close(), snapshots.close()]);
+      await Promise.all([sockets.close(), snapshots.close(), scrubber?.close()]);
     } finally {
       await databases.closeAll();
       await documentPool.close();
@@ -155,7 +172,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   };
   let closing: Promise<void> | null = null;
   return {
-    app: createApp({ gate, origins, log, metrics, services: { members, httpSessions: new HttpSessions((socket) => sockets.beginOverHttp(socket)), now, metrics, isReady: async () => closing === null && (await store.isReady()), schemaHash: schema.hash, snapshot: snapshotOf } }),
+    app: createApp({ gate, origins, log, metrics, services: { members, httpSessions: new HttpSessions((socket) => sockets.beginOverHttp(socket)), now, metrics, readiness: async () => (closing === null ? store.readiness() : 'unavailable'), damagedDatabases: () => databases.damagedCount, schemaHash: schema.hash, snapshot: snapshotOf } }),
     members: {
       list: (databaseId) => members.list(databaseId),
       setRole: (databaseId, principal, role) => members.setRole(databaseId, principal, role),

@@ -7,7 +7,7 @@ export class SqliteMembers implements MemberStore {
   private readonly sql: SqliteFile;
 
   constructor(path: string) {
-    this.sql = new SqliteFile(path);
+    this.sql = new SqliteFile(path, { hasChecksums: false });
     this.sql.exec(MEMBER_TABLES_SQL);
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { damageProblems } from '../store/damage-problems.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
 import { databaseFileName, databaseIds, databasePath, databasesDirectory, membersPath } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
@@ -14,20 +15,30 @@ const MEMBERS = 'members.sqlite';
 /** SHA-256 of each file, written last: a backup without it did not come to its end. */
 type Manifest = Readonly<Record<string, string>>;
 
-/** `backup DIR`: every database and the members, each as it is at one moment, also while the server runs. */
-export function runBackup(sources: Sources, print: (line: string) => void): void {
+/**
+ * `backup DIR`: every database and the members, each as it is at one moment, also while the server runs. A damaged database is left out and named at the end, and
+ * the command fails: a copy of it would pass for a good one.
+ */
+export async function runBackup(sources: Sources, print: (line: string) => void): Promise<void> {
   const { dataDir, directory } = readPlaces('backup', sources);
   mkdirSync(directory, { recursive: true });
   if (readdirSync(directory).length > 0) failWith([`${directory} is not empty`]);
-  const files = [...databaseIds(dataDir).map((id) => ({ name: databaseFileName(id), path: databasePath(dataDir, id) })), { name: MEMBERS, path: membersPath(dataDir) }];
+  const files = [...databaseIds(dataDir, { withMissing: true }).map((id) => ({ name: databaseFileName(id), path: databasePath(dataDir, id) })), { name: MEMBERS, path: membersPath(dataDir) }];
   const manifest: Record<string, string> = {};
+  const damaged: string[] = [];
   for (const { name, path } of files) {
+    const problems = await damageProblems(path);
+    if (problems.length > 0) {
+      damaged.push(`${name} is not backed up: ${problems.join('; ')}`);
+      continue;
+    }
     if (!existsSync(path)) continue;
     copyDatabase(path, join(directory, name));
     manifest[name] = hashOf(join(directory, name));
   }
   writeFileSync(join(directory, MANIFEST), JSON.stringify(manifest, null, 2));
   print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
+  failWith(damaged);
 }
 
 /** `restore DIR`, into a data directory that has no databases. All files are checked before any is written. */

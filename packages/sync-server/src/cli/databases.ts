@@ -1,9 +1,10 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/database-id.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
+import { acceptFile } from '../store/accept-file.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import { databaseIds, databasePath, membersPath } from '../store/data-directory.ts';
+import { databaseIds, databasePath, keepDatabaseFiles, membersPath, removeDatabaseFiles } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { DATA_SETTINGS } from './config.ts';
@@ -13,7 +14,7 @@ import { readSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
 
-/** `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`. The last two only while no server runs on the directory; in PostgreSQL always. */
+/** `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`. The last four only while no server runs on the directory; in PostgreSQL always. */
 export async function runDatabases(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
@@ -46,6 +47,8 @@ const ACTIONS: Readonly<Record<string, { readonly takes: readonly string[]; read
   export: { takes: ['ID', 'FILE'], run: exportDatabase },
   import: { takes: ['ID', 'FILE'], run: importDatabase },
   delete: { takes: ['ID'], run: deleteDatabase },
+  replace: { takes: ['ID', 'FILE'], run: replaceDatabase },
+  accept: { takes: ['ID'], run: acceptDatabase },
 };
 
 function list({ dataDir, print }: Action): void {
@@ -79,11 +82,36 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
   const lock = lockDirectory(dataDir);
   try {
     const path = existing(dataDir, databaseId);
-    for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
+    removeDatabaseFiles(path);
     const members = new SqliteMembers(membersPath(dataDir));
     members.forgetDatabase(databaseId);
     members.close();
     print(`deleted ${databaseId}`);
+  } finally {
+    lock.release();
+  }
+}
+
+/** Keeps the members, and the old file beside the new one: it may hold what the copy lacks. */
+function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
+  const lock = lockDirectory(dataDir);
+  try {
+    if (!databaseIds(dataDir, { withMissing: true }).includes(databaseId)) throw new RockpoolError('storage-missing', { database: databaseId });
+    inspectDatabase(file); // throws for what is not a database of ours, before anything is changed
+    const path = databasePath(dataDir, databaseId);
+    const kept = keepDatabaseFiles(path);
+    restoreDatabase(file, path);
+    print(`replaced ${databaseId} by ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
+  } finally {
+    lock.release();
+  }
+}
+
+function acceptDatabase({ dataDir, databaseId, print }: Action): void {
+  const lock = lockDirectory(dataDir);
+  try {
+    acceptFile(existing(dataDir, databaseId));
+    print(`accepted the file of ${databaseId} as it is`);
   } finally {
     lock.release();
   }

@@ -1,4 +1,5 @@
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { damageProblems } from '../store/damage-problems.ts';
 import { databaseProblems } from '../store/check-database.ts';
 import { databaseIds, databasePath } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
@@ -31,7 +32,10 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   report('data directory', directoryProblems(dataDir));
   if (!existsSync(dataDir)) return false;
   print(`note     ${isInUse(dataDir) ? 'a server runs here' : 'no server runs here'}`);
-  for (const databaseId of databaseIds(dataDir)) report(`database ${databaseId}`, databaseProblems(databasePath(dataDir, databaseId), schema));
+  for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
+    const path = databasePath(dataDir, databaseId);
+    report(`database ${databaseId}`, [...(await damageProblems(path)), ...databaseProblems(path, schema)]);
+  }
   return isWell;
 }
 

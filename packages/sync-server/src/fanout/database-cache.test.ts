@@ -23,7 +23,7 @@ describe('the open databases', () => {
     expect(first).toBe(second);
     expect(first).not.toBe(other);
     await cache.closeAll();
-    expect(readdirSync(join(folder.path, 'databases')).sort()).toEqual(['db-a.sqlite', 'db-~a.sqlite']);
+    expect(readdirSync(join(folder.path, 'databases')).sort()).toEqual(['db-a.sqlite', 'db-a.sqlite-sums', 'db-~a.sqlite', 'db-~a.sqlite-sums']);
     expect(databaseIds(folder.path)).toEqual(['A', 'a']);
   });
 

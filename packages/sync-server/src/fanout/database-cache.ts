@@ -5,7 +5,9 @@ import type { DocumentPool } from '../documents/document-pool.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { LiveDatabase } from './live-database.ts';
 import type { Retention } from '../log/retention.ts';
+import type { DamageProblem } from '../store/file-damage.ts';
 import type { Store } from '../store/store.ts';
+import { storeFailure } from '../store/store-failure.ts';
 import { Turns } from './turns.ts';
 
 /** Databases kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and its page cache. */
@@ -31,6 +33,7 @@ export class DatabaseCache {
   private readonly options: DatabaseCacheOptions;
   // In order of last use.
   private readonly open = new Map<string, LiveDatabase>();
+  private readonly damaged = new Set<string>();
   private readonly opening = new Map<string, Promise<LiveDatabase>>();
   // A file takes milliseconds to open or close: after a cut of the network they would add up to seconds.
   private readonly turns = new Turns();
@@ -58,6 +61,11 @@ export class DatabaseCache {
     return this.open.size;
   }
 
+  /** Databases that are offline because their files are damaged. */
+  get damagedCount(): number {
+    return this.damaged.size;
+  }
+
   async closeAll(): Promise<void> {
     this.isClosed = true;
     await Promise.allSettled(this.opening.values());
@@ -74,7 +82,11 @@ export class DatabaseCache {
 
   private async openNow(databaseId: string): Promise<LiveDatabase> {
     const { store, retention, validate = null, deliveryPartBytes, bus = null, documentPool = null, offersSnapshot = () => false, onFailure } = this.options;
-    const fail = (error: unknown): void => onFailure(databaseId, error);
+    const fail = (error: unknown): void => {
+      const failure = storeFailure(error);
+      if (failure.code === 'database-damaged') this.takeOffline(databaseId, failure);
+      else onFailure(databaseId, failure);
+    };
     let live: LiveDatabase | null = null;
     try {
       await this.turns.next();
@@ -87,18 +99,31 @@ export class DatabaseCache {
       });
       live = new LiveDatabase(opened, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, documentPool, offersSnapshot: () => offersSnapshot(databaseId), presenceRelay: bus === null ? null : new PresenceRelay({ bus, databaseId, onError: fail }), onFailure: fail });
       this.open.set(databaseId, live);
+      this.damaged.delete(databaseId);
       return live;
     } catch (error) {
-      if (error instanceof RockpoolError) throw error;
-      throw new RockpoolError('database-unavailable', {}, { cause: error });
+      const failure = storeFailure(error);
+      if (failure.code === 'database-damaged') this.damaged.add(databaseId);
+      if (failure.code === 'database-damaged' || failure !== error) onFailure(databaseId, failure);
+      throw failure;
     }
   }
 
-  private lose(databaseId: string, live: LiveDatabase): void {
+  /** Takes a database offline whose file is damaged: its sessions end with the error, and so does everybody who opens it from now on. */
+  takeOffline(databaseId: string, error: RockpoolError): void {
+    const { store, onFailure } = this.options;
+    if (!this.damaged.has(databaseId)) onFailure(databaseId, error);
+    this.damaged.add(databaseId);
+    store.markDamaged(databaseId, error.fields['problem'] as DamageProblem);
+    const live = this.open.get(databaseId);
+    if (live !== undefined) this.lose(databaseId, live, error);
+  }
+
+  private lose(databaseId: string, live: LiveDatabase, error: RockpoolError = new RockpoolError('database-unavailable')): void {
     // It may have been closed since.
     if (this.open.get(databaseId) !== live) return;
     this.open.delete(databaseId);
-    live.lose(new RockpoolError('database-unavailable'));
+    live.lose(error);
   }
 
   private async closeIdle(): Promise<void> {

@@ -16,6 +16,7 @@ import { baseInEpoch } from '../push/older-epoch.ts';
 import { PushQueue } from '../push/push-queue.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
+import { sqliteDamage } from '../store/file-damage.ts';
 import type { SchemaView } from '../store/schema-view.ts';
 import { Deliveries } from './deliveries.ts';
 import { startingPoint } from './starting-point.ts';
@@ -75,6 +76,7 @@ export class LiveDatabase {
   // Sessions that were told to take a file: they will say hello again.
   private readonly fetching = new Set<Subscriber>();
   private readonly offersSnapshot: () => boolean;
+  private readonly onFailure: (error: unknown) => void;
 
   /** A file by itself is what lasts. */
   constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, presenceRelay = null, deliveryPartBytes = DELIVERY_PART_BYTES, documentPool = null, offersSnapshot = () => false }: LiveDatabaseOptions) {
@@ -82,6 +84,7 @@ export class LiveDatabase {
     const { file } = this.database;
     this.file = file;
     this.offersSnapshot = offersSnapshot;
+    this.onFailure = onFailure;
     if (documentPool !== null) file.documents.use(documentPool);
     this.openedAt = file.log.watermark;
     this.publishedUpTo = file.log.watermark;
@@ -192,7 +195,7 @@ export class LiveDatabase {
       },
       (thrown: unknown) => {
         this.auditing.delete(subscriber);
-        subscriber.fail(toRockpoolError(thrown));
+        this.failed(subscriber, thrown);
       },
     );
   }
@@ -307,6 +310,13 @@ export class LiveDatabase {
     return null;
   }
 
+  /** Ends one session; a damaged file ends them all. */
+  private failed(subscriber: Subscriber, error: unknown): void {
+    const damage = sqliteDamage(error);
+    if (damage !== null) this.onFailure(damage);
+    subscriber.fail(damage ?? toRockpoolError(error));
+  }
+
   private publish(authors: ReadonlySet<string>): void {
     this.publishedUpTo = this.file.log.watermark;
     for (const done of [...this.waiting]) done(true);
@@ -315,7 +325,7 @@ export class LiveDatabase {
       try {
         this.deliveries.deliver(subscription, news, authors.has(subscription.subscriber.site), false);
       } catch (error) {
-        subscription.subscriber.fail(error instanceof RockpoolError ? error : new RockpoolError('internal', {}, { cause: error }));
+        this.failed(subscription.subscriber, error);
       }
     }
   }

@@ -34,3 +34,15 @@ export function errorFields(thrown: unknown): LogFields {
     at: cause instanceof Error ? (cause.stack?.split('\n').find((line) => /^\s+at /.test(line))?.trim() ?? null) : null,
   };
 }
+
+/** The names of failures that an operator has to act on; every other one is `push-failed`. */
+const FAILURE_EVENTS: ReadonlyMap<string, string> = new Map([
+  ['database-damaged', 'database-damaged'],
+  ['server-disk-full', 'disk-full'],
+]);
+
+/** One line about a database that could not be read or written. */
+export function logFailure(log: Log, database: string, error: unknown): void {
+  const event = error instanceof RockpoolError ? FAILURE_EVENTS.get(error.code) : undefined;
+  log(event ?? 'push-failed', { database, ...(event !== undefined && error instanceof RockpoolError && error.fields), ...errorFields(error) });
+}

@@ -88,7 +88,7 @@ describe('the push queue', () => {
     const pages = Number(file.sql.get('PRAGMA page_count')?.[0]);
     file.sql.get(`PRAGMA max_page_count = ${pages + 4}`);
     const results = await Promise.all([settled(pushOf(1)), settled(pushOf(2, 'x'.repeat(200_000))), settled(pushOf(3))]);
-    expect(results.map((refusal) => refusal?.code ?? null)).toEqual([null, 'database-unavailable', null]);
+    expect(results.map((refusal) => refusal?.code ?? null)).toEqual([null, 'server-disk-full', null]);
     expect(failures).toHaveLength(1);
     expect(storedBeside()).toBe(2n);
     expect(file.log.watermark).toBe(2);

@@ -1,5 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { OpenDatabase } from '../store/durability.ts';
+import { storeFailure } from '../store/store-failure.ts';
 import type { AdmissionRules } from './admission-rules.ts';
 import { admitPushes, type AdmittedPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
@@ -174,10 +175,12 @@ export class PushQueue {
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
     this.options.database.file.documents.clear();
     // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for all of them.
-    const isForAll = error instanceof RockpoolError && error.code === 'database-unavailable';
+    const failure = storeFailure(error);
+    const isForAll = failure.code === 'database-damaged' || (failure === error && failure.code === 'database-unavailable');
     if (group.length > 1 && !isForAll) return this.oneByOne(group);
-    this.options.onFailure(error);
-    for (const { settled } of group) this.tell(() => settled(isForAll ? error : new RockpoolError('database-unavailable', {}, { cause: error })));
+    this.options.onFailure(failure);
+    const refusal = isForAll || failure.code === 'server-disk-full' ? failure : new RockpoolError('database-unavailable', {}, { cause: error });
+    for (const { settled } of group) this.tell(() => settled(refusal));
     return null;
   }
 

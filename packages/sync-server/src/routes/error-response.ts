@@ -8,10 +8,12 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   'auth-token-expired': 401,
   'auth-token-invalid': 401,
   'auth-unavailable': 503,
+  'database-damaged': 503,
   'database-unavailable': 503,
   'frame-too-large': 413,
   internal: 500,
   'rate-limited': 429,
+  'server-disk-full': 503,
   'too-many-connections': 503,
 };
 

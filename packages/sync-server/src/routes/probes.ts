@@ -3,12 +3,18 @@ import type { Route } from './route.ts';
 /** The process answers. */
 export const health: Route = { method: 'GET', path: '/health', access: 'public', answer: () => Response.json({ status: 'ok' }) };
 
-/** It takes work: 503 from the moment that it is told to stop, and while its store does not answer, so that a balancer sends clients elsewhere. */
+/**
+ * Whether the server can commit: `{ status, damagedDatabases }`. 503 with status `unavailable` once it stops or while its store does not answer, and with `disk-full`
+ * while little space is left, so that a load balancer sends clients elsewhere. Damaged databases are offline by themselves and do not make the server unready.
+ */
 export const ready: Route = {
   method: 'GET',
   path: '/ready',
   access: 'public',
-  answer: async ({ services }) => ((await services.isReady()) ? Response.json({ status: 'ready' }) : Response.json({ status: 'unavailable' }, { status: 503 })),
+  answer: async ({ services }) => {
+    const status = await services.readiness();
+    return Response.json({ status, damagedDatabases: services.damagedDatabases() }, { status: status === 'ready' ? 200 : 503 });
+  },
 };
 
 /** For Prometheus. Counts and sizes, no names: a proxy that faces the world should still keep it to the inside. */

@@ -3,6 +3,7 @@ import type { Principal } from '../auth/principal.ts';
 import type { HttpSessions } from '../session/http-sessions.ts';
 import type { Snapshot } from '../snapshot/snapshots.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
+import type { Readiness } from '../store/store.ts';
 import type { Operation } from '../auth/role.ts';
 
 /** What routes work with. */
@@ -10,8 +11,10 @@ export interface Services {
   readonly members: Members;
   readonly httpSessions: HttpSessions;
   readonly metrics: ServerMetrics;
-  /** False: the server takes no more work. */
-  readonly isReady: () => Promise<boolean>;
+  /** `unavailable` also while the server stops. */
+  readonly readiness: () => Promise<Readiness>;
+  /** How many databases are offline because their files are damaged. */
+  readonly damagedDatabases: () => number;
   readonly now: () => number;
   readonly schemaHash: string;
   /** Null where the database is too small for one. */

@@ -69,7 +69,7 @@ describe('metrics', () => {
     // Each is told what it is, and ends with a unit or says that it counts.
     for (const [, name = ''] of text.matchAll(/^# TYPE (\S+)/gm)) {
       expect(text).toContain(`# HELP ${name} `);
-      expect(name).toMatch(/_(total|seconds|bytes)$|^rockpool_(sockets|databases_open)$/);
+      expect(name).toMatch(/_(total|seconds|bytes)$|^rockpool_(sockets|databases_(open|damaged))$/);
     }
     for (const secret of [DATABASE, 'ann', 'private', Buffer.from(connection.site.siteId).toString('hex')]) expect(text).not.toContain(secret);
   });

@@ -20,6 +20,7 @@ import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type Log } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';
+import { sqliteDamage } from '../store/file-damage.ts';
 import type { SchemaView } from '../store/schema-view.ts';
 import { SendQueue } from './send-queue.ts';
 import { FrameRate } from './frame-rate.ts';
@@ -49,6 +50,8 @@ export interface SessionContext {
   readonly gate: Gate;
   /** Throws where the database cannot be opened. */
   readonly openDatabase: (databaseId: string) => LiveDatabase | Promise<LiveDatabase>;
+  /** SQLite finds the file of a database damaged. */
+  readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
   readonly now: () => number;
   readonly log: Log;
   readonly limits: SessionLimits;
@@ -104,7 +107,7 @@ export class Session implements Subscriber {
       const message = this.assembler.add(frame);
       if (message !== null) this.accept(decodeClientMessage(this.isOpen() ? unpack(message) : message), this.lastHeardMs);
     } catch (error) {
-      this.fail(toRockpoolError(error));
+      this.fail(this.asFailure(error));
     }
   }
 
@@ -309,7 +312,14 @@ export class Session implements Subscriber {
   }
 
   private settle(work: () => Promise<void>): void {
-    work().catch((error: unknown) => this.fail(toRockpoolError(error)));
+    work().catch((error: unknown) => this.fail(this.asFailure(error)));
+  }
+
+  /** What SQLite says of a damaged file is a fault of the file, not of the code: the database goes offline. */
+  private asFailure(error: unknown): RockpoolError {
+    const damage = sqliteDamage(error);
+    if (damage !== null) this.context.onDamaged(this.databaseId, damage);
+    return damage ?? toRockpoolError(error);
   }
 
   private isOpen(): boolean {

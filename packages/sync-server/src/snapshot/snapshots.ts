@@ -29,9 +29,19 @@ export interface LogPosition {
   readonly schemaHash: string;
 }
 
+export interface SnapshotsOptions {
+  readonly dataDir: string;
+  /** The file of a database. */
+  readonly pathOf: (databaseId: string) => string;
+  /** Rejects with `database-damaged` where pages of the file differ from their checksums: a snapshot would spread the damage to every device. */
+  readonly requireIntact: (databaseId: string) => Promise<void>;
+  readonly rules: SnapshotRules;
+}
+
 /** The snapshots of a server: built when they are asked for, one at a time, kept while they are of use. They are made anew after a restart. */
 export class Snapshots {
   private readonly pathOf: (databaseId: string) => string;
+  private readonly requireIntact: SnapshotsOptions['requireIntact'];
   private readonly rules: SnapshotRules;
   private readonly directory: string;
   private readonly kept = new Map<string, Snapshot & { readonly schemaHash: string }>();
@@ -40,9 +50,9 @@ export class Snapshots {
   private last: Promise<unknown> = Promise.resolve();
   private number = 0;
 
-  /** `pathOf`: the file of a database. */
-  constructor(dataDir: string, pathOf: (databaseId: string) => string, rules: SnapshotRules) {
+  constructor({ dataDir, pathOf, requireIntact, rules }: SnapshotsOptions) {
     this.pathOf = pathOf;
+    this.requireIntact = requireIntact;
     this.rules = rules;
     this.directory = join(dataDir, 'snapshots');
     mkdirSync(this.directory, { recursive: true });
@@ -84,7 +94,10 @@ export class Snapshots {
 
   private async build(databaseId: string, from: string, schemaHash: string): Promise<Snapshot> {
     const path = join(this.directory, `${databaseFileName(databaseId)}.${++this.number}.gz`);
-    const built = this.last.then(() => runWorker(from, path));
+    const built = this.last.then(async () => {
+      await this.requireIntact(databaseId);
+      return runWorker(from, path);
+    });
     this.last = built.catch(() => undefined);
     const snapshot = { ...(await built), path, schemaHash };
     const old = this.kept.get(databaseId);

@@ -1,8 +1,10 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { RockpoolError } from '@rockpool/shared';
 import { Epoch } from '../log/epoch.ts';
 import { Log } from '../log/log.ts';
+import { acceptFile } from './accept-file.ts';
+import { removeDatabaseFiles } from './data-directory.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
@@ -12,7 +14,8 @@ const BUSY_TIMEOUT_MS = 30_000;
  */
 export function copyDatabase(from: string, to: string): void {
   if (!existsSync(from)) throw new RockpoolError('storage-missing', { path: from });
-  const database = new DatabaseSync(from, { timeout: BUSY_TIMEOUT_MS });
+  // Read-only: a second writer would move the log into the file behind the checksums of its pages.
+  const database = new DatabaseSync(from, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
     database.prepare('VACUUM INTO ?').run(to);
   } finally {
@@ -25,7 +28,7 @@ export function copyDatabase(from: string, to: string): void {
  * anew and pushes again what this log has lost.
  */
 export function restoreDatabase(from: string, to: string): void {
-  for (const suffix of ['-wal', '-shm', '']) rmSync(to + suffix, { force: true });
+  removeDatabaseFiles(to);
   copyDatabase(from, to);
   const sql = new SqliteFile(to);
   try {
@@ -33,4 +36,5 @@ export function restoreDatabase(from: string, to: string): void {
   } finally {
     sql.close();
   }
+  acceptFile(to);
 }

@@ -1,5 +1,6 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
-import type { CellValue } from '@rockpool/shared';
+import { RockpoolError, type CellValue } from '@rockpool/shared';
+import { SealedLog } from './sealed-log.ts';
 
 /** A row as SQLite holds it: INTEGER as bigint, REAL as number. The same distinction as in CellValue. */
 export type SqlRow = readonly CellValue[];
@@ -10,16 +11,26 @@ const MAX_STATEMENTS = 400;
 // Only a person with the sqlite3 shell can hold the file besides this process (directory-lock.ts).
 const BUSY_TIMEOUT_MS = 5_000;
 
+export interface SqliteFileOptions {
+  /** Opens a file that something else writes to. Default false. */
+  readonly readOnly?: boolean;
+  /** The file may be lost with the machine, and commits need not wait for the disk. Default false. */
+  readonly disposable?: boolean;
+  /** Keeps a checksum of each page beside the file (page-sums.ts); never for a disposable file. Transactions only: what is written outside of `transaction` is sealed by the next one, or by `close`. Default true. */
+  readonly hasChecksums?: boolean;
+}
+
 /**
  * One open SQLite file: exact values in and out, prepared statements kept. Synchronous, as node:sqlite is: between two
  * awaits nothing else touches the file, so a transaction never meets another one of this process.
  */
 export class SqliteFile {
   private readonly database: DatabaseSync;
+  // Null where the file has no page checksums.
+  private readonly sealedLog: SealedLog | null = null;
   private readonly statements = new Map<string, StatementSync>();
 
-  /** `readOnly`: for a look at a file that is somebody else's; nothing of it is changed. `disposable`: the file may be lost with the machine, and commits need not wait. */
-  constructor(path: string, { readOnly = false, disposable = false }: { readonly readOnly?: boolean; readonly disposable?: boolean } = {}) {
+  constructor(path: string, { readOnly = false, disposable = false, hasChecksums = true }: SqliteFileOptions = {}) {
     this.database = new DatabaseSync(path, {
       readBigInts: true,
       returnArrays: true,
@@ -30,8 +41,14 @@ export class SqliteFile {
       enableDoubleQuotedStringLiterals: false,
     });
     if (readOnly) return;
-    // FULL: COMMIT returns after fsync of the write-ahead log. An acknowledgement rests on it.
-    this.database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${disposable ? 'OFF' : 'FULL'}`);
+    try {
+      // FULL: COMMIT returns after fsync of the write-ahead log. An acknowledgement rests on it.
+      this.database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${disposable ? 'OFF' : 'FULL'}`);
+      if (hasChecksums && !disposable && path !== ':memory:') this.sealedLog = new SealedLog(path, this.database);
+    } catch (error) {
+      this.database.close();
+      throw error;
+    }
   }
 
   /** Statements without parameters or results. */
@@ -62,6 +79,7 @@ export class SqliteFile {
     try {
       const result = body();
       this.database.exec('COMMIT');
+      this.checkpointIfLong();
       return result;
     } catch (error) {
       // After some failures (disk full, I/O) SQLite has rolled back already.
@@ -103,9 +121,29 @@ export class SqliteFile {
     }
   }
 
+  /** Moves the log into the file. Returns false where a reader of an older state, or another process, keeps a part of it. Throws `database-damaged`. */
+  checkpoint(): boolean {
+    return this.sealedLog?.checkpoint() ?? true;
+  }
+
   close(): void {
     this.statements.clear();
-    this.database.close();
+    try {
+      // SQLite moves what is left in the log when the last connection closes: its pages have to be sealed by then.
+      if (this.sealedLog !== null && !this.database.isTransaction) this.sealedLog.checkpoint();
+    } finally {
+      this.sealedLog?.close();
+      this.database.close();
+    }
+  }
+
+  /** The commit stands, whatever fails here: the log keeps it, and the next commit tries again. */
+  private checkpointIfLong(): void {
+    try {
+      this.sealedLog?.checkpointIfLong();
+    } catch (error) {
+      if (error instanceof RockpoolError && error.code === 'database-damaged') throw error;
+    }
   }
 
   private prepared(sql: string): StatementSync {

@@ -1,28 +1,41 @@
 import { statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { RockpoolError, type Schema } from '@rockpool/shared';
-import { databasePath, databasesDirectory } from './data-directory.ts';
+import { databaseIds, databasePath, databasesDirectory } from './data-directory.ts';
 import { openDatabaseFile, type DatabaseFile } from './database-file.ts';
 import { durableOnceSynced, type OpenDatabase } from './durability.ts';
+import { beginChecksums, damageBeforeOpening, damaged, isTruncated, markDamaged, sqliteDamage, type DamageProblem } from './file-damage.ts';
 import { LogSync } from './log-sync.ts';
-import type { Store, StoreEvents } from './store.ts';
+import type { Readiness, Store, StoreEvents } from './store.ts';
+
+/** With less than this the disk counts as full: the largest changeset and the log of its commit need some tens of megabytes. */
+const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 /** One file per database, in a directory that one process has to itself. */
 export class SqliteStore implements Store {
   private readonly dataDir: string;
   private readonly schema: Schema;
+  private readonly minFreeBytes: number;
 
-  constructor(dataDir: string, schema: Schema) {
+  constructor(dataDir: string, schema: Schema, { minFreeBytes = MIN_FREE_BYTES }: { readonly minFreeBytes?: number } = {}) {
+    this.minFreeBytes = minFreeBytes;
     this.dataDir = dataDir;
     this.schema = schema;
     databasesDirectory(dataDir);
+    for (const databaseId of databaseIds(dataDir)) beginChecksums(this.pathOf(databaseId));
   }
 
   open(databaseId: string, { onLost }: Pick<StoreEvents, 'onLost'>): OpenDatabase {
     const path = this.pathOf(databaseId);
+    const problem = damageBeforeOpening(path);
+    if (problem !== null) throw damaged(problem);
     const wasLeft = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-    const file = openDatabaseFile(path, this.schema);
+    // While a log is left, what is missing may lie there.
+    if (!wasLeft && isTruncated(path)) throw damaged('truncated');
+    const file = this.openFile(path);
     try {
       if (wasLeft) moveLog(file);
+      if (isTruncated(path)) throw damaged('truncated');
       return durableOnceSynced(file, new LogSync(path), onLost);
     } catch (error) {
       file.sql.close();
@@ -30,12 +43,25 @@ export class SqliteStore implements Store {
     }
   }
 
+  private openFile(path: string): DatabaseFile {
+    try {
+      return openDatabaseFile(path, this.schema);
+    } catch (error) {
+      throw sqliteDamage(error) ?? error;
+    }
+  }
+
   pathOf(databaseId: string): string {
     return databasePath(this.dataDir, databaseId);
   }
 
-  isReady(): Promise<boolean> {
-    return Promise.resolve(true);
+  markDamaged(databaseId: string, problem: DamageProblem): void {
+    markDamaged(this.pathOf(databaseId), problem);
+  }
+
+  async readiness(): Promise<Readiness> {
+    const { bavail, bsize } = await statfs(this.dataDir);
+    return bavail * bsize < this.minFreeBytes ? 'disk-full' : 'ready';
   }
 
   close(): Promise<void> {
@@ -48,6 +74,5 @@ export class SqliteStore implements Store {
  * from now on. SQLite syncs the log, and then the file with what it moves there; where that fails, so does opening.
  */
 function moveLog({ sql }: DatabaseFile): void {
-  const [isBusy] = sql.get('PRAGMA wal_checkpoint') ?? [];
-  if (isBusy !== 0n) throw new RockpoolError('database-unavailable', { problem: 'another process is moving the log into the file' });
+  if (!sql.checkpoint()) throw new RockpoolError('database-unavailable', { problem: 'another process is moving the log into the file' });
 }

@@ -82,7 +82,7 @@ export class TestServer {
   /** Reads the database's file beside the server, as a backend would; with PostgreSQL the server's copy. */
   query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
     const copy = join(this.dataDir, 'working-copies', databaseFileName(databaseId));
-    const file = new SqliteFile(existsSync(copy) ? copy : databasePath(this.dataDir, databaseId));
+    const file = new SqliteFile(existsSync(copy) ? copy : databasePath(this.dataDir, databaseId), { readOnly: true });
     try {
       return file.all(sql);
     } finally {

@@ -5,7 +5,7 @@ import { decodeSchema, quoteName, type CellValue, type Schema } from '@rockpool/
 import type { Bus } from '../../bus/bus.ts';
 import { databaseFileName } from '../data-directory.ts';
 import type { OpenDatabase } from '../durability.ts';
-import type { Store, StoreEvents } from '../store.ts';
+import type { Readiness, Store, StoreEvents } from '../store.ts';
 import type { Connections } from './connection.ts';
 import { loadCopy, OWN_META } from './load-copy.ts';
 import { NAMESPACE, type MirroredTable } from './mirrored-table.ts';
@@ -100,13 +100,15 @@ export class PostgresStore implements Store {
     return rows.map(([id]) => id as string);
   }
 
-  async isReady(): Promise<boolean> {
+  markDamaged(): void {}
+
+  async readiness(): Promise<Readiness> {
     try {
       await this.tables;
       const [[schemaHash] = []] = await this.options.connections.query(`SELECT schema_hash FROM ${NAMESPACE}.rockpool_store`);
-      return schemaHash === this.options.schema.hash;
+      return schemaHash === this.options.schema.hash ? 'ready' : 'unavailable';
     } catch {
-      return false;
+      return 'unavailable';
     }
   }
 

@@ -1,0 +1,176 @@
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { run } from '../cli.ts';
+import { insert } from '../testing/changeset.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { DATABASE, TestServer, temporaryFolder } from '../testing/test-server.ts';
+import { databasePath } from './data-directory.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let data: string;
+let path: string;
+let server: TestServer | null;
+beforeEach(() => {
+  folder = temporaryFolder();
+  data = join(folder.path, 'data');
+  path = databasePath(data, DATABASE);
+  server = null;
+});
+afterEach(async () => {
+  await server?.stop();
+  folder.remove();
+});
+
+/** `passIntervalMs`: how soon the server looks at its files. */
+async function start(passIntervalMs = 1_000_000): Promise<TestServer> {
+  server = await TestServer.start(data, { snapshots: { minFileBytes: 1 }, scrub: { sliceIntervalMs: 0, passIntervalMs } });
+  return server;
+}
+
+async function stop(): Promise<void> {
+  await server?.stop();
+  server = null;
+}
+
+/** A database with some rows, and another one, in files that no server has open. */
+async function stored(): Promise<TestSite> {
+  const site = new TestSite();
+  const running = await start();
+  const connection = await running.open(site);
+  for (let i = 0; i < 40; i++) await connection.commit([insert('accounts', `a${i}`, { name: `account ${i} `.repeat(50) })]);
+  await (await running.open(undefined, { databaseId: 'other' })).commit([insert('accounts', 'x', { name: 'theirs' })]);
+  await stop();
+  return site;
+}
+
+async function refused(connection: TestConnection, databaseId: string = DATABASE): Promise<unknown> {
+  connection.hello(await (server as TestServer).token('editor', 'ann', databaseId), databaseId);
+  return connection.next('failure');
+}
+
+const ready = async (): Promise<unknown> => (await (server as TestServer).ask('GET', '/ready')).json();
+
+function flip(offset: number): void {
+  const bytes = readFileSync(path);
+  bytes[offset] = (bytes[offset] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+async function command(...args: string[]): Promise<number> {
+  return run([...args, '--data', data]);
+}
+
+describe('a database whose file', () => {
+  it.each<[string, string, () => void]>([
+    ['is cut to nothing', 'empty', () => truncateSync(path, 0)],
+    ['is missing', 'missing', () => rmSync(path)],
+    ['lacks its end', 'truncated', () => truncateSync(path, 8 * 4096)],
+    ['was overwritten by something else', 'not-sqlite', () => writeFileSync(path, 'x'.repeat(10_000))],
+  ])('%s is offline with a reason, and the others are served', async (_, problem, damage) => {
+    const site = await stored();
+    damage();
+    const running = await start();
+    expect(await refused(await running.connect(site))).toMatchObject({ code: 'database-damaged', fields: { problem } });
+    const other = await running.open(undefined, { databaseId: 'other' });
+    await other.commit([insert('accounts', 'y', { name: 'still served' })]);
+    expect(running.events).toContainEqual({ event: 'database-damaged', fields: expect.objectContaining({ database: DATABASE, problem, code: 'database-damaged' }) as unknown });
+    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1 });
+    expect(existsSync(path)).toBe(problem !== 'missing');
+  });
+
+  it('was just created may be opened again after a kill at any moment', async () => {
+    await (await start()).open();
+    await stop();
+    // As a kill before the first checksums leaves it.
+    rmSync(`${path}-sums`);
+    await (await start()).open();
+  });
+});
+
+describe('one flipped byte', () => {
+  it('is found in idle time: the sessions of that database end with the reason, and it stays offline after a restart', async () => {
+    const site = await stored();
+    const running = await start(1);
+    const connection = await running.open(site);
+    const other = await running.open(undefined, { databaseId: 'other' });
+    flip(20_000);
+    expect(await connection.next('failure')).toMatchObject({ code: 'database-damaged', fields: { problem: 'page-checksum', pages: 1 } });
+    await other.commit([insert('accounts', 'y', { name: 'still served' })]);
+    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1 });
+    await stop();
+    expect(await refused(await (await start()).connect(site))).toMatchObject({ code: 'database-damaged', fields: { problem: 'page-checksum' } });
+  });
+
+  it('is found before a snapshot is made: no device gets it', async () => {
+    await stored();
+    const running = await start();
+    await running.open();
+    flip(20_000);
+    const response = await running.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, { token: await running.token('viewer') });
+    expect(response.status).toBe(503);
+    expect(await response.json()).toMatchObject({ code: 'database-damaged', recovery: 'retry' });
+  });
+
+  it('is found by the doctor, who names the database', async () => {
+    await stored();
+    expect(await command('doctor')).toBe(0);
+    flip(20_000);
+    expect(await command('doctor')).toBe(1);
+  });
+
+  it('is found by a backup, which leaves the database out and fails', async () => {
+    await stored();
+    flip(20_000);
+    expect(await command('backup', join(folder.path, 'backup'))).toBe(1);
+    expect(readdirSync(join(folder.path, 'backup')).sort()).toEqual(['db-other.sqlite', 'manifest.json', 'members.sqlite']);
+  });
+
+  it('that SQLite stumbles over takes the database offline, and is no internal error', async () => {
+    const site = await stored();
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, 4096);
+    writeFileSync(path, bytes);
+    const running = await start();
+    expect(await refused(await running.connect(site))).toMatchObject({ code: 'database-damaged', fields: { problem: 'sqlite-corrupt' } });
+    expect(running.events.map(({ event }) => event)).not.toContain('session-error');
+  });
+});
+
+describe('a damaged database', () => {
+  it('is repaired from a backup, and devices send what it lacks', async () => {
+    const site = await stored();
+    expect(await command('backup', join(folder.path, 'backup'))).toBe(0);
+    const running = await start();
+    const connection = await running.open(site);
+    await connection.commit([insert('accounts', 'later', { name: 'after the backup' })]);
+    await stop();
+    truncateSync(path, 0);
+    expect(await command('databases', 'replace', DATABASE, join(folder.path, 'backup', `db-${DATABASE}.sqlite`))).toBe(0);
+    expect(await command('doctor')).toBe(0);
+    const repaired = await start();
+    const back = await repaired.connect(site);
+    back.hello(await repaired.token(), DATABASE);
+    expect(await back.next('welcome')).toMatchObject({ decidedUpTo: 40 });
+    back.push(41, 41, 41);
+    await back.decided(41);
+    expect(repaired.query(`SELECT count(*), max(id) FROM accounts`)).toEqual([[41n, 'later']]);
+    expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 0 });
+  });
+
+  it('is accepted as it is where another program has written to it', async () => {
+    await stored();
+    const beside = join(folder.path, 'beside.sqlite');
+    copyFileSync(path, beside);
+    flip(30_000);
+    await (await start(1)).logged('database-damaged');
+    await stop();
+    // Put back by hand: the mark of the damage stays until somebody says that it is over.
+    copyFileSync(beside, path);
+    expect(await command('doctor')).toBe(1);
+    expect(await command('databases', 'accept', DATABASE)).toBe(0);
+    expect(await command('doctor')).toBe(0);
+    await (await start()).open();
+  });
+});

@@ -1,0 +1,126 @@
+import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../testing/test-server.ts';
+import { acceptFile, sealUnknownPages } from './accept-file.ts';
+import { PageSums, sumsPath } from './page-sums.ts';
+import { SqliteFile } from './sqlite-file.ts';
+import { verifyPages } from './verify-pages.ts';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, 'a.sqlite');
+});
+afterEach(() => folder.remove());
+
+const INTACT = expect.objectContaining({ unknown: 0, damaged: [] }) as unknown;
+
+function filled(rows = 200): SqliteFile {
+  const sql = new SqliteFile(path);
+  sql.transaction(() => {
+    sql.exec('CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT); CREATE INDEX t_text ON t (text)');
+    fill(sql, 1, rows);
+  });
+  return sql;
+}
+
+function fill(sql: SqliteFile, from: number, rows: number): void {
+  for (let id = from; id < from + rows; id++) sql.run('INSERT OR REPLACE INTO t VALUES (?, ?)', BigInt(id), `row ${id} `.repeat(20));
+}
+
+function flip(file: string, offset: number): void {
+  const bytes = readFileSync(file);
+  bytes[offset] = (bytes[offset] ?? 0) ^ 4;
+  writeFileSync(file, bytes);
+}
+
+describe('the checksums of a database file', () => {
+  it('find one flipped bit in any page', async () => {
+    filled().close();
+    expect(await verifyPages(path)).toEqual(INTACT);
+    const { size } = statSync(path);
+    const original = readFileSync(path);
+    for (let offset = 1; offset < size; offset += 1_531) {
+      flip(path, offset);
+      expect((await verifyPages(path)).damaged, `byte ${offset}`).toEqual([Math.floor(offset / 4096) + 1]);
+      writeFileSync(path, original);
+    }
+  });
+
+  it('stay right through commits, checkpoints and reopening, while the file is open too', async () => {
+    const sql = filled();
+    for (let round = 0; round < 20; round++) {
+      sql.transaction(() => fill(sql, round * 37, 300));
+      if (round % 3 === 0) sql.checkpoint();
+      expect((await verifyPages(path)).damaged).toEqual([]);
+    }
+    // A log of a thousand pages is checkpointed by itself.
+    expect(new Set(Array.from({ length: 30 }, (_, i) => (sql.transaction(() => fill(sql, i * 1_000, 1_000)), PageSums.openExisting(path)?.pageCount))).size).toBeGreaterThan(1);
+    sql.close();
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    expect(await verifyPages(path)).toEqual(INTACT);
+  });
+
+  it('stay right where a server was killed at any moment around a checkpoint', async () => {
+    const killed = join(folder.path, 'killed.sqlite');
+    const copyAs = (target: string, suffixes: readonly string[]): void => suffixes.forEach((suffix) => existsSync(path + suffix) && copyFileSync(path + suffix, target + suffix));
+    const sql = filled();
+    sql.checkpoint();
+    sql.transaction(() => fill(sql, 50, 400));
+    // Sums written, nothing moved: the file of before beside the sums of after.
+    copyAs(killed, ['', '-wal']);
+    sql.checkpoint();
+    copyAs(killed, ['-sums']);
+    expect((await verifyPages(killed)).damaged).toEqual([]);
+    const next = new SqliteFile(killed);
+    expect(next.get('SELECT count(*) FROM t')).toEqual([449n]);
+    next.close();
+    expect(await verifyPages(killed)).toEqual(INTACT);
+    sql.close();
+  });
+
+  it('find a flipped bit in the log before it is moved into the file', () => {
+    const sql = filled();
+    sql.checkpoint();
+    sql.transaction(() => fill(sql, 1, 5));
+    flip(`${path}-wal`, 32 + 24 + 100);
+    expect(() => sql.checkpoint()).toThrow(expect.objectContaining({ code: 'database-damaged', fields: { problem: 'log-checksum' } }));
+    expect(() => sql.close()).toThrow(expect.objectContaining({ code: 'database-damaged' }));
+  });
+
+  it('find a file whose end is missing', async () => {
+    filled().close();
+    const { size } = statSync(path);
+    truncateSync(path, size - 4096);
+    expect((await verifyPages(path)).damaged).toEqual([size / 4096]);
+  });
+
+  it('are taken from the file where an earlier version has left none, or a person accepts it', async () => {
+    filled().close();
+    writeFileSync(sumsPath(path), '');
+    const sql = new SqliteFile(path);
+    expect(await verifyPages(path)).toMatchObject({ compared: 0, unknown: statSync(path).size / 4096, damaged: [] });
+    sql.transaction(() => fill(sql, 1, 1));
+    expect(sealUnknownPages(path)).toBe(statSync(path).size / 4096);
+    sql.close();
+    expect(await verifyPages(path)).toEqual(INTACT);
+    const otherProgram = new DatabaseSync(path);
+    otherProgram.exec(`UPDATE t SET text = 'written past the server' WHERE id = 100`);
+    otherProgram.close();
+    expect((await verifyPages(path)).damaged).not.toEqual([]);
+    acceptFile(path);
+    expect(await verifyPages(path)).toEqual(INTACT);
+  });
+
+  it('of a file that SQLite finds damaged cannot be accepted', async () => {
+    filled().close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, 4096, 3 * 4096);
+    writeFileSync(path, bytes);
+    expect(() => acceptFile(path)).toThrow(expect.objectContaining({ code: 'database-damaged' }));
+    expect((await verifyPages(path)).damaged).toEqual([2, 3]);
+  });
+});

@@ -1,0 +1,109 @@
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+
+/*
+ * `<database>-sums`: a checksum for each page of a SQLite file, so that a byte that the disk has changed is noticed.
+ *
+ *   16 bytes   "RPSUMS1\n", u32 page size, u32 0
+ *   u32 each   CRC-32 of page 1, 2, 3 …; 0: not known
+ *
+ * All numbers are little-endian. In WAL mode only a checkpoint writes to the database file, so the sums of the pages in the log are written and
+ * synced right before each checkpoint (sealed-log.ts). A page that is in the log at the moment is not compared: the log has the newer one, with
+ * checksums of its own.
+ */
+const MAGIC = 'RPSUMS1\n';
+const HEADER_BYTES = 16;
+const SUM_BYTES = 4;
+
+/** The file that holds the sums of a database file. */
+export function sumsPath(databasePath: string): string {
+  return `${databasePath}-sums`;
+}
+
+/** CRC-32 of a page, as it is stored: never 0, which means that nothing is known. */
+export function pageSum(page: Uint8Array): number {
+  return crc32(page) || 1;
+}
+
+/** The checksums of one database file. */
+export class PageSums {
+  readonly pageSizeBytes: number;
+  private readonly descriptor: number;
+
+  private constructor(descriptor: number, pageSizeBytes: number) {
+    this.descriptor = descriptor;
+    this.pageSizeBytes = pageSizeBytes;
+  }
+
+  /** Creates the file where it is missing, and empties one that belongs to another page size. */
+  static open(databasePath: string, pageSizeBytes: number): PageSums {
+    const descriptor = openSync(sumsPath(databasePath), constants.O_RDWR | constants.O_CREAT, 0o644);
+    if (readPageSize(descriptor) === pageSizeBytes) return new PageSums(descriptor, pageSizeBytes);
+    const header = Buffer.alloc(HEADER_BYTES);
+    header.write(MAGIC, 0, 'latin1');
+    header.writeUInt32LE(pageSizeBytes, 8);
+    const sums = new PageSums(descriptor, pageSizeBytes);
+    if (sums.pageCount > 0) sums.forget();
+    writeSync(descriptor, header, 0, HEADER_BYTES, 0);
+    return sums;
+  }
+
+  /** Null where there is no such file, or one that was never finished. */
+  static openExisting(databasePath: string): PageSums | null {
+    let descriptor: number;
+    try {
+      descriptor = openSync(sumsPath(databasePath), 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+    const pageSizeBytes = readPageSize(descriptor);
+    if (pageSizeBytes !== null) return new PageSums(descriptor, pageSizeBytes);
+    closeSync(descriptor);
+    return null;
+  }
+
+  /** How many pages the database had when it was last checkpointed. */
+  get pageCount(): number {
+    return Math.max(0, Math.floor((fstatSync(this.descriptor).size - HEADER_BYTES) / SUM_BYTES));
+  }
+
+  /** The sums of `count` pages from `first` on; 0 for those that are not known. */
+  read(first: number, count: number): Uint32Array {
+    const sums = new Uint32Array(count);
+    readSync(this.descriptor, new Uint8Array(sums.buffer), 0, count * SUM_BYTES, offsetOf(first));
+    return sums;
+  }
+
+  /** Durable when it returns. */
+  write(sumByPage: ReadonlyMap<number, number>): void {
+    const pages = [...sumByPage.keys()].sort((a, b) => a - b);
+    for (let start = 0; start < pages.length; ) {
+      let end = start + 1;
+      while (end < pages.length && pages[end] === (pages[end - 1] ?? 0) + 1) end++;
+      const run = Uint32Array.from(pages.slice(start, end), (page) => sumByPage.get(page) ?? 0);
+      writeSync(this.descriptor, new Uint8Array(run.buffer), 0, run.byteLength, offsetOf(pages[start] ?? 0));
+      start = end;
+    }
+    fdatasyncSync(this.descriptor);
+  }
+
+  close(): void {
+    closeSync(this.descriptor);
+  }
+
+  private forget(): void {
+    const { pageCount } = this;
+    writeSync(this.descriptor, new Uint8Array(pageCount * SUM_BYTES), 0, pageCount * SUM_BYTES, HEADER_BYTES);
+  }
+}
+
+function offsetOf(page: number): number {
+  return HEADER_BYTES + (page - 1) * SUM_BYTES;
+}
+
+function readPageSize(descriptor: number): number | null {
+  const header = Buffer.alloc(HEADER_BYTES);
+  if (readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return null;
+  return header.readUInt32LE(8);
+}

@@ -1,0 +1,82 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sealUnknownPages } from './accept-file.ts';
+import { databaseIds, databasePath } from './data-directory.ts';
+import { verifyPages } from './verify-pages.ts';
+
+export interface ScrubTimes {
+  /** Between two slices of 1 MiB: 50 ms read at most 20 MiB a second. */
+  readonly sliceIntervalMs: number;
+  /** Between two passes over all databases. */
+  readonly passIntervalMs: number;
+}
+
+export const SCRUB_TIMES: ScrubTimes = { sliceIntervalMs: 50, passIntervalMs: 60 * 60_000 };
+
+/** A busier thread than this serves first. */
+const BUSY_UTILIZATION = 0.5;
+
+/** A server that is never idle is scrubbed all the same, at a hundredth of the pace. */
+const MOST_BUSY_WAITS = 100;
+
+export interface ScrubberOptions {
+  readonly dataDir: string;
+  readonly onDamaged: (databaseId: string, damagedPages: number) => void;
+  readonly onFailure: (databaseId: string, error: unknown) => void;
+  readonly times?: ScrubTimes;
+}
+
+/** Compares the pages of all databases of a data directory with their checksums, open or not, slowly and again and again, while the server has little else to do. */
+export class Scrubber {
+  private readonly options: ScrubberOptions;
+  private readonly stopped = new AbortController();
+  private readonly running: Promise<void>;
+
+  constructor(options: ScrubberOptions) {
+    this.options = options;
+    this.running = this.run().catch(() => undefined);
+  }
+
+  /** Resolves when it has stopped. */
+  close(): Promise<void> {
+    this.stopped.abort();
+    return this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { passIntervalMs } = this.options.times ?? SCRUB_TIMES;
+    for (;;) {
+      await this.wait(passIntervalMs);
+      await this.pass();
+    }
+  }
+
+  /** Every database once. */
+  async pass(): Promise<void> {
+    const { dataDir, onDamaged, onFailure } = this.options;
+    for (const databaseId of databaseIds(dataDir)) {
+      try {
+        const path = databasePath(dataDir, databaseId);
+        const { damaged, unknown } = await verifyPages(path, { pause: () => this.pause(), signal: this.stopped.signal });
+        if (damaged.length > 0) onDamaged(databaseId, damaged.length);
+        else if (unknown > 0) sealUnknownPages(path);
+      } catch (error) {
+        this.stopped.signal.throwIfAborted();
+        onFailure(databaseId, error);
+      }
+    }
+  }
+
+  private async pause(): Promise<void> {
+    const { sliceIntervalMs } = this.options.times ?? SCRUB_TIMES;
+    for (let waits = 0; waits < MOST_BUSY_WAITS; waits++) {
+      const before = performance.eventLoopUtilization();
+      await this.wait(sliceIntervalMs);
+      if (performance.eventLoopUtilization(before).utilization < BUSY_UTILIZATION) return;
+    }
+  }
+
+  private wait(ms: number): Promise<void> {
+    return delay(ms, undefined, { ref: false, signal: this.stopped.signal });
+  }
+}

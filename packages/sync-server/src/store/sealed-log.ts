@@ -1,0 +1,51 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { PageSums } from './page-sums.ts';
+import { sumsOfLog } from './wal-frames.ts';
+
+/** SQLite's own default: a log of this many pages is moved into the file. */
+const CHECKPOINT_FRAMES = 1_000;
+
+/**
+ * Checkpoints of one open database file that keep its page checksums right: the sums of the pages that a checkpoint will move are durable
+ * before SQLite moves the first of them. SQLite's automatic checkpoints are off. A kill in between leaves the pages in the log, and the next
+ * checkpoint seals them again.
+ */
+export class SealedLog {
+  private readonly path: string;
+  private readonly database: DatabaseSync;
+  private readonly sums: PageSums;
+
+  constructor(path: string, database: DatabaseSync) {
+    this.path = path;
+    this.database = database;
+    database.exec('PRAGMA wal_autocheckpoint = 0');
+    const pageSize = database.prepare('PRAGMA page_size').get() as unknown as readonly [bigint];
+    this.sums = PageSums.open(path, Number(pageSize[0]));
+  }
+
+  /** To be called after each commit. */
+  checkpointIfLong(): void {
+    if (this.frameCount() >= CHECKPOINT_FRAMES) this.checkpoint();
+  }
+
+  /** Returns false where a reader of an older state, or another process, keeps a part of the log. Throws `database-damaged` where the log is not what SQLite wrote; nothing is moved then. */
+  checkpoint(): boolean {
+    const frameCount = this.frameCount();
+    if (frameCount > 0) this.sums.write(sumsOfLog(this.path, frameCount));
+    const [isBusy, inLog, moved] = this.pragma('PRAGMA wal_checkpoint');
+    return isBusy === 0n && inLog === moved;
+  }
+
+  close(): void {
+    this.sums.close();
+  }
+
+  /** Frames of committed transactions. */
+  private frameCount(): number {
+    return Math.max(0, Number(this.pragma('PRAGMA wal_checkpoint(NOOP)')[1]));
+  }
+
+  private pragma(sql: string): readonly bigint[] {
+    return this.database.prepare(sql).get() as unknown as readonly bigint[];
+  }
+}
