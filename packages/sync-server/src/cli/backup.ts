@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RockpoolError } from '@rockpool/shared';
 import { damageProblems } from '../store/damage-problems.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
 import { databaseFileName, databaseIds, databasePath, databasesDirectory, membersPath } from '../store/data-directory.ts';
@@ -38,7 +39,7 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   }
   writeFileSync(join(directory, MANIFEST), JSON.stringify(manifest, null, 2));
   print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
-  failWith(damaged);
+  if (damaged.length > 0) throw new RockpoolError('database-damaged', { count: damaged.length, problems: damaged.join('\n') });
 }
 
 /** `restore DIR`, into a data directory that has no databases. All files are checked before any is written. */

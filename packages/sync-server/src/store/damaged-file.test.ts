@@ -85,7 +85,7 @@ describe('a database whose file', () => {
     await stop();
     // As a kill before the first checksums leaves it.
     rmSync(`${path}-sums`);
-    await (await start()).open();
+    expect(await (await start()).open()).toMatchObject({ closed: null });
   });
 });
 
