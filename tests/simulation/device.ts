@@ -40,7 +40,7 @@ export interface DeviceOptions {
   readonly offsetMs: number;
   readonly onFault: (fault: string) => void;
   /** What the server's HTTP would answer. */
-  readonly snapshot: () => Uint8Array<ArrayBuffer> | null;
+  readonly snapshot: () => Promise<Uint8Array<ArrayBuffer> | null>;
   readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -135,7 +135,7 @@ export class Device implements Place {
     const { random } = this;
     if (random.chance(0.3)) return null;
     await new Promise((resolve) => void setTimeout(resolve, random.below(this.isSlow ? 4_000 : 100)));
-    const bytes = this.isPartitioned ? null : this.options.snapshot();
+    const bytes = this.isPartitioned ? null : await this.options.snapshot();
     if (bytes === null) throw new RockpoolError('network-unreachable', { stage: 'snapshot' });
     const source = new ReadableStream<Uint8Array>({
       start(controller): void {

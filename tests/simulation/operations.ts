@@ -1,4 +1,5 @@
 import { Random } from './random.ts';
+import { chooseVariant, type Variant } from './variant.ts';
 
 /** Everything that can happen in a history, with how often it does. */
 const WEIGHTS = {
@@ -52,10 +53,13 @@ const LATER_WEIGHTS = {
   'edit deleted trip': 2,
   'count apart': 1,
   'restore a loss': 4,
+  'kill server in commit': 2,
+  'power cut of server': 3,
+  'fail server disk': 1,
 } as const;
 
 /** How many of them come on a hundred others. */
-const LATER_ON_HUNDRED = 8;
+const LATER_ON_HUNDRED = 12;
 
 export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS;
 
@@ -72,6 +76,8 @@ export interface Plan {
   readonly seed: number;
   readonly devices: number;
   readonly operations: readonly Operation[];
+  /** Default: PLAIN. */
+  readonly variant?: Variant;
 }
 
 /** How large histories are. */
@@ -101,5 +107,5 @@ export function planHistory(seed: number, size: Size): Plan {
   const operations = Array.from({ length: count }, (_, number) => operation(random, number, random.pick(kinds)));
   const later = new Random(~seed);
   for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++) operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(LATER_KINDS)));
-  return { seed, devices, operations };
+  return { seed, devices, operations, variant: chooseVariant(new Random(seed ^ 0x7a51)) };
 }

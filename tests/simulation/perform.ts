@@ -142,6 +142,16 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return restoreBehind(world, device, random, number);
     case 'edit beside withheld':
       return editBesideWithheld(world, device, random, number);
+    case 'kill server in commit':
+      server.trap = { at: random.chance(0.5) ? 'in commit' : 'after commit', left: random.below(6) };
+      return;
+    case 'power cut of server':
+      if (random.chance(0.3)) return server.kill({ kind: 'power loss' });
+      server.trap = { at: random.pick(['statement', 'in commit', 'after commit', 'after commit', 'send']), left: random.below(6), losesPower: true };
+      return;
+    case 'fail server disk':
+      server.failingSyncs = 1 + random.below(2);
+      return;
     case 'compact documents':
       return server.compactDocuments();
     case 'edit compacted':

@@ -6,7 +6,7 @@ export interface Regression extends Plan {
 }
 
 /** As the files have it: a line for each step. */
-export function printRegression({ why, seed, devices, operations }: Regression): string {
+export function printRegression({ why, seed, devices, operations, variant }: Regression): string {
   const lines = operations.map((operation) => `    ${JSON.stringify(operation)}`).join(',\n');
-  return `{\n  "why": ${JSON.stringify(why)},\n  "seed": ${seed},\n  "devices": ${devices},\n  "operations": [\n${lines}\n  ]\n}`;
+  return `{\n  "why": ${JSON.stringify(why)},\n  "seed": ${seed},\n  "devices": ${devices},\n${variant === undefined ? '' : `  "variant": ${JSON.stringify(variant)},\n`}  "operations": [\n${lines}\n  ]\n}`;
 }

@@ -8,6 +8,7 @@ import { pagesOfOneDocument, vanishedItem } from './page-items.ts';
 import { householdSchema } from './household-schema.ts';
 import { perform, wake } from './perform.ts';
 import type { ServerHost } from './server-host.ts';
+import { PLAIN } from './variant.ts';
 import { HistoryFailed, loadRuntimes, World } from './world.ts';
 import { firstTransaction } from './writes.ts';
 
@@ -32,9 +33,9 @@ const MOST_EXCHANGES = 20;
 const HONEST_REFUSALS = /^(constraint-|atomic-conflict$|document-gap$)/;
 
 /** Runs one history from its plan: all that happens in it follows from the plan alone. */
-export async function runHistory({ seed, devices, operations }: Plan): Promise<Result> {
+export async function runHistory({ seed, devices, operations, variant = PLAIN }: Plan): Promise<Result> {
   const loaded = await loadRuntimes();
-  const world = new World(seed, loaded);
+  const world = new World(seed, loaded, variant);
   world.install();
   let failure: string | null = null;
   let stepsTaken = 0;
@@ -67,6 +68,7 @@ export async function runHistory({ seed, devices, operations }: Plan): Promise<R
 async function heal(world: World): Promise<void> {
   world.note('healing');
   world.server.trap = null;
+  world.server.failingSyncs = 0;
   world.server.start();
   for (const device of world.devices) {
     world.network.partition(device, false);

@@ -256,4 +256,10 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     find: 'if (isEqual && !hasMore) continue;',
     replace: 'void hasMore; if (isEqual) continue;',
   },
+  {
+    name: 'a commit is told before the disk has it',
+    file: server('store/durability.ts'),
+    find: 'try {\n        await synced;\n      } finally {',
+    replace: 'synced.catch(() => undefined);\n      try {\n        await null;\n      } finally {',
+  },
 ];

@@ -1,10 +1,9 @@
-import { accessSync, constants, copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, type Hello, type Push, type Schema } from '../../packages/shared/src/index.ts';
+import { readFileSync, rmSync } from 'node:fs';
+import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, RockpoolError, type Hello, type Push, type Schema } from '../../packages/shared/src/index.ts';
 import { decodeDocumentCell } from '../../packages/shared/src/document/index.ts';
 import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { DatabaseCache } from '../../packages/sync-server/src/fanout/database-cache.ts';
+import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { RETENTION, type Retention } from '../../packages/sync-server/src/log/retention.ts';
 import type { Log } from '../../packages/sync-server/src/observe/log-line.ts';
 import { ServerMetrics } from '../../packages/sync-server/src/observe/server-metrics.ts';
@@ -13,22 +12,33 @@ import { SESSION_LIMITS } from '../../packages/sync-server/src/session/limits.ts
 import { Places } from '../../packages/sync-server/src/session/places.ts';
 import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
 import { writePlainSnapshot } from '../../packages/sync-server/src/snapshot/write-snapshot.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import type { DatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import type { OpenDatabase } from '../../packages/sync-server/src/store/durability.ts';
+import { SqliteStore } from '../../packages/sync-server/src/store/sqlite-store.ts';
+import type { Store } from '../../packages/sync-server/src/store/store.ts';
+import { DocumentThreads } from './document-threads.ts';
 import type { ServerEnd } from './network.ts';
+import type { Random } from './random.ts';
+import { DATABASE_ID, DISK_FAILURE, ServerDisk, type EndOfServer } from './server-disk.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 
 /** Thrown where the process of the server ends, to unwind what would run no more. */
 class ServerKilled extends Error {}
 
-/** Where the server dies: before its next statements but one, or with its next frames but one handed over. */
+/** Where the server dies: before one of its next statements, within or right after one of its next COMMITs, or with one of its next frames handed over. */
 export interface Trap {
-  readonly at: 'statement' | 'send';
+  readonly at: 'statement' | 'in commit' | 'after commit' | 'send';
   left: number;
+  /** The machine loses power, and not the process alone. */
+  readonly losesPower?: boolean;
 }
 
 export interface ServerHostOptions {
   readonly time: VirtualTime;
+  readonly random: Random;
   readonly schema: Schema;
+  /** Syncs of the disk, and the threads of documents, take time. False: none. */
+  readonly isSlow: boolean;
   readonly onPush: (site: string, push: Push) => void;
   /** Somebody came with a file of the whole state. */
   readonly onFile: () => void;
@@ -39,132 +49,148 @@ export interface ServerHostOptions {
   /** A late edit of a document that was compacted has come. */
   readonly onCarriedOver: () => void;
   /** The process of the server has ended: every connection with it. */
-  readonly onKilled: () => void;
+  readonly onKilled: (how: EndOfServer['kind']) => void;
+  /** A sync of the disk has failed, and the server has given the database up. */
+  readonly onDiskFailed: () => void;
+  /** A document was worked on in another thread. */
+  readonly onDocumentThread: () => void;
   readonly onError: (error: unknown) => void;
 }
-
-export const DATABASE_ID = 'budget';
 
 const SWEEP_INTERVAL_MS = 5_000;
 
 /** Deletes are forgotten so soon that whoever was away for a little has to reload. */
 export const TOMBSTONES_MS = 20_000;
 
+/** Pages are small here; half of them or so go to another thread. */
+const DOCUMENT_BYTES_AWAY = 600;
+
 const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: TOMBSTONES_MS };
 
-/** The machine of the server: its file, and its process, which can die at any statement and at any frame. */
+/** What a sync of the server's disk takes; now and then a disk is busy with something else. */
+const SYNC_MS = [0, 1, 3, 3, 8, 40, 600] as const;
+
+/** The machine of the server: its disk, and its process, which can die at any statement, COMMIT and frame. What the process runs is what `rockpool-server` runs. */
 export class ServerHost {
   owner: Owner = { name: 'server', isAlive: false, wallMs: () => this.options.time.nowMs };
   trap: Trap | null = null;
+  /** So many of the next syncs of the disk fail. */
+  failingSyncs = 0;
   /** Lets the host say what the server does wrong by itself, such as a code that it should never send. */
   readonly failures: string[] = [];
   // By the id of the document: a compacted one has another.
   private readonly compactions = new Map<string, number>();
   private readonly options: ServerHostOptions;
-  private readonly folder = newFolder();
-  private running: LiveDatabase | null = null;
-  private readonly dead: LiveDatabase[] = [];
+  private readonly disk: ServerDisk;
+  private cache: DatabaseCache | null = null;
+  private opened: LiveDatabase | null = null;
+  private open: OpenDatabase | null = null;
+  private readonly dead: OpenDatabase[] = [];
   private sessions = new Set<Session>();
-  private fileNumber = 0;
-  private hasBackup = false;
 
   constructor(options: ServerHostOptions) {
     this.options = options;
+    this.disk = new ServerDisk(options.random);
+    this.disk.syncMs = () => this.nextSyncMs();
   }
 
+  /** Null while the process is down, and while it opens the database. */
   get live(): LiveDatabase | null {
-    return this.running;
+    return this.opened;
   }
 
-  private get path(): string {
-    return join(this.folder, `server-${this.fileNumber}.sqlite`);
-  }
-
-  private get backupPath(): string {
-    return join(this.folder, 'backup.sqlite');
+  /** Whether the file holds a commit that a power cut could take back. */
+  get isSettling(): boolean {
+    return this.open !== null && this.open.settling() !== null;
   }
 
   start(): void {
-    if (this.running !== null) return;
-    const { time, schema, onError } = this.options;
+    if (this.cache !== null) return;
+    const { time, onError, onDiskFailed } = this.options;
     this.owner = { name: 'server', isAlive: true, wallMs: () => time.nowMs };
     const { owner } = this;
     time.as(owner, () => {
-      const live = new LiveDatabase(openDatabaseFile(this.path, schema), { onFailure: (error) => owner.isAlive && onError(error), retention: SIMULATED_RETENTION, offersSnapshot: () => true });
-      this.setTraps(live, owner);
-      this.watchDocuments(live);
-      this.running = live;
+      const onFailure = (_: string, error: unknown): void => {
+        if (!owner.isAlive || error instanceof ServerKilled) return;
+        if (isDiskFailure(error)) onDiskFailed();
+        else onError(error);
+      };
+      const cache = new DatabaseCache({ store: this.store(owner), retention: SIMULATED_RETENTION, offersSnapshot: () => true, onFailure });
+      this.cache = cache;
+      void this.openDatabase(cache).catch((error: unknown) => onFailure(DATABASE_ID, error));
       setInterval(() => {
         for (const session of [...this.sessions]) session.checkDeadlines(time.nowMs);
       }, SWEEP_INTERVAL_MS);
     });
   }
 
-  /** SIGKILL: what is in the file stays, as the file is at this moment; all else is gone. */
-  kill(): void {
-    const { running } = this;
-    if (running === null) return;
+  /** What is in the file stays, as far as the end says; all else is gone. */
+  kill(how: EndOfServer = { kind: 'killed' }): void {
+    if (this.cache === null) return;
     this.trap = null;
-    this.running = null;
+    this.cache = null;
+    this.opened = null;
     this.owner.isAlive = false;
     this.sessions = new Set();
-    const from = this.path;
-    this.fileNumber++;
-    for (const suffix of ['', '-wal']) if (existsSync(from + suffix)) copyFileSync(from + suffix, this.path + suffix);
-    this.dead.push(running);
-    this.options.onKilled();
+    this.disk.end(how);
+    if (this.open !== null) this.dead.push(this.open);
+    this.open = null;
+    this.options.onKilled(how.kind);
   }
 
   /** Every document there is has grown enough: the next edit of it has it compacted. Histories are too short for that to come by itself. */
   compactDocuments(): void {
-    this.running?.file.sql.exec('UPDATE rockpool_document SET compact_above = 0');
+    this.opened?.file.sql.exec('UPDATE rockpool_document SET compact_above = 0');
   }
 
   /** Copies the file as it is between two commits; not before the counters are in it, without which a retried transaction counts nothing. */
   backUp(): void {
-    if (this.running?.file.sql.get('SELECT 1 FROM tally LIMIT 1') === undefined) return;
-    for (const suffix of ['', '-wal']) {
-      rmSync(this.backupPath + suffix, { force: true });
-      if (existsSync(this.path + suffix)) copyFileSync(this.path + suffix, this.backupPath + suffix);
-    }
-    this.hasBackup = true;
+    if (this.opened?.file.sql.get('SELECT 1 FROM tally LIMIT 1') !== undefined) this.disk.backUp();
   }
 
   /** Somebody puts the backup in the place of the file and starts the server. False: there is none. */
   restore(): boolean {
-    if (!this.hasBackup) return false;
+    if (!this.disk.hasBackup) return false;
     this.kill();
-    for (const suffix of ['', '-wal']) {
-      rmSync(this.path + suffix, { force: true });
-      if (existsSync(this.backupPath + suffix)) copyFileSync(this.backupPath + suffix, this.path + suffix);
-    }
+    this.disk.restore();
     this.start();
     return true;
   }
 
-  /** The file that somebody who needs everything gets now; null while the server is down. */
-  snapshot(): Uint8Array<ArrayBuffer> | null {
-    if (this.running === null) return null;
-    const to = join(this.folder, 'snapshot.sqlite');
-    rmSync(to, { force: true });
-    writePlainSnapshot(this.path, to);
-    return new Uint8Array(readFileSync(to));
+  /** The file that somebody who needs everything gets; null while the server is down. */
+  async snapshot(): Promise<Uint8Array<ArrayBuffer> | null> {
+    const { cache, owner, disk } = this;
+    if (cache === null) return null;
+    const to = disk.snapshotPath;
+    try {
+      return await this.options.time.as(owner, async () => {
+        await this.openDatabase(cache);
+        rmSync(to, { force: true });
+        writePlainSnapshot(disk.path, to);
+        const bytes = new Uint8Array(readFileSync(to));
+        // As in create-sync-server.ts: it may have a commit in it that was under way.
+        await (await this.openDatabase(cache)).catchUp();
+        return owner.isAlive ? bytes : null;
+      });
+    } catch {
+      return null; // The database was given up meanwhile.
+    }
   }
 
   /** Frees what dead processes had open. Not while any of their code is on the stack. */
   bury(): void {
-    for (const live of this.dead.splice(0)) live.file.sql.close();
+    for (const { file } of this.dead.splice(0)) file.sql.close();
   }
 
   close(): void {
     this.kill();
     this.bury();
-    rmSync(this.folder, { recursive: true, force: true });
+    this.disk.remove();
   }
 
   listen(socket: SessionSocket): ServerEnd | null {
-    const { running: live, owner } = this;
-    if (live === null) return null;
+    const { cache, owner } = this;
+    if (cache === null) return null;
     const { time } = this.options;
     const now = (): number => time.nowMs;
     const log: Log = (event, fields) => {
@@ -173,10 +199,8 @@ export class ServerHost {
     const context: SessionContext = {
       schemas: new Map([[this.options.schema.hash, null]]),
       gate: new Gate({ authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }), authorize: () => true, now, log }),
-      openDatabase: () => live,
-      onDamaged: (_, error) => {
-        throw error;
-      },
+      openDatabase: () => this.openDatabase(cache),
+      onDamaged: (databaseId, error) => cache.takeOffline(databaseId, error),
       now,
       log,
       limits: SESSION_LIMITS,
@@ -192,7 +216,7 @@ export class ServerHost {
         if (!owner.isAlive) return;
         const bytes = assembler.add(frame);
         const message = bytes === null ? null : decodeClientMessage(bytes);
-        if (message?.type === 'hello' && isBelowFloor(message, live)) this.options.onReload();
+        if (message?.type === 'hello' && this.opened !== null && isBelowFloor(message, this.opened)) this.options.onReload();
         if (message?.type === 'hello' && typeof message.snapshot === 'object') this.options.onFile();
         this.dying(() => session.receive(frame));
         if (message?.type === 'push') this.options.onPush(session.site, message);
@@ -207,21 +231,70 @@ export class ServerHost {
       send: (frame) => {
         if (!owner.isAlive) return;
         socket.send(frame);
-        this.spring('send');
+        // Nothing is thrown: this may be called where nobody catches. What a dead server does next has no effect.
+        if (this.springs('send')) this.endAt('send');
       },
     };
   }
 
-  private setTraps({ file: { sql } }: LiveDatabase, owner: Owner): void {
-    const run = sql.run.bind(sql);
+  /** The shipped store, on the simulated disk, with traps in it. */
+  private store(owner: Owner): Store {
+    const store = new SqliteStore(this.disk.dataDir, this.options.schema, { openLogSync: this.disk.openLogSync });
+    return {
+      open: (databaseId, { onLost }) => {
+        const open = store.open(databaseId, {
+          onLost: (error) => {
+            // The file is closed by whoever is told.
+            if (this.open === open) [this.open, this.opened] = [null, null];
+            onLost(error);
+          },
+        });
+        this.open = open;
+        this.setTraps(open.file, owner);
+        this.watchDocuments(open.file);
+        const { random, isSlow, onDocumentThread } = this.options;
+        if (isSlow) open.file.documents.use(new DocumentThreads(random, onDocumentThread), DOCUMENT_BYTES_AWAY);
+        return open;
+      },
+      pathOf: (databaseId) => store.pathOf(databaseId),
+      markDamaged: (databaseId, problem) => store.markDamaged(databaseId, problem),
+      readiness: () => store.readiness(),
+      close: () => store.close(),
+    };
+  }
+
+  private async openDatabase(cache: DatabaseCache): Promise<LiveDatabase> {
+    const live = await cache.get(DATABASE_ID);
+    if (this.cache === cache && live.file === this.open?.file) this.opened = live;
+    return live;
+  }
+
+  private nextSyncMs(): number {
+    if (this.failingSyncs > 0) {
+      this.failingSyncs--;
+      return Infinity;
+    }
+    return this.options.isSlow ? this.options.random.pick(SYNC_MS) : 0;
+  }
+
+  private setTraps({ sql }: DatabaseFile, owner: Owner): void {
+    const [run, transaction] = [sql.run.bind(sql), sql.transaction.bind(sql)];
     sql.run = (...args) => {
       if (!owner.isAlive) throw new ServerKilled();
       this.spring('statement');
       run(...args);
     };
+    sql.transaction = (body) => {
+      if (!owner.isAlive) throw new ServerKilled();
+      const framesBefore = this.disk.frames;
+      const result = transaction(body);
+      this.spring('in commit', framesBefore);
+      this.spring('after commit');
+      return result;
+    };
   }
 
-  private watchDocuments({ file: { documents } }: LiveDatabase): void {
+  private watchDocuments({ documents }: DatabaseFile): void {
     const work = documents.work.bind(documents);
     documents.work = (asked) => {
       const worked = work(asked);
@@ -242,10 +315,18 @@ export class ServerHost {
     return this.compactions.get(idOf(state)) ?? 0;
   }
 
-  private spring(at: Trap['at']): void {
-    if (this.trap?.at !== at || this.trap.left-- > 0) return;
-    this.kill();
+  private spring(at: Trap['at'], framesBefore: number = 0): void {
+    if (!this.springs(at)) return;
+    this.endAt(at, framesBefore);
     throw new ServerKilled();
+  }
+
+  private springs(at: Trap['at']): boolean {
+    return this.trap?.at === at && this.trap.left-- <= 0;
+  }
+
+  private endAt(at: Trap['at'], framesBefore: number = 0): void {
+    this.kill(this.trap?.losesPower === true ? { kind: 'power loss' } : at === 'in commit' ? { kind: 'killed in commit', framesBefore } : { kind: 'killed' });
   }
 
   private dying(run: () => void): void {
@@ -262,19 +343,14 @@ function idOf(state: Uint8Array): string {
   return cell.kind === 'state' ? Buffer.from(cell.documentId).toString('hex') : '';
 }
 
+/** What `durableOnceSynced` says of a sync that failed, and of a database that was given up for one. */
+function isDiskFailure(error: unknown): boolean {
+  return error instanceof Error && (error.message === DISK_FAILURE || (error instanceof RockpoolError && error.code === 'database-unavailable' && isDiskFailure(error.cause)));
+}
+
 function isBelowFloor({ epoch, cursor }: Hello, { file }: LiveDatabase): boolean {
   return epoch !== null && Buffer.compare(epoch, file.epoch.id) === 0 && cursor > 0 && cursor < file.tombstones.floor;
 }
 
 /** What the server says when it or a client has a fault: honest clients never hear it. */
 const BUGS: ReadonlySet<string> = new Set(['changeset-chain-broken', 'changeset-invalid', 'frame-invalid', 'frame-unexpected', 'frame-too-large', 'internal']);
-
-/** In memory if the system offers that, since each commit of the server waits for its disk. */
-function newFolder(): string {
-  try {
-    accessSync('/dev/shm', constants.W_OK);
-    return mkdtempSync('/dev/shm/rockpool-simulation-');
-  } catch {
-    return mkdtempSync(join(tmpdir(), 'rockpool-simulation-'));
-  }
-}

@@ -15,7 +15,7 @@ import { storageFailure } from '../../packages/client/src/worker/storage/storage
 import { startSync } from '../../packages/client/src/worker/sync/start-sync.ts';
 import type { Device } from './device.ts';
 import { APP_SQL, householdSchema } from './household-schema.ts';
-import { DATABASE_ID } from './server-host.ts';
+import { DATABASE_ID } from './server-disk.ts';
 import type { Owner } from './virtual-time.ts';
 
 export interface Runtimes {

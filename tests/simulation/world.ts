@@ -11,6 +11,7 @@ import { Random } from './random.ts';
 import { ServerHost } from './server-host.ts';
 import type { Runtimes } from './tab.ts';
 import { Tally } from './tally.ts';
+import type { Variant } from './variant.ts';
 import { VirtualTime, type Owner } from './virtual-time.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
@@ -19,6 +20,8 @@ let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
 
 // A database that was killed in the middle leaves something behind in SQLite's memory now and then.
 const HISTORIES_PER_RUNTIME = 200;
+
+const END_OF_SERVER = { killed: 'crash of server', 'killed in commit': 'crash of server in a commit', 'power loss': 'power cut of server' } as const;
 
 /** SQLite, loaded once for many histories, and the code of documents. */
 export async function loadRuntimes(): Promise<Runtimes> {
@@ -48,26 +51,31 @@ export class World {
   /** A restored server has not got everything that it once admitted. */
   wasRestored = false;
   private readonly runtimes: Runtimes;
-  private watermark = 0;
+  /** Of the last commit of the server that was looked at. */
+  private link = '';
   private epoch: Uint8Array | null = null;
   /** The server may begin a new epoch: once after each restore. One for each client that comes back later would throw all others out again and again. */
   private mayBeginEpoch = false;
 
-  constructor(seed: number, loaded: Runtimes) {
+  constructor(seed: number, loaded: Runtimes, variant: Variant) {
     this.runtimes = loaded;
     this.random = new Random(seed ^ 0x5eed);
     const { time, tally } = this;
     this.server = new ServerHost({
       time,
+      random: new Random(seed ^ 0xd15c),
       schema: householdSchema,
+      isSlow: variant.isServerSlow,
       onPush: (site, push) => this.onPush(site, push),
       onFile: () => tally.add('whole state as a file'),
       onReload: () => tally.add('reload below the floor'),
       onCompacted: () => tally.add('document compacted'),
       onCarriedOver: () => tally.add('edit of a compacted document carried over'),
-      onKilled: () => {
-        tally.add('crash of server');
-        this.note('server killed');
+      onDiskFailed: () => tally.add('disk of server failed'),
+      onDocumentThread: () => tally.add('document in another thread'),
+      onKilled: (how) => {
+        tally.add(END_OF_SERVER[how]);
+        this.note(`server ends: ${how}`);
         this.network.serverGone();
       },
       onError: (error) => this.fault(`the server failed: ${String(error)}`),
@@ -122,7 +130,7 @@ export class World {
     this.wasRestored = true;
     this.mayBeginEpoch = true;
     this.epoch = null;
-    this.watermark = -1;
+    this.link = '';
     this.contents.clear();
   }
 
@@ -165,7 +173,7 @@ export class World {
     this.server.bury();
     const { live } = this.server;
     if (live !== null) this.checkEpoch(live.file.epoch.id);
-    if (live !== null && live.file.log.watermark !== this.watermark) this.onServerCommit();
+    if (live !== null && hex(live.file.log.linkAt(live.file.log.watermark)) !== this.link) this.onServerCommit();
     for (const device of this.devices) {
       device.bury();
       for (const tab of device.usableTabs) {
@@ -183,7 +191,7 @@ export class World {
       this.mayBeginEpoch = false;
       this.tally.add('new epoch');
       this.contents.clear();
-      this.watermark = -1;
+      this.link = '';
     }
     this.epoch = epoch;
   }
@@ -191,14 +199,16 @@ export class World {
   private onServerCommit(): void {
     const { live } = this.server;
     if (live === null) return;
-    this.watermark = live.file.log.watermark;
+    const { watermark } = live.file.log;
+    this.link = hex(live.file.log.linkAt(watermark));
+    if (this.server.isSettling) this.tally.add('commit of the server that does not last yet');
     const fault = serverFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
     if (fault !== null) this.fault(`the server has ${fault}`);
     // A clock that is a year ahead makes nothing newer than the moment in which it came.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
-    this.contents.set(hex(live.file.log.linkAt(this.watermark)), this.serverContent());
-    this.note(`server at ${this.watermark}`);
+    this.contents.set(this.link, this.serverContent());
+    this.note(`server at ${watermark}`);
   }
 
   /** A device with nothing pending holds what the server held at its cursor, byte for byte. */

@@ -27,15 +27,18 @@ type Done = { readonly work: DocumentWork; readonly result: WorkedDocument } | {
  */
 export class DocumentDesk {
   /** Null: everything is done in this thread. */
-  private pool: DocumentPool | null = null;
+  private pool: Pick<DocumentPool, 'run'> | null = null;
+  private minBytesAway = MIN_BYTES_AWAY;
   private done: Done[] = [];
   /** Those of `done` that the last attempt could use. */
   private readonly used = new Set<Done>();
   /** By the state that came of it. */
   private readonly replacing = new WeakMap<Uint8Array, WorkedDocument>();
 
-  use(pool: DocumentPool): void {
+  /** `minBytesAway`: work of this weight or more goes to the pool. */
+  use(pool: Pick<DocumentPool, 'run'>, minBytesAway: number = MIN_BYTES_AWAY): void {
     this.pool = pool;
+    this.minBytesAway = minBytesAway;
   }
 
   /** Throws `document-invalid`, `document-gap`, `document-too-costly`, and DocumentWorkNeeded. */
@@ -56,7 +59,7 @@ export class DocumentDesk {
   }
 
   private result(work: DocumentWork): WorkedDocument {
-    if (this.pool === null || weightOf(work) < MIN_BYTES_AWAY) return workOnDocument(work);
+    if (this.pool === null || weightOf(work) < this.minBytesAway) return workOnDocument(work);
     const done = this.done.find((other) => isSameWork(other.work, work));
     if (done === undefined) throw new DocumentWorkNeeded(work);
     this.used.add(done);

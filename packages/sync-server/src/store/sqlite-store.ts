@@ -11,14 +11,26 @@ import type { Readiness, Store, StoreEvents } from './store.ts';
 /** With less than this the disk counts as full: the largest changeset and the log of its commit need some tens of megabytes. */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
+/** Opens what syncs the write-ahead log of the database at a path. */
+export type OpenLogSync = (databasePath: string) => Pick<LogSync, 'sync' | 'close'>;
+
+export interface SqliteStoreOptions {
+  /** Default: 64 MiB. */
+  readonly minFreeBytes?: number;
+  /** Default: a LogSync. */
+  readonly openLogSync?: OpenLogSync;
+}
+
 /** One file per database, in a directory that one process has to itself. */
 export class SqliteStore implements Store {
   private readonly dataDir: string;
   private readonly schema: Schema;
   private readonly minFreeBytes: number;
+  private readonly openLogSync: OpenLogSync;
 
-  constructor(dataDir: string, schema: Schema, { minFreeBytes = MIN_FREE_BYTES }: { readonly minFreeBytes?: number } = {}) {
+  constructor(dataDir: string, schema: Schema, { minFreeBytes = MIN_FREE_BYTES, openLogSync = (path) => new LogSync(path) }: SqliteStoreOptions = {}) {
     this.minFreeBytes = minFreeBytes;
+    this.openLogSync = openLogSync;
     this.dataDir = dataDir;
     this.schema = schema;
     databasesDirectory(dataDir);
@@ -36,7 +48,7 @@ export class SqliteStore implements Store {
     try {
       if (wasLeft) moveLog(file);
       if (isTruncated(path)) throw damaged('truncated');
-      return durableOnceSynced(file, new LogSync(path), onLost);
+      return durableOnceSynced(file, this.openLogSync(path), onLost);
     } catch (error) {
       file.sql.close();
       throw error;

@@ -79,7 +79,7 @@ function applyNews({ connection, searchIndexes, pending, log, delivery, tablesBy
   if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
   const { outcomes, touched, changes, withheld } = quietTransaction({ connection, searchIndexes }, () => {
     const news = newOutcomes(log, delivery, isFirst);
-    if (isAsShown(connection, log, delivery, news)) {
+    if (isAsShown(connection, log, delivery, news) && !leavesEdits(tablesById, log, news)) {
       log.advance(delivery, Math.max(log.decidedUpTo, delivery.decidedUpTo));
       return { touched: new Set<string>(), changes: [], withheld: new Map<number, null>(), outcomes: news };
     }
@@ -99,6 +99,14 @@ function applyNews({ connection, searchIndexes, pending, log, delivery, tablesBy
 /** All that was sent was admitted, and nobody else wrote: the rows show that already, so that pending changesets need not even be read. */
 function isAsShown(connection: Connection, log: DeliveryLog, { groups }: Delivery, news: readonly Outcome[]): boolean {
   return groups.length === 0 && news.every(({ kind }) => kind === 'admitted') && !log.hasParked && new BaseTable(connection).isEmpty();
+}
+
+/** Whether edits of documents may stay pending on something that was admitted: then the server's state of the document has to be kept under them. */
+function leavesEdits(tablesById: ApplyDeliveryInput['tablesById'], log: DeliveryLog, news: readonly Outcome[]): boolean {
+  const last = news.at(-1);
+  if (last === undefined || ![...tablesById.values()].some(({ merge }) => merge.documents.length > 0)) return false;
+  for (const _ of log.pendingAfter(last.sequence)) return true;
+  return false;
 }
 
 /**

@@ -103,16 +103,25 @@ class DeliveredRows {
     for (const group of inWritingOrder(input.groups)) this.addGroup(group);
   }
 
-  /** Rows that change: delivered ones, those of rejected and withheld changesets, and those of admitted ones that cover something. */
+  /**
+   * Rows that change: delivered ones, those of rejected and withheld changesets, those of admitted ones that cover something, and those of admitted ones whose
+   * documents have edits that are still pending. Those edits need the server's state of the document, which is there from now on.
+   */
   changing(): TouchedRow[] {
     const { decisions, pending } = this.input;
-    const sequences = [...decisions].filter(([sequence, decision]) => decision === 'rejected' || this.hiddenAnywhere || pending.withheld.has(sequence));
-    return this.rowsOf(sequences.map(([sequence]) => sequence));
+    const isWhole = (sequence: number, decision: 'admitted' | 'rejected'): boolean => decision === 'rejected' || this.hiddenAnywhere || pending.withheld.has(sequence);
+    const refs = [...decisions].flatMap(([sequence, decision]) => pending.rowsOf(sequence).filter((ref) => isWhole(sequence, decision) || this.hasPendingEdits(ref)));
+    return this.rowsAt(refs);
+  }
+
+  private hasPendingEdits(ref: RowRef): boolean {
+    return this.writers.of(ref.tableId).columns.documents.size > 0 && this.input.pending.changesOf(ref).some(({ sequence }) => !this.input.decisions.has(sequence));
   }
 
   /** Those, and every row that anything pending concerns. */
   all(): TouchedRow[] {
-    return this.rowsOf(this.input.pending.sequences);
+    const { pending } = this.input;
+    return this.rowsAt(pending.sequences.flatMap((sequence) => pending.rowsOf(sequence)));
   }
 
   after(row: TouchedRow, withheldAfter: ReadonlySet<number>): RowAfter {
@@ -122,9 +131,10 @@ class DeliveredRows {
     return rebaseRow({ visible: row.before, hidden, pending: pending.changesOf(row.ref), columns: row.writer.columns }, row.delivered, rules);
   }
 
-  private rowsOf(sequences: readonly number[]): TouchedRow[] {
+  /** These, and the delivered ones. */
+  private rowsAt(others: readonly RowRef[]): TouchedRow[] {
     const refs = new Map([...this.delivered].map(([id, { ref }]) => [id, ref]));
-    for (const sequence of sequences) for (const ref of this.input.pending.rowsOf(sequence)) refs.set(rowId(ref), ref);
+    for (const ref of others) refs.set(rowId(ref), ref);
     return [...refs].map(([id, ref]) => {
       const writer = this.writers.of(ref.tableId);
       const hidden: ReadonlyMap<number, HiddenCell> = this.hiddenAnywhere ? this.base.read(ref) : new Map();
