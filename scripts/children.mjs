@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
@@ -28,7 +29,9 @@ export function stopSignal() {
  * @property {string} [cwd] the repository's root unless given
  * @property {Record<string, string | undefined>} [env] added to ours
  * @property {boolean} [quiet] collects the output instead of showing it
+ * @property {(line: string) => void} [onLine] gets the output instead of the terminal, both streams, line by line
  * @property {number} [timeoutMs] the child is killed after that
+ * @property {AbortSignal} [signal] ends the child when it aborts
  */
 
 /**
@@ -46,14 +49,16 @@ export function stopSignal() {
  * @param {RunOptions} [options]
  * @returns {Promise<Ended>}
  */
-export function run(program, args, { cwd = root, env = {}, quiet = false, timeoutMs } = {}) {
+export function run(program, args, { cwd = root, env = {}, quiet = false, onLine, timeoutMs, signal } = {}) {
   return new Promise((resolve) => {
     const child = spawn(program, args, {
       cwd,
       env: { ...childEnvironment(process.env), ...env },
-      stdio: quiet ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
+      stdio: quiet || onLine !== undefined ? ['ignore', 'pipe', 'pipe'] : ['ignore', 'inherit', 'inherit'],
     });
     running.add(child);
+    const abort = () => stop(child, 'SIGTERM');
+    signal?.addEventListener('abort', abort, { once: true });
     let output = '';
     let timedOut = false;
     const deadline =
@@ -63,9 +68,14 @@ export function run(program, args, { cwd = root, env = {}, quiet = false, timeou
             timedOut = true;
             stop(child, 'SIGTERM');
           }, timeoutMs);
-    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8');
+      if (quiet) stream?.on('data', (text) => (output += text));
+      else if (stream !== null && onLine !== undefined) createInterface({ input: stream, crlfDelay: Infinity }).on('line', onLine);
+    }
     const end = (/** @type {number} */ exitCode) => {
       clearTimeout(deadline);
+      signal?.removeEventListener('abort', abort);
       running.delete(child);
       resolve({ exitCode, timedOut, output });
     };

@@ -15,14 +15,6 @@
  */
 
 /**
- * What Playwright's JSON reporter writes, as far as it is needed here.
- *
- * @typedef {object} PlaywrightReport
- * @property {{ expected: number, unexpected: number, flaky: number, skipped: number }} stats
- * @property {unknown[]} errors outside of any test
- */
-
-/**
  * @param {VitestReport} report
  * @returns {Counts}
  */
@@ -43,24 +35,20 @@ export function countVitest(report) {
 }
 
 /**
- * @param {PlaywrightReport} report
- * @returns {Counts} a test that passed only on its second try counts as failed: it will fail again
- */
-export function countPlaywright({ stats, errors }) {
-  return { passed: stats.expected, failed: stats.unexpected + stats.flaky + errors.length, skipped: stats.skipped };
-}
-
-/**
  * The counts of a runner that has ended, which are never better than its exit code.
  *
- * @param {{ exitCode: number, counts: Counts | undefined }} ended `counts` is undefined when the runner left no report
+ * @param {object} ended
+ * @param {number} ended.exitCode
+ * @param {Counts | undefined} ended.counts undefined when the runner left no report
+ * @param {boolean} [ended.isComplete] false when it was cut short
+ * @param {boolean} [ended.mayBeEmpty] whether a choice of tests may leave nothing for it
  * @returns {Counts}
  */
-export function judgeRunner({ exitCode, counts }) {
+export function judgeRunner({ exitCode, counts, isComplete = true, mayBeEmpty = false }) {
   if (counts === undefined) return { passed: 0, failed: 1, skipped: 0 };
-  const nothingRan = counts.passed + counts.failed === 0;
-  const failedOutsideOfTests = exitCode !== 0 && counts.failed === 0; // an unhandled rejection, a crash after the report
-  return nothingRan || failedOutsideOfTests ? { ...counts, failed: counts.failed + 1 } : counts;
+  const nothingRan = counts.passed + counts.failed === 0 && !mayBeEmpty;
+  const failedOutsideOfTests = exitCode !== 0 && counts.failed === 0; // a crash after the report
+  return nothingRan || failedOutsideOfTests || !isComplete ? { ...counts, failed: counts.failed + 1 } : counts;
 }
 
 /**

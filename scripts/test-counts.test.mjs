@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addUp, countPlaywright, countVitest, isGreen, judgeRunner, summaryLine } from './test-counts.mjs';
+import { addUp, countVitest, isGreen, judgeRunner, summaryLine } from './test-counts.mjs';
 
 const green = { passed: 3, failed: 0, skipped: 1 };
 
@@ -24,11 +24,6 @@ describe("a runner's report", () => {
     const testResults = [{ status: 'failed', assertionResults: [{ status: 'skipped' }] }];
     expect(countVitest({ testResults })).toEqual({ passed: 0, failed: 1, skipped: 1 });
   });
-
-  it('counts an unstable end-to-end test and an error outside of tests as failures', () => {
-    const report = { stats: { expected: 5, unexpected: 1, flaky: 1, skipped: 2 }, errors: [{}] };
-    expect(countPlaywright(report)).toEqual({ passed: 5, failed: 3, skipped: 2 });
-  });
 });
 
 describe('a runner', () => {
@@ -43,6 +38,15 @@ describe('a runner', () => {
 
   it('that ran nothing counts as a failure', () => {
     expect(judgeRunner({ exitCode: 0, counts: { passed: 0, failed: 0, skipped: 4 } }).failed).toBe(1);
+  });
+
+  it('that was cut short counts as a failure, beside the tests that failed before', () => {
+    expect(judgeRunner({ exitCode: 143, counts: green, isComplete: false })).toEqual({ ...green, failed: 1 });
+    expect(judgeRunner({ exitCode: 143, counts: { ...green, failed: 2 }, isComplete: false })).toEqual({ ...green, failed: 3 });
+  });
+
+  it('may run nothing when tests were chosen that are not its own', () => {
+    expect(judgeRunner({ exitCode: 0, counts: { passed: 0, failed: 0, skipped: 4 }, mayBeEmpty: true }).failed).toBe(0);
   });
 
   it('is not charged twice for tests that failed', () => {

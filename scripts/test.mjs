@@ -1,142 +1,120 @@
-// `npm test`: installs, finds a browser, runs every test there is, and closes with one line over all of them.
+// `npm test`: installs, finds a browser, runs the tests, and closes with one line over all of them.
+//
+//   npm test                         every test of the level
+//   npm test -- merge                those that touch what has "merge" in its path; several words add up
+//   npm test -- FILE -t 'NAME'       one test
 
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './browser.mjs';
-import { root, runNode24, stopSignal } from './children.mjs';
-import { ensureStockBrowsers } from './browsers/ensure-stock-browsers.mjs';
-import { buildDemo } from './demo-build.mjs';
+import { root, stopSignal } from './children.mjs';
 import { SetupError, isMain, runCommand, setup } from './setup.mjs';
-import { addUp, countPlaywright, countVitest, isGreen, judgeRunner, summaryLine } from './test-counts.mjs';
+import { addUp, isGreen, judgeRunner, summaryLine } from './test-counts.mjs';
+import { levelOfThisRun } from './tests/level.mjs';
+import { repeatCommand, slowest } from './tests/report.mjs';
+import { runRunner } from './tests/run-runner.mjs';
+import { runnersOf } from './tests/runners.mjs';
+import { sourceFiles, suiteOf } from './tests/test-files.mjs';
+import { testsThatTouch } from './tests/touches.mjs';
 
-/** The longest takes ten minutes on two cores to itself, and a slow machine may take twice that; one that hangs must end as a failure, with the rest still run. */
-const runnerTimeoutMs = 27 * 60_000;
-const deepTimeoutMs = 2 * 60 * 60_000;
-/** Ten thousand long histories take three hours on two processors, and every seeded fault is hunted beside them. */
-const deepInNodeTimeoutMs = 10 * 60 * 60_000;
+const slowestCount = 20;
 
 /**
- * @typedef {object} Runner
- * @property {string} title
- * @property {(reportFile: string) => string[]} args for Node 24
- * @property {(report: any) => import('./test-counts.mjs').Counts} count
- * @property {number} timeoutMs
- * @property {boolean} inChromium
- * @property {() => Promise<void>} [prepare] fails with a SetupError
+ * @typedef {object} TestOptions
+ * @property {import('./tests/level.mjs').Level} level
+ * @property {readonly string[]} [words] run what touches one of them; everything without any
+ * @property {string} [name] run the tests that have it in their full names
  */
 
 /**
- * @param {Pick<Runner, 'title' | 'inChromium' | 'prepare'> & { config?: string, project?: string, timeoutMs?: number }} options `project` as named in the configuration; all of them without it
- * @returns {Runner}
- */
-function vitest({ config = 'vitest.config.ts', project = '*', timeoutMs = runnerTimeoutMs, ...rest }) {
-  const cli = join(root, 'node_modules/vitest/vitest.mjs');
-  return {
-    ...rest,
-    args: (reportFile) => [
-      cli,
-      'run',
-      '--config',
-      config,
-      '--project',
-      project,
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${reportFile}`,
-    ],
-    count: countVitest,
-    timeoutMs,
-  };
-}
-
-const inNode = vitest({ title: 'In Node', project: 'node', inChromium: false });
-const inChromium = vitest({ title: 'In Chromium', project: 'browser', inChromium: true });
-const deepInNode = vitest({ title: 'Deep, in Node', project: 'deep', inChromium: false, timeoutMs: deepInNodeTimeoutMs });
-const onPostgres = vitest({ title: 'On PostgreSQL', project: 'postgres', inChromium: false, timeoutMs: deepTimeoutMs });
-const deepInChromium = vitest({ title: 'Deep, in Chromium', project: 'browser-deep', inChromium: true, timeoutMs: deepTimeoutMs });
-
-const inStockBrowsers = vitest({
-  title: 'In stock Firefox and WebKitGTK',
-  config: 'vitest.stock-browsers.config.ts',
-  inChromium: false,
-  timeoutMs: deepTimeoutMs,
-  prepare: ensureStockBrowsers,
-});
-
-/** @type {Runner} */
-const endToEnd = {
-  title: 'End to end: the demo in Chromium, with its server',
-  args: () => [join(root, 'node_modules/playwright/cli.js'), 'test', '--config', 'apps/demo-budget/playwright.config.ts'],
-  count: countPlaywright,
-  timeoutMs: runnerTimeoutMs,
-  inChromium: true,
-  prepare: buildDemo,
-};
-
-/**
- * Runs every test, the deep ones only when asked, and prints the closing line, whatever else happens.
+ * Runs the tests of a level and prints the closing line, whatever else happens.
  *
- * @param {{ deep?: boolean }} [options]
+ * @param {TestOptions} options
  * @returns {Promise<boolean>} whether something passed and nothing failed
  */
-export async function runTests({ deep = false } = {}) {
+export async function runTests(options) {
   /** @type {import('./test-counts.mjs').Counts[]} */
   const all = [];
-  if (await succeeds(setup)) {
-    /** @type {string | undefined} */
-    let chromium;
-    await succeeds(async () => {
-      chromium = await ensureChromium();
-    });
-    for (const runner of runnersToUse(deep)) {
-      if (stopSignal() !== undefined) break;
-      console.log(`\n── ${runner.title}`);
-      all.push(await runOne(runner, chromium));
-    }
-  }
+  if (await succeeds(setup)) all.push(...(await runAll(options)));
   // Without a set-up nothing ran; after a signal not all of it did. Neither is a green run.
-  if (all.length === 0 || stopSignal() !== undefined) all.push({ passed: 0, failed: 1, skipped: 0 });
+  if (stopSignal() !== undefined && addUp(all).failed === 0) all.push({ passed: 0, failed: 1, skipped: 0 });
   const total = addUp(all);
+  if (total.passed + total.failed === 0) total.failed = 1;
   console.log(`\n${summaryLine(total)}`);
   return isGreen(total);
 }
 
-/** @param {boolean} deep */
-function runnersToUse(deep) {
-  const always = [inNode, inChromium, endToEnd];
-  return deep ? [...always, deepInNode, onPostgres, deepInChromium, inStockBrowsers] : always;
+/**
+ * @param {TestOptions} options
+ * @returns {Promise<import('./test-counts.mjs').Counts[]>}
+ */
+async function runAll({ level, words = [], name }) {
+  const files = sourceFiles();
+  const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
+  const tests = words.length === 0 ? files.filter((file) => suiteOf(file) !== undefined) : words.flatMap((word) => testsThatTouch(word, files, read));
+  for (const word of words) if (testsThatTouch(word, files, read).length === 0) console.log(`No test touches "${word}".`);
+  const stages = runnersOf({ level, files: bySuite([...new Set(tests)]), isPart: words.length > 0, processors: availableParallelism() });
+  if (tests.length > 0 && stages.length === 0) console.log(`None of them runs at the level "${level}"; ROCKPOOL_LEVEL can be verify or deep.`);
+
+  /** @type {string | undefined} */
+  let chromium;
+  if (stages.flat().some(({ inChromium }) => inChromium)) {
+    await succeeds(async () => {
+      chromium = await ensureChromium();
+    });
+  }
+  const outcomes = [];
+  for (const stage of stages) {
+    if (stopSignal() !== undefined) break;
+    const width = Math.max(...stage.map(({ title }) => title.length));
+    const runs = stage.map((runner) => runOne(runner, { chromium, level, name, prefix: stage.length === 1 ? '' : `${runner.title.padEnd(width)} │ ` }));
+    outcomes.push(...(await Promise.all(runs)));
+  }
+  for (const { lines } of outcomes) for (const line of lines) console.log(line);
+  if (level !== 'test' && words.length === 0) {
+    const ended = outcomes.flatMap(({ files: own }) => own);
+    console.log(`\nThe slowest files:\n${slowest(ended, slowestCount).join('\n')}`);
+  }
+  return outcomes.map(({ counts }) => counts);
 }
 
 /**
- * @param {Runner} runner
- * @param {string | undefined} chromium
+ * @param {readonly string[]} tests
+ * @returns {Record<import('./tests/test-files.mjs').Suite, string[]>}
  */
-async function runOne(runner, chromium) {
-  const neverRan = judgeRunner({ exitCode: 1, counts: undefined });
-  if (runner.inChromium && chromium === undefined) {
-    console.log('Not run: there is no Chromium, see above.');
-    return neverRan;
+function bySuite(tests) {
+  /** @type {Record<import('./tests/test-files.mjs').Suite, string[]>} */
+  const suites = { 'node': [], 'verify': [], 'deep': [], 'browser': [], 'browser-verify': [], 'browser-deep': [], 'stock': [], 'end-to-end': [] };
+  for (const test of tests) {
+    const suite = suiteOf(test);
+    if (suite !== undefined) suites[suite].push(test);
   }
+  return suites;
+}
+
+/**
+ * @param {import('./tests/runners.mjs').Runner} runner
+ * @param {{ chromium: string | undefined, level: import('./tests/level.mjs').Level, name: string | undefined, prefix: string }} options
+ * @returns {Promise<{ counts: import('./test-counts.mjs').Counts, lines: string[], files: { file: string, ms: number }[] }>} `lines`: what a reader wants to see last
+ */
+async function runOne(runner, options) {
+  const neverRan = { counts: { passed: 0, failed: 1, skipped: 0 }, lines: [`\n${runner.title}: did not run, see above.`], files: [] };
+  if (runner.inChromium && options.chromium === undefined) return neverRan;
   if (runner.prepare !== undefined && !(await succeeds(runner.prepare))) return neverRan;
 
-  // Reports, browser profiles, databases of servers under test: all in one folder, which goes away however the tests end. The name is
-  // short because Chromium puts a socket below it, and the path of a socket has room for about 100 characters.
-  const temporary = mkdtempSync(join(tmpdir(), 'rp'));
-  // PostgreSQL has its folder in here and does not run as root: another user has to get through.
-  chmodSync(temporary, 0o711);
-  const remove = () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
-  process.once('exit', remove);
-  const reportFile = join(temporary, 'report.json');
-  const { exitCode, timedOut } = await runNode24(runner.args(reportFile), {
-    timeoutMs: runner.timeoutMs,
-    env: { TMPDIR: temporary, ROCKPOOL_CHROMIUM: chromium, PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile },
-  });
-  if (timedOut) console.log(`Ended by force: not done after ${runner.timeoutMs / 60_000} minutes.`);
-  const counts = readCounts(reportFile, runner.count);
-  process.off('exit', remove);
-  remove();
-  return judgeRunner({ exitCode, counts });
+  const { report, exitCode, wasStuck } = await runRunner(runner, options);
+  const isPart = runner.files !== undefined;
+  const counts = judgeRunner({ exitCode, counts: report.counts, isComplete: report.isComplete, mayBeEmpty: isPart || options.name !== undefined });
+  const lines = [];
+  if (wasStuck) lines.push(`\n${runner.title}: ended by force, because nothing had happened for ${runner.stuckAfterMs / 60_000} minutes.`);
+  if (!report.isComplete) {
+    lines.push(`\n${runner.title}: cut short (exit code ${exitCode}), after ${summaryLine(report.counts)}.`);
+    if (report.unfinished.length > 0) lines.push('What was running then:', ...report.unfinished.map(({ file, name }) => `  ${file}: ${name}`));
+  }
+  if (report.failures.length > 0) lines.push(`\n${runner.title}: what failed, and the command that runs it again:`);
+  for (const failure of report.failures) lines.push(`  ${failure.file}${failure.name === undefined ? '' : `: ${failure.name}`}\n    ${repeatCommand(failure, options.level)}`);
+  return { counts, lines, files: report.files };
 }
 
 /**
@@ -155,16 +133,17 @@ async function succeeds(step) {
 }
 
 /**
- * @param {string} file
- * @param {Runner['count']} count
+ * @param {readonly string[]} args
+ * @returns {Pick<TestOptions, 'words' | 'name'>}
  */
-function readCounts(file, count) {
-  try {
-    return count(JSON.parse(readFileSync(file, 'utf8')));
-  } catch (error) {
-    console.log(`No report from this runner (${error instanceof Error ? error.message : String(error)}).`);
-    return undefined;
-  }
+function parseArguments(args) {
+  const at = args.findIndex((arg) => arg === '-t' || arg === '--testNamePattern');
+  if (at === -1) return { words: args };
+  const name = args[at + 1];
+  if (name === undefined) throw new SetupError('After -t comes the name of a test, or a part of it.');
+  return { words: [...args.slice(0, at), ...args.slice(at + 2)], name };
 }
 
-if (isMain(import.meta.url)) await runCommand(async () => ((await runTests()) ? 0 : 1));
+if (isMain(import.meta.url)) {
+  await runCommand(async () => ((await runTests({ level: levelOfThisRun(), ...parseArguments(process.argv.slice(2)) })) ? 0 : 1));
+}

@@ -17,7 +17,7 @@ const steps = [
   ['types', () => turbo('types')],
   ['lint', oxlint],
   ['build', () => turbo('build')],
-  ['tests', () => runTests({ deep })],
+  ['tests', () => runTests({ level: deep ? 'deep' : 'verify' })],
 ];
 
 await runCommand(async () => {

@@ -13,12 +13,11 @@ const write = (event) => appendFileSync(reportFile, `${JSON.stringify(event)}\n`
 const fileOf = (module) => relative(root, module.moduleId).replaceAll('\\', '/');
 
 /**
- * As `-t` matches it: the names of the suites and of the test, joined with spaces.
+ * As `-t` matches it.
  *
- * @param {import('vitest/node').TestCase | import('vitest/node').TestSuite} task
- * @returns {string}
+ * @param {import('vitest/node').TestCase} test
  */
-const nameOf = ({ name, parent }) => (parent.type === 'suite' ? `${nameOf(parent)} ${name}` : name);
+const nameOf = (test) => test.fullName;
 
 export default class {
   /** @param {import('vitest/node').TestCase} test */

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../../../tests/support/free-port.ts';
 import { endWithTests } from './children.ts';
 
 const serveFile = fileURLToPath(new URL('../../server/serve.ts', import.meta.url));
@@ -64,13 +64,4 @@ export async function createDemoServer(dataFolder: string): Promise<DemoServer> 
     },
     output: () => output,
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -14,15 +14,16 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
     await far.close();
   });
 
-  /** Publishes until something is heard: what is sent before the other end listens may be lost. */
+  /** Publishes until both ends have heard it: what is sent before an end listens may be lost. Gives what the other end heard. */
   async function hear(message: BusMessage): Promise<BusMessage[]> {
     const heard: BusMessage[] = [];
-    const stop = far.subscribe((one) => void heard.push(one));
-    while (heard.length === 0) {
+    let nearHeard = 0;
+    const stops = [far.subscribe((one) => void heard.push(one)), near.subscribe(() => void (nearHeard += 1))];
+    while (heard.length === 0 || nearHeard === 0) {
       near.publish(message);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    stop();
+    for (const stop of stops) stop();
     return heard;
   }
 

@@ -1,0 +1,66 @@
+// Runs one process of tests to its end, or ends it when nothing happens any more. What it has written by then counts either way.
+
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runNode24 } from '../children.mjs';
+import { readReport } from './report.mjs';
+
+const lookEveryMs = 5_000;
+
+/**
+ * @typedef {object} Ended
+ * @property {import('./report.mjs').Report} report
+ * @property {number} exitCode
+ * @property {boolean} wasStuck whether it was ended because nothing happened any more
+ */
+
+/**
+ * @param {import('./runners.mjs').Runner} runner
+ * @param {object} options
+ * @param {string | undefined} options.name the tests to run, as a part of their full names
+ * @param {string | undefined} options.chromium
+ * @param {import('./level.mjs').Level} options.level
+ * @param {string} options.prefix of each line it prints
+ * @returns {Promise<Ended>}
+ */
+export async function runRunner(runner, { name, chromium, level, prefix }) {
+  // Reports, browser profiles, databases of servers under test: all in one folder, which goes away however the tests end. The name is
+  // short because Chromium puts a socket below it, and the path of a socket has room for about 100 characters.
+  const temporary = mkdtempSync(join(tmpdir(), 'rp'));
+  // PostgreSQL has its folder in here and does not run as root: another user has to get through.
+  chmodSync(temporary, 0o711);
+  const remove = () => rmSync(temporary, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', remove);
+  const reportFile = join(temporary, 'report.jsonl');
+
+  const stuck = new AbortController();
+  let lastLineMs = performance.now();
+  let reportBytes = 0;
+  const watch = setInterval(() => {
+    const bytes = existsSync(reportFile) ? statSync(reportFile).size : 0;
+    if (bytes > reportBytes) lastLineMs = performance.now();
+    reportBytes = bytes;
+    if (performance.now() - lastLineMs > runner.stuckAfterMs) stuck.abort();
+  }, lookEveryMs);
+
+  const { exitCode } = await runNode24(runner.args(name), {
+    env: {
+      TMPDIR: temporary,
+      ROCKPOOL_CHROMIUM: chromium,
+      ROCKPOOL_LEVEL: level,
+      ROCKPOOL_REPORT: reportFile,
+      ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
+    },
+    signal: stuck.signal,
+    onLine(line) {
+      lastLineMs = performance.now();
+      console.log(`${prefix}${line}`);
+    },
+  });
+  clearInterval(watch);
+  const report = readReport(existsSync(reportFile) ? readFileSync(reportFile, 'utf8') : '');
+  process.off('exit', remove);
+  remove();
+  return { report, exitCode, wasStuck: stuck.signal.aborted };
+}

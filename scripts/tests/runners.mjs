@@ -1,0 +1,158 @@
+// What runs the tests of a level: processes of Vitest and Playwright, each with the suites and files that are its own.
+
+import { join } from 'node:path';
+import { root } from '../children.mjs';
+import { ensureStockBrowsers } from '../browsers/ensure-stock-browsers.mjs';
+import { buildDemo } from '../demo-build.mjs';
+import { levels } from './level.mjs';
+
+/** No test may take this long without an end or a line of output: `testTimeout` and `hookTimeout` of the configurations are shorter. */
+const stuckAfterMs = 10 * 60_000;
+/** A deep test may run for so long before it ends, and prints nothing meanwhile. */
+const deepStuckAfterMs = 60 * 60_000;
+
+/** Files in Chromium that take much longer than the others, in seconds of one processor: what counts when files are dealt out. The rest takes about 3. @type {Record<string, number>} */
+const heavyFiles = {};
+const usualSeconds = 3;
+
+/**
+ * @typedef {object} Runner
+ * @property {string} title
+ * @property {import('./test-files.mjs').Suite[]} suites
+ * @property {readonly string[] | undefined} files its tests; undefined: all of its suites
+ * @property {(name: string | undefined) => string[]} args for Node 24; `name`: the tests to run, as a part of their full names
+ * @property {number} stuckAfterMs it is ended when nothing has happened for so long
+ * @property {boolean} inChromium
+ * @property {() => Promise<void>} [prepare] fails with a SetupError
+ */
+
+/**
+ * @typedef {object} VitestOptions
+ * @property {string} title
+ * @property {import('./test-files.mjs').Suite[]} suites
+ * @property {readonly string[] | undefined} files
+ * @property {string} [config]
+ * @property {readonly string[]} [projects] as named in the configuration; those of the suites unless given
+ * @property {number} [stuckAfter]
+ * @property {() => Promise<void>} [prepare]
+ * @property {readonly string[]} [options]
+ */
+
+/**
+ * @param {VitestOptions} given
+ * @returns {Runner}
+ */
+function vitest({ title, suites, files, config = 'vitest.config.ts', projects = suites, stuckAfter = stuckAfterMs, prepare, options = [] }) {
+  return {
+    title,
+    suites,
+    files,
+    args: (name) => [
+      join(root, 'node_modules/vitest/vitest.mjs'),
+      'run',
+      '--config',
+      config,
+      ...projects.flatMap((project) => ['--project', project]),
+      '--reporter=default',
+      `--reporter=${join(root, 'scripts/tests/vitest-reporter.mjs')}`,
+      // A choice of files may leave nothing for one of them.
+      '--passWithNoTests',
+      ...options,
+      ...(name === undefined ? [] : ['--testNamePattern', literal(name)]),
+      ...(files ?? []),
+    ],
+    stuckAfterMs: stuckAfter,
+    inChromium: suites.some((suite) => suite.startsWith('browser')),
+    ...(prepare === undefined ? {} : { prepare }),
+  };
+}
+
+/**
+ * @param {readonly string[] | undefined} files
+ * @returns {Runner}
+ */
+function endToEnd(files) {
+  return {
+    title: 'end to end',
+    suites: ['end-to-end'],
+    files,
+    args: (name) => [
+      join(root, 'node_modules/playwright/cli.js'),
+      'test',
+      '--config',
+      'apps/demo-budget/playwright.config.ts',
+      ...(name === undefined ? [] : ['--grep', literal(name)]),
+      ...(files ?? []).map((file) => `${literal(file)}$`),
+    ],
+    stuckAfterMs,
+    inChromium: true,
+    prepare: buildDemo,
+  };
+}
+
+/** @param {string} text for a regular expression that matches it alone */
+function literal(text) {
+  return text.replace(/[$()*+.?[\\\]^{|}/-]/g, '\\$&');
+}
+
+/**
+ * The runners of a level, in stages: those of one stage run at the same time, to use a processor while another test waits.
+ *
+ * @param {object} choice
+ * @param {import('./level.mjs').Level} choice.level
+ * @param {Record<import('./test-files.mjs').Suite, readonly string[]>} choice.files of each suite
+ * @param {boolean} choice.isPart whether those are a choice, and not all there are
+ * @param {number} choice.processors
+ * @returns {Runner[][]}
+ */
+export function runnersOf({ level, files, isPart, processors }) {
+  const atLeast = (/** @type {import('./level.mjs').Level} */ wanted) => levels.indexOf(level) >= levels.indexOf(wanted);
+  /** @type {import('./test-files.mjs').Suite[]} */
+  const nodeSuites = atLeast('verify') ? ['node', 'verify'] : ['node'];
+  /** @type {import('./test-files.mjs').Suite[]} */
+  const browserSuites = atLeast('verify') ? ['browser', 'browser-verify'] : ['browser'];
+  /** @param {import('./test-files.mjs').Suite[]} suites */
+  const chosen = (suites) => (isPart ? suites.flatMap((suite) => files[suite]) : undefined);
+  const shards = dealOut(browserSuites.flatMap((suite) => files[suite]), processors);
+
+  const always = [
+    vitest({ title: 'Node', suites: nodeSuites, files: chosen(nodeSuites), options: [`--maxWorkers=${processors}`] }),
+    ...shards.map((shard, index) => vitest({ title: shards.length === 1 ? 'Chromium' : `Chromium ${index + 1}`, suites: browserSuites, files: shard })),
+    endToEnd(chosen(['end-to-end'])),
+  ];
+  const deep = [
+    vitest({ title: 'deep, Node', suites: ['deep'], files: chosen(['deep']), stuckAfter: deepStuckAfterMs }),
+    // The tests of the server once more, with PostgreSQL under it.
+    vitest({ title: 'PostgreSQL', suites: ['node'], projects: ['postgres'], files: chosen(['node']), stuckAfter: deepStuckAfterMs }),
+    vitest({ title: 'deep, Chromium', suites: ['browser-deep'], files: chosen(['browser-deep']), stuckAfter: deepStuckAfterMs }),
+    vitest({
+      title: 'stock Firefox and WebKitGTK',
+      config: 'vitest.stock-browsers.config.ts',
+      suites: ['stock', 'browser'],
+      projects: [],
+      files: chosen(['stock', 'browser']),
+      stuckAfter: deepStuckAfterMs,
+      prepare: ensureStockBrowsers,
+    }),
+  ];
+  const stages = atLeast('deep') ? [always, ...deep.map((runner) => [runner])] : [always];
+  return stages.map((stage) => stage.filter(({ files: own }) => own === undefined || own.length > 0)).filter((stage) => stage.length > 0);
+}
+
+/**
+ * Deals files out to processes that take about as long as each other: one profile of Chromium takes one file at a time.
+ *
+ * @param {readonly string[]} files
+ * @param {number} most
+ * @returns {string[][]} without empty ones
+ */
+export function dealOut(files, most) {
+  const weight = (/** @type {string} */ file) => heavyFiles[file] ?? usualSeconds;
+  const shards = Array.from({ length: Math.min(most, files.length) }, () => ({ seconds: 0, files: /** @type {string[]} */ ([]) }));
+  for (const file of [...files].sort((a, b) => weight(b) - weight(a))) {
+    const least = shards.reduce((one, other) => (other.seconds < one.seconds ? other : one));
+    least.seconds += weight(file);
+    least.files.push(file);
+  }
+  return shards.map((shard) => shard.files);
+}
