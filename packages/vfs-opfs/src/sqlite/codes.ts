@@ -15,8 +15,11 @@ export const LOCK_SHARED = 1;
 
 export const OPEN_READONLY = 0x1;
 export const OPEN_READWRITE = 0x2;
+export const OPEN_CREATE = 0x4;
 export const OPEN_DELETEONCLOSE = 0x8;
 export const OPEN_MAIN_DB = 0x100;
+
+export const ACCESS_READWRITE = 1;
 
 export const FCNTL_PRAGMA = 14;
 export const FCNTL_COMMIT_PHASETWO = 22;

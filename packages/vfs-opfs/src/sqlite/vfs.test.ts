@@ -1,10 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { checksum } from '../log/checksum.ts';
+import { FORMAT_VERSION, SEGMENT_HEADER_BYTES } from '../log/segment-header.ts';
+import { putNumber, wordBuffer } from '../log/words.ts';
 import { memoryMedium } from '../media/memory.ts';
 import { openStorage } from '../open-storage.ts';
 import type { OpenStorageOptions, Storage } from '../storage.ts';
 import { SMALL_TUNING } from '../testing/crash-workload.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { vfsOf } from './register-vfs.ts';
 import { TestConnection } from '../testing/test-connection.ts';
 import type { TestModule } from '../testing/test-connection.ts';
 
@@ -94,6 +98,112 @@ describe('a transaction larger than the page cache', () => {
     opened.connection.run('COMMIT');
     expect(await valueAfterReopening(opened, COUNT)).toBe(300);
   });
+});
+
+describe('the files of a database, as SQLite asks for them', () => {
+  const CANNOT_OPEN = 14;
+  const MAIN_JOURNAL = 0x800;
+  const [EXISTS, READWRITE, READ] = [0, 1, 2];
+
+  /** Calls the methods as SQLite does, with pointers to texts. */
+  function asked(storage: Storage): { access(path: string, flags?: number): number; open(path: string | null, flags: number): number; delete(path: string): void; close(): void } {
+    const vfs = vfsOf(module);
+    const out = module._sqlite3_malloc(8);
+    const opened: number[] = [];
+    const withText = <T>(text: string | null, body: (pointer: number) => T): T => {
+      if (text === null) return body(0);
+      const sizeBytes = module.lengthBytesUTF8(text) + 1;
+      const pointer = module._sqlite3_malloc(sizeBytes);
+      module.stringToUTF8(text, pointer, sizeBytes);
+      try {
+        return body(pointer);
+      } finally {
+        module._sqlite3_free(pointer);
+      }
+    };
+    storage.register(module);
+    return {
+      access: (path, flags = EXISTS) => withText(path, (pointer) => (vfs.xAccess(0, pointer, flags, out), module.HEAP32[out >> 2]!)),
+      open(path, flags) {
+        const file = module._sqlite3_malloc(8);
+        opened.push(file);
+        return withText(path, (pointer) => vfs.xOpen(0, pointer, file, flags, 0));
+      },
+      delete: (path) => withText(path, (pointer) => void vfs.xDelete(0, pointer)),
+      close() {
+        for (const file of opened) vfs.xClose(file);
+        for (const pointer of [out, ...opened]) module._sqlite3_free(pointer);
+      },
+    };
+  }
+
+  it('are said to be there when they are: the database once it has a byte, a journal once it was made', async () => {
+    const disk = new SimulatedDisk();
+    const { storage, connection } = await open(disk);
+    const files = asked(storage);
+    const all = [storage.path, `${storage.path}-journal`, `${storage.path}-wal`, `${storage.path}x`];
+    expect(all.map((path) => files.access(path))).toEqual([0, 0, 0, 0]);
+    connection.run(CREATE);
+    expect(all.map((path) => files.access(path))).toEqual([1, 0, 0, 0]);
+    expect([EXISTS, READWRITE, READ].map((flags) => files.access(storage.path, flags))).toEqual([1, 1, 1]);
+    expect(files.open(`${storage.path}-journal`, MAIN_JOURNAL | 0x6)).toBe(0);
+    expect(all.map((path) => files.access(path))).toEqual([1, 1, 0, 0]);
+    files.delete(`${storage.path}-journal`);
+    expect(all.map((path) => files.access(path))).toEqual([1, 0, 0, 0]);
+    const reader = await openStorage({ name: 'vfs', medium: disk.medium(), role: 'reader', tuning: SMALL_TUNING });
+    const read = asked(reader);
+    expect([EXISTS, READWRITE, READ].map((flags) => read.access(reader.path, flags))).toEqual([1, 0, 1]);
+    read.close();
+    files.close();
+    await reader.close();
+    connection.close();
+    expect(await storage.close()).toBeUndefined();
+  });
+
+  it('are opened only where they are there or may be created', async () => {
+    const { storage, connection } = await open();
+    const files = asked(storage);
+    const journal = `${storage.path}-journal`;
+    expect(files.open(journal, MAIN_JOURNAL | 0x2)).toBe(CANNOT_OPEN);
+    expect(files.open(journal, MAIN_JOURNAL | 0x1)).toBe(CANNOT_OPEN);
+    expect(files.access(journal)).toBe(0);
+    expect(files.open(journal, MAIN_JOURNAL | 0x6)).toBe(0);
+    expect(files.open(journal, MAIN_JOURNAL | 0x1)).toBe(0);
+    // A temporary file has no name.
+    expect(files.open(null, 0x1e)).toBe(0);
+    files.close();
+    connection.close();
+    await storage.close();
+  });
+});
+
+describe('a log of a later format', () => {
+  for (const role of ['writer', 'reader'] as const) {
+    it(`is not opened by a ${role}, and left as it is`, async () => {
+      const opened = await open();
+      opened.connection.run(CREATE + ROWS(3));
+      const disk = new SimulatedDisk({ files: new Map(['vfs.sqlite', 'vfs.sqlite-log0', 'vfs.sqlite-log1'].map((name) => [name, contentOf(opened.disk, name)])) });
+      await close(opened);
+      // A state that this version does not know, in a header whose checksum is right.
+      const later = wordBuffer(SEGMENT_HEADER_BYTES);
+      const segment = ['vfs.sqlite-log0', 'vfs.sqlite-log1'].find((name) => contentOf(disk, name).subarray(0, 4).some((byte) => byte !== 0))!;
+      later.bytes.set(contentOf(disk, segment).subarray(0, SEGMENT_HEADER_BYTES));
+      later.words[1] = FORMAT_VERSION + 1;
+      later.words[5] = 77;
+      putNumber(later.words, 14, checksum(later.words, 0, 14, later.words[0]!));
+      disk.file(segment)!.write(later.bytes, 0);
+      const before = contentOf(disk, segment);
+      await expect(openStorage({ name: 'vfs', medium: disk.medium(), role, tuning: SMALL_TUNING })).rejects.toMatchObject({ code: 'storage-newer', fields: { logFormat: FORMAT_VERSION + 1, supported: FORMAT_VERSION } });
+      expect(contentOf(disk, segment)).toEqual(before);
+    });
+  }
+
+  function contentOf(disk: SimulatedDisk, name: string): Uint8Array {
+    const file = disk.file(name)!;
+    const content = new Uint8Array(file.sizeBytes);
+    file.read(content, 0);
+    return content;
+  }
 });
 
 describe('VACUUM', () => {

@@ -1,6 +1,7 @@
 import type { DatabaseStore } from '../database-store.ts';
 import { StorageError } from '../storage-error.ts';
 import {
+  ACCESS_READWRITE,
   FCNTL_BEGIN_ATOMIC_WRITE,
   FCNTL_COMMIT_ATOMIC_WRITE,
   FCNTL_COMMIT_PHASETWO,
@@ -12,6 +13,7 @@ import {
   IOCAP_UNDELETABLE_WHEN_OPEN,
   LOCK_NONE,
   LOCK_SHARED,
+  OPEN_CREATE,
   OPEN_DELETEONCLOSE,
   OPEN_MAIN_DB,
   OPEN_READONLY,
@@ -43,6 +45,8 @@ interface OpenDatabase {
 
 const CAPABILITIES = IOCAP_BATCH_ATOMIC | IOCAP_SAFE_APPEND | IOCAP_SEQUENTIAL | IOCAP_UNDELETABLE_WHEN_OPEN;
 const SQLITE_PATH_BYTES = 512;
+const JOURNAL: Uint8Array = new TextEncoder().encode('-journal');
+const WAL: Uint8Array = new TextEncoder().encode('-wal');
 
 /**
  * SQLite's file methods, for one wa-sqlite module and all databases that it opens.
@@ -93,7 +97,9 @@ export class Vfs {
   xOpen(_vfs: number, namePointer: number, file: number, flags: number, outFlags: number): number {
     if ((flags & OPEN_MAIN_DB) !== 0) return this.#openDatabase(this.#module.UTF8ToString(namePointer), file, flags, outFlags);
     const name = namePointer === 0 ? undefined : this.#module.UTF8ToString(namePointer);
-    const memoryFile = (name === undefined ? undefined : this.#namedFiles.get(name)) ?? new MemoryFile();
+    const known = name === undefined ? undefined : this.#namedFiles.get(name);
+    if (known === undefined && name !== undefined && (flags & OPEN_CREATE) === 0) return SQLITE_CANTOPEN;
+    const memoryFile = known ?? new MemoryFile();
     this.#memoryFiles.set(file, memoryFile);
     if (name !== undefined) {
       this.#namedFiles.set(name, memoryFile);
@@ -108,11 +114,25 @@ export class Vfs {
     return SQLITE_OK;
   }
 
-  xAccess(_vfs: number, namePointer: number, _flags: number, out: number): number {
+  xAccess(_vfs: number, namePointer: number, flags: number, out: number): number {
     // Asked twice per read transaction (is there a journal? a WAL?), so the usual answer needs no decoding of the name.
-    const exists = this.#namedFiles.size > 0 && this.#namedFiles.has(this.#module.UTF8ToString(namePointer));
-    this.#words()[out >> 2] = exists ? 1 : 0;
+    const isAllowed = (this.#namedFiles.size > 0 || !this.#namesJournalOrWal(namePointer)) && this.#isThere(this.#module.UTF8ToString(namePointer), flags);
+    this.#words()[out >> 2] = isAllowed ? 1 : 0;
     return SQLITE_OK;
+  }
+
+  /** As in SQLite's own VFS, a database file without a byte is not there yet. */
+  #isThere(path: string, flags: number): boolean {
+    const store = this.#databases.get(path)?.store;
+    if (store === undefined) return this.#namedFiles.has(path);
+    return store.sizeBytes() > 0 && (flags !== ACCESS_READWRITE || !store.isReadOnly);
+  }
+
+  /** No path of a database ends so: open-storage.ts adds `.sqlite`. */
+  #namesJournalOrWal(namePointer: number): boolean {
+    const heap = this.#bytes();
+    const end = heap.indexOf(0, namePointer);
+    return endsWith(heap, end, JOURNAL) || endsWith(heap, end, WAL);
   }
 
   xFullPathname(_vfs: number, namePointer: number, outSizeBytes: number, out: number): number {
@@ -316,6 +336,11 @@ export class Vfs {
     this.#words()[argument >> 2] = pointer;
     return SQLITE_ERROR;
   }
+}
+
+function endsWith(heap: Uint8Array, end: number, suffix: Uint8Array): boolean {
+  for (let i = 1; i <= suffix.length; i++) if (heap[end - i] !== suffix[suffix.length - i]) return false;
+  return true;
 }
 
 function commit(store: DatabaseStore): void {
