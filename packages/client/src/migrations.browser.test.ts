@@ -42,6 +42,42 @@ describe('migrations that drizzle-kit made', () => {
     await expect(openClient({ name, ...older })).rejects.toMatchObject({ code: 'tab-outdated', recovery: 'upgrade' });
   });
 
+  it('do not keep an older bundle out once the newer tabs are closed', async () => {
+    const name = freshName();
+    const updated = await openClient({ name, ...newer });
+    await updated.execute(sql`INSERT INTO todo VALUES ('a', 'milk', 3)`);
+    await updated.close();
+    const tabs = [await openClient({ name, ...older }), await openClient({ name, ...older })];
+    for (const [index, tab] of tabs.entries()) {
+      expect(tab.status.readOnly).toBeNull();
+      await tab.execute(sql`INSERT INTO todo (id, title) VALUES (${`t${index}`}, 'bread')`);
+      await tab.execute(sql`UPDATE todo SET title = ${`milk ${index}`} WHERE id = 'a'`);
+    }
+    for (const tab of tabs) await tab.close();
+    const again = await openClient({ name, ...newer });
+    expect(await again.query('SELECT * FROM todo ORDER BY id')).toEqual([{ id: 'a', title: 'milk 1', rank: 3 }, { id: 't0', title: 'bread', rank: 7 }, { id: 't1', title: 'bread', rank: 7 }]);
+  });
+
+  it('that took something away leave an older bundle with reading, in every tab, and with the reason in the status', async () => {
+    const name = freshName();
+    const first = await openClient({ name, ...newer });
+    await first.execute(sql`INSERT INTO todo VALUES ('a', 'milk', 3)`);
+    await first.close();
+    const m0002 = 'DROP INDEX `todo_rank`;--> statement-breakpoint\nALTER TABLE `todo` DROP COLUMN `rank`;';
+    const newest = { schema: older.schema, migrations: { journal: journal('0000_first', '0001_rank', '0002_no_rank'), migrations: { m0000, m0001, m0002 } } };
+    await expect(openClient({ name, ...newest })).rejects.toMatchObject({ code: 'migration-refused' });
+    const empty = freshName();
+    for (const bundle of [newer, newest]) await (await openClient({ name: empty, ...bundle })).close();
+    const tabs = [await openClient({ name: empty, ...newer }), await openClient({ name: empty, ...newer })];
+    for (const tab of tabs) {
+      await until(() => tab.status.readOnly !== null);
+      expect(tab.status.readOnly).toMatchObject({ code: 'app-outdated', recovery: 'upgrade', fields: { table: 'todo', column: 'rank' } });
+      expect(await tab.query('SELECT id, title FROM todo')).toEqual([]);
+      await expect(tab.execute(sql`INSERT INTO todo (id, title) VALUES ('b', 'x')`)).rejects.toMatchObject({ code: 'app-outdated' });
+      await expect(tab.transaction(async (tx) => tx.execute(sql`DELETE FROM todo`))).rejects.toMatchObject({ code: 'app-outdated' });
+    }
+  });
+
   it('run once when several tabs open at once', async () => {
     const name = freshName();
     const clients = await Promise.all([1, 2, 3].map(() => openClient({ name, ...newer })));

@@ -9,6 +9,7 @@
  * | `storage-full` | the quota, the disk, or with `fields.limit` 'memory' the budget of IndexedDB's medium is full | free space; nothing acknowledged is lost |
  * | `storage-lost` | the browser took the file handles away | open again |
  * | `storage-corrupt` | the file is not a SQLite database, or is cut off; nothing was changed | `quarantineStorage`, then start anew or restore; or for an import, another file |
+ * | `storage-newer` | a newer version of this package wrote it; nothing was changed | load that version of the app |
  * | `storage-ephemeral` | this window is private and keeps nothing | another window, or the memory medium if the app asks for it |
  * | `storage-snapshot-lost` | this reader slept through a forced WAL checkpoint | run the read again |
  * | `storage-name-invalid` | the name cannot be a file name | another name |
@@ -22,6 +23,7 @@ export type StorageErrorCode =
   | 'storage-full'
   | 'storage-lost'
   | 'storage-corrupt'
+  | 'storage-newer'
   | 'storage-ephemeral'
   | 'storage-snapshot-lost'
   | 'storage-name-invalid'
@@ -60,6 +62,8 @@ export function errorFromMedium(cause: unknown, operation: string): StorageError
       return new StorageError('storage-lost', { operation });
     case 'NoModificationAllowedError':
       return new StorageError('storage-busy', { operation });
+    case 'VersionError':
+      return new StorageError('storage-newer', { operation });
     default:
       return new StorageError('storage-failed', { operation, reason });
   }

@@ -20,7 +20,11 @@ export function errorSentence(error: unknown): string {
     case 'storage-lost':
       return 'The browser has closed the budget’s storage. Reload the page.';
     case 'tab-outdated':
-      return 'Another tab runs a newer version of this app. Reload this one.';
+      return 'Another tab runs a newer version of this app. Reload this one, or close that one.';
+    case 'app-outdated':
+      return 'A newer version of this app has changed the budget. This version can show it, but not change it. Reload the page to get the newer version.';
+    case 'database-newer':
+      return 'A newer version of this app has written the budget on this device. It was left as it is. Reload the page to get the newer version.';
     case 'changeset-too-large':
       return 'This is too much for a single change, so none of it was saved.';
     case 'undo-refused':

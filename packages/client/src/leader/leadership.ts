@@ -19,6 +19,8 @@ export type ServedOutcome = Omit<WriteOutcome, 'sequence'>;
 
 /** What this needs of a database. */
 export interface WritableDatabase {
+  /** Why the app may not write; null or absent where it may. */
+  readonly readOnly?: RockpoolError | null;
   write(request: WriteRequest): ServedOutcome;
   /** Until the transaction is over, nothing else may be asked of it. */
   begin(options: { readonly atomic: boolean }): OpenTransaction<ServedOutcome>;
@@ -47,7 +49,7 @@ export interface LeaderTools<Database> {
   readonly committed?: () => Promise<void>;
   /** To be called after every commit that is not a tab's write, in the same turn. */
   publishCommit(touched: TouchedTables): void;
-  publishStatus(status: LeaderStatus): void;
+  publishStatus(status: Omit<LeaderStatus, 'readOnly'>): void;
   /** Something happened in the background that the app should hear of. */
   publishProblem(error: RockpoolError): void;
   /** Runs what writes: now, or when the transaction that a tab has open is over. It must not throw. */
@@ -102,8 +104,8 @@ export class Leadership<Database extends WritableDatabase> {
   constructor(options: LeadershipOptions<Database>) {
     this.options = options;
     this.epoch = options.epoch;
-    this.status = options.initialStatus;
     const { opened, clock, onProblem } = options;
+    this.status = { ...options.initialStatus, readOnly: opened.database.readOnly?.toData() ?? null };
     this.answered = createAnsweredRequests(clock.nowMs);
     this.transactions = new LeaderTransactions({ turns: this.turns, begin: (how) => opened.database.begin(how), clock });
     this.reads = readsBeside(opened, this.turns, onProblem);
@@ -270,10 +272,10 @@ export class Leadership<Database extends WritableDatabase> {
     this.options.post({ kind: 'position', ...this.position });
   }
 
-  private publishStatus(status: LeaderStatus): void {
-    this.status = status;
+  private publishStatus(status: Omit<LeaderStatus, 'readOnly'>): void {
+    this.status = { ...status, readOnly: this.status.readOnly };
     this.statusNumber++;
-    this.options.onStatus(status);
+    this.options.onStatus(this.status);
     this.cancelTellingStatus ??= this.options.clock.after(this.options.hasFollowers() ? STATUS_EVERY_MS : TELL_AGAIN_MS, () => this.tellStatus());
   }
 

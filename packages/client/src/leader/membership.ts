@@ -346,7 +346,8 @@ export class Membership<Database extends WritableDatabase> {
   private hearStatus({ epoch, statusNumber, status }: Pick<StatusMessage, 'epoch' | 'statusNumber' | 'status'>): void {
     if (epoch !== this.leaderEpoch || statusNumber < this.newestStatus) return;
     this.newestStatus = statusNumber;
-    this.options.onStatus(status, 'follower');
+    // A leader of an older version says nothing of it.
+    this.options.onStatus({ ...status, readOnly: status.readOnly ?? null }, 'follower');
   }
 
   private onUndone(): void {

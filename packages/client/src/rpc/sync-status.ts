@@ -49,6 +49,8 @@ export interface SyncStatus {
   /** The number of the last changeset that was sent on this connection, whether or not it is decided; null while there is none. */
   readonly sentUpTo: number | null;
   readonly reason: ErrorData | null;
+  /** `app-outdated`: a newer version of the app has changed the database in a way that this one's statements do not fit. It reads, its writes fail with this error, and sync goes on. Null: it may write. */
+  readonly readOnly: ErrorData | null;
   /** What does not move although there is a connection, and what is done about it; null as long as everything does. */
   readonly stuck: StuckStage | null;
   /** How far the server's whole state has come, which is on its way as a file; null while none is. */
@@ -71,6 +73,7 @@ export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
   parkedCount: 0,
   sentUpTo: null,
   reason: null,
+  readOnly: null,
   stuck: null,
   snapshot: null,
   lastContactMs: null,

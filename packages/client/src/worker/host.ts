@@ -121,7 +121,8 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         startWork: (tools) => {
           if (sync === null) return startLeaderWork(tools, null);
           const token = async (): Promise<string> => tab.token();
-          const snapshots = snapshotSource({ name, medium, schema, runtime: tools.database.connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: schema.hash, token }) });
+          const { schema: stored, connection } = tools.database;
+          const snapshots = snapshotSource({ name, medium, schema: stored, runtime: connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: stored.hash, token }) });
           return startLeaderWork(tools, (given) => startSync({ target: sync, token, tools: given, persistence, presence: shown, snapshots }));
         },
         onTouched: (touched) => live?.touch(touched),

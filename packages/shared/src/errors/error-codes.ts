@@ -14,6 +14,7 @@ export type Recovery =
  * A code is never renamed or reused: it is stored in outcomes and shown by apps.
  */
 const ERROR_KINDS = {
+  'app-outdated': ['upgrade', 'A newer version of the app has changed this database; this version can read it, and not write to it.'],
   'atomic-conflict': ['ask-user', 'A part of this atomic transaction lost to a concurrent write, so all of it was refused.'],
   'auth-database-forbidden': ['reauthenticate', 'The token does not open this database.'],
   'auth-forbidden': ['ask-user', 'The token does not allow this operation.'],
@@ -43,6 +44,7 @@ const ERROR_KINDS = {
   'constraint-unique': ['ask-user', 'A UNIQUE constraint refuses the change.'],
   'cursor-ahead': ['rebase', 'The client knows more of the log than the server does.'],
   'database-damaged': ['retry', 'The server’s copy of this database is damaged and offline until its operator restores it; changes stay on this device until then.'],
+  'database-newer': ['upgrade', 'A newer version of Rockpool wrote this database; it is left as it is.'],
   'database-unavailable': ['retry', 'The server cannot open this database now.'],
   'document-gap': ['rebase', 'An edit of a document builds on another one that the server refused.'],
   'document-gone': ['ask-user', 'The row of a document is not there, or its column is NULL.'],
@@ -89,7 +91,7 @@ const ERROR_KINDS = {
   'storage-missing': ['retry', 'The database does not exist yet.'],
   'storage-unflushed': ['ask-user', 'The change is kept, but the disk did not confirm it: a power cut may still take it.'],
   'storage-unsupported': ['ask-user', 'This browser lacks what is needed to store a database.'],
-  'tab-outdated': ['upgrade', 'Another tab runs a newer version of the app; reload this one.'],
+  'tab-outdated': ['upgrade', 'Another tab runs a newer version of the app; reload this tab, or close that one.'],
   'token-callback-failed': ['bug', 'The app’s `token` callback threw an error, or returned something that is not a token.'],
   'too-many-connections': ['retry', 'As many connections are open as may be.'],
   'transaction-ended': ['bug', 'This transaction has ended; nothing more can be done in it.'],

@@ -1,9 +1,8 @@
 import type { GuardedFile } from '../media/guarded-file.ts';
-import { StorageError } from '../storage-error.ts';
 import { generationFromHeader } from './generation.ts';
 import type { Generation } from './generation.ts';
 import { RecordReader } from './record-reader.ts';
-import { FORMAT_VERSION, readSegmentHeader } from './segment-header.ts';
+import { readSegmentHeader } from './segment-header.ts';
 import type { SegmentHeader } from './segment-header.ts';
 
 /** What two segments say when they are read from the start. */
@@ -59,9 +58,6 @@ export function decidedImport(segments: readonly [GuardedFile, GuardedFile]): Se
 /** Those that are valid, older first. */
 function readHeaders(segments: readonly [GuardedFile, GuardedFile]): SegmentHeader[] {
   const headers = segments.map(readSegmentHeader).filter((header) => header !== undefined);
-  for (const header of headers) {
-    if (header.formatVersion > FORMAT_VERSION) throw new StorageError('storage-unsupported', { missing: [`log format ${header.formatVersion}`] });
-  }
   return headers.sort((left, right) => left.generation - right.generation);
 }
 

@@ -1,4 +1,5 @@
 import type { GuardedFile } from '../media/guarded-file.ts';
+import { StorageError } from '../storage-error.ts';
 import { checksum } from './checksum.ts';
 import { getNumber, putNumber, wordBuffer } from './words.ts';
 import type { WordBuffer } from './words.ts';
@@ -57,15 +58,18 @@ export function writeSegmentHeader(buffer: WordBuffer, header: SegmentHeader): v
 
 const scratch = wordBuffer(SEGMENT_HEADER_BYTES);
 
-/** `undefined` when the segment holds no valid header: it is new, or was made void. */
+/** `undefined` when the segment holds no valid header: it is new, or was made void. Throws `storage-newer` for one of a later format. */
 export function readSegmentHeader(segment: GuardedFile): SegmentHeader | undefined {
   const { words, bytes } = scratch;
   segment.readOrZeros(bytes, 0);
   if (words[0] !== MAGIC || getNumber(words, 14) !== checksum(words, 0, 14, MAGIC)) return undefined;
+  const formatVersion = words[1]!;
+  // Before anything else is read: a later format may have states that this one does not know.
+  if (formatVersion > FORMAT_VERSION) throw new StorageError('storage-newer', { logFormat: formatVersion, supported: FORMAT_VERSION });
   const state = STATES[words[5]! - 1];
   if (state === undefined) return undefined;
   return {
-    formatVersion: words[1]!,
+    formatVersion,
     generation: words[2]!,
     salt: words[3]!,
     pageSizeBytes: words[4]!,

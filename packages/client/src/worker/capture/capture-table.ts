@@ -1,4 +1,4 @@
-import { keyColumns, valueColumns, type TableSchema } from '@rockpool/shared';
+import { keyColumns, valueColumns, type CellValue, type ColumnSchema, type Schema, type TableSchema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A column as it lies in the file. */
@@ -22,12 +22,18 @@ export interface CaptureTable {
   readonly valuePositions: readonly number[];
   /** In the order of `valuePositions`. */
   readonly valueColumnIds: readonly number[];
+  /**
+   * Of columns that the app does not know: their literal defaults, by place in `valuePositions`. An insert does not name a column that has its default: server and
+   * other devices have the same one, and a server that does not know the column yet takes the insert as well.
+   */
+  readonly unsaidDefaults: ReadonlyMap<number, CellValue>;
 }
 
 // `hidden` in PRAGMA table_xinfo: 0 for an ordinary column, 2 and 3 for virtual and stored generated ones.
 const ORDINARY = 0;
 
-export function readCaptureTable(connection: Connection, schema: TableSchema): CaptureTable {
+/** `appSchema`: of the bundle that writes; the table may have more. Default: the same. */
+export function readCaptureTable(connection: Connection, schema: TableSchema, appSchema: Pick<Schema, 'tables'> = { tables: [schema] }): CaptureTable {
   const rows = connection.rows(`SELECT name, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid`, schema.name);
   const columns: CaptureColumn[] = [];
   for (const [name, hidden] of rows) {
@@ -46,5 +52,36 @@ export function readCaptureTable(connection: Connection, schema: TableSchema): C
     keyPositions: keyColumns(schema).map(positionOf),
     valuePositions: values.map(positionOf),
     valueColumnIds: values.map(({ id }) => id),
+    unsaidDefaults: readUnsaidDefaults(connection, values, appSchema.tables.find(({ name }) => name === schema.name)),
   };
+}
+
+/** The same on every device at every time; an expression such as CURRENT_TIMESTAMP is not. */
+const LITERAL = /^\s*(?:\(\s*)*(?:NULL|TRUE|FALSE|[-+]?\s*\d+(?:\.\d+)?|X?'(?:[^']|'')*')(?:\s*\))*\s*$/i;
+
+function readUnsaidDefaults(connection: Connection, values: readonly ColumnSchema[], app: TableSchema | undefined): ReadonlyMap<number, CellValue> {
+  const defaults = new Map<number, CellValue>();
+  for (const [index, column] of values.entries()) {
+    if (app?.columns.some(({ name }) => name === column.name) === true) continue;
+    if (column.defaultSql === null) defaults.set(index, null);
+    else if (LITERAL.test(column.defaultSql)) defaults.set(index, storedDefault(connection, column));
+  }
+  return defaults;
+}
+
+/** As the column stores it: '1' in a column of text. */
+function storedDefault(connection: Connection, { type, defaultSql }: ColumnSchema): CellValue {
+  connection.exec(`CREATE TEMP TABLE rockpool_default (value ${type.toUpperCase()} DEFAULT (${defaultSql ?? 'NULL'}))`);
+  try {
+    connection.exec('INSERT INTO temp.rockpool_default DEFAULT VALUES');
+    const statement = connection.prepare('SELECT value FROM temp.rockpool_default');
+    try {
+      statement.step();
+      return statement.readCell(0);
+    } finally {
+      statement.finalize();
+    }
+  } finally {
+    connection.exec('DROP TABLE temp.rockpool_default');
+  }
 }

@@ -1,4 +1,4 @@
-import type { BeforeGroup, CellValue, ChangeGroup, ChangeKind } from '@rockpool/shared';
+import { cellValuesEqual, type BeforeGroup, type CellValue, type ChangeGroup, type ChangeKind } from '@rockpool/shared';
 import type { CaptureTable } from './capture-table.ts';
 
 /** The net effect of one transaction on the synced tables, with the old values: `before[i]` belongs to `groups[i]`. */
@@ -32,9 +32,23 @@ export class ChangeCollector {
   private readonly groups: Map<string, OpenGroup> = new Map();
 
   insert(table: CaptureTable, after: readonly CellValue[]): void {
-    const group = this.group(table, 'insert', table.valueColumnIds, []);
+    const { valuePositions, valueColumnIds, unsaidDefaults } = table;
+    if (unsaidDefaults.size > 0) return this.insertSaid(table, after);
+    const group = this.group(table, 'insert', valueColumnIds, []);
     appendKey(group, table, after);
-    for (let i = 0; i < table.valuePositions.length; i++) appendTo(group.values, i, after[table.valuePositions[i] as number]);
+    for (let i = 0; i < valuePositions.length; i++) appendTo(group.values, i, after[valuePositions[i] as number]);
+  }
+
+  /** See CaptureTable.unsaidDefaults. */
+  private insertSaid(table: CaptureTable, after: readonly CellValue[]): void {
+    const { valuePositions, valueColumnIds, unsaidDefaults } = table;
+    const said = valuePositions.flatMap((position, index) => {
+      const unsaid = unsaidDefaults.get(index);
+      return unsaid !== undefined && cellValuesEqual(unsaid, after[position] as CellValue) ? [] : [index];
+    });
+    const group = this.group(table, 'insert', said.map((index) => valueColumnIds[index] as number), []);
+    appendKey(group, table, after);
+    for (const [i, index] of said.entries()) appendTo(group.values, i, after[valuePositions[index] as number]);
   }
 
   delete(table: CaptureTable, before: readonly CellValue[]): void {
@@ -73,7 +87,7 @@ export class ChangeCollector {
 
   private group(table: CaptureTable, kind: ChangeKind, columnIds: readonly number[], beforeColumnIds: readonly number[]): OpenGroup {
     const tableId = table.schema.id;
-    const identity = kind === 'update' ? `${tableId}:${kind}:${columnIds.join(',')}` : `${tableId}:${kind}`;
+    const identity = kind === 'update' || columnIds.length < table.valueColumnIds.length ? `${tableId}:${kind}:${columnIds.join(',')}` : `${tableId}:${kind}`;
     let group = this.groups.get(identity);
     if (group === undefined) {
       const keys = table.keyPositions.map((): CellValue[] => []);

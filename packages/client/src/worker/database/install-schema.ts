@@ -1,11 +1,12 @@
-import { buildSchema, decodeSchema, encodeSchema, namedColumns, RockpoolError, tableToDdl, type Schema } from '@rockpool/shared';
+import { buildSchema, encodeSchema, namedColumns, RockpoolError, tableToDdl, type Schema } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import { createSearchIndexes, dropSearchIndexes } from '../search/install-search-indexes.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { fitSchema, readStoredSchema, rememberSchema, type BundleSchema } from './installed-schema.ts';
 import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from './internal-tables.ts';
 import type { Meta } from './meta.ts';
-import { hasMigrations, hasNews, rememberMigrations, runMigrations } from './run-migrations.ts';
+import { hasMigrations, hasNews, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from './schema-change.ts';
 
 /** What opening found and did: a fresh file, the same schema, or one that was extended. */
@@ -13,46 +14,58 @@ export type SchemaInstallation = 'created' | 'same' | 'extended';
 
 const SITE_ID_BYTES = 16;
 
-export interface InstallOptions {
+export interface InstalledSchema {
+  readonly installation: SchemaInstallation;
+  /** The file's: the bundle's schema, and what other bundles have added. */
   readonly schema: Schema;
-  /** Null: by adding. */
-  readonly migrations: readonly Migration[] | null;
+  /** Why the bundle may not write; null where it may. */
+  readonly readOnly: RockpoolError | null;
+}
+
+export interface InstallOptions extends BundleSchema {
   /** Changesets that the server has not decided about. */
   readonly undecided: () => Iterable<DecodedChangeset>;
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /**
- * Makes the file hold exactly this schema, in one transaction. Throws `schema-incompatible`, and leaves the file as it was, when that
- * cannot be done by adding, or when the file belongs to something else or to another storage format; with migrations also what `runMigrations` throws.
+ * Makes the file hold this schema, in one transaction; what the file has beside it stays. Throws `schema-incompatible`, and leaves the file as it was, when that
+ * cannot be done by adding or when the file belongs to something else, and `database-newer` for a file of a newer version of Rockpool; with migrations also what
+ * `runMigrations` throws.
  */
-export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): SchemaInstallation {
-  const { schema, migrations, randomBytes } = options;
-  const wantedJson = encodeSchema(schema);
-  if (migrations === null && isInstalled(meta, wantedJson)) return 'same';
+export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): InstalledSchema {
+  const { schema, migrations } = options;
+  if (migrations === null && isInstalled(meta, encodeSchema(schema))) return { installation: 'same', schema, readOnly: null };
   return inTransaction(connection, () => {
     const isFresh = connection.value('SELECT count(*) FROM sqlite_schema') === 0;
-    if (isFresh) {
-      create(connection, meta, migrations === null ? schema : NOTHING_YET, randomBytes);
-      if (migrations === null) return 'created';
-    } else {
-      updateFormat(connection, meta);
-      requireOurs(meta);
-      if (migrations === null && hasMigrations(meta)) throw new RockpoolError('schema-incompatible', { problem: 'this database is brought on by migrations, and none were given' });
-    }
-    const storedJson = meta.schemaJson;
-    if (migrations !== null && (isFresh || hasMigrations(meta))) migrate(connection, meta, decodeSchema(storedJson), { ...options, migrations });
+    if (isFresh) return createIn(connection, meta, options);
+    updateFormat(connection, meta);
+    requireOurs(meta);
+    const stored = readStoredSchema(meta);
+    const fit = fitSchema(meta, stored, options);
+    if (fit.kind === 'behind') return { installation: 'same', schema: stored, readOnly: fit.reason };
+    const target = fit.kind === 'beside' ? fit.target : schema;
+    if (fit.kind === 'newer' && migrations !== null && hasMigrations(meta)) migrate(connection, meta, stored, { ...options, migrations });
     else {
-      if (storedJson !== wantedJson) extend(connection, decodeSchema(storedJson), schema);
-      // It is where they lead, so they are done with.
-      if (migrations !== null) rememberMigrations(meta, migrations);
+      if (target !== stored) extend(connection, stored, target);
+      // A file that was made without migrations is where they lead, so they are done with.
+      if (migrations !== null && !hasMigrations(meta)) rememberMigrations(meta, migrations);
     }
-    if (storedJson === wantedJson) return 'same';
-    if (!isFresh && meta.schemaHash !== schema.hash && meta.logEpoch !== null) meta.set('wants_whole', 1);
-    meta.set('schema_json', wantedJson);
-    meta.set('schema_hash', schema.hash);
-    return isFresh ? 'created' : 'extended';
+    if (encodeSchema(target) === meta.schemaJson) return { installation: 'same', schema: target, readOnly: null };
+    if (meta.schemaHash !== target.hash && meta.logEpoch !== null) meta.set('wants_whole', 1);
+    rememberSchema(meta, target, schema);
+    return { installation: 'extended', schema: target, readOnly: null };
   });
+}
+
+function createIn(connection: Connection, meta: Meta, options: InstallOptions): InstalledSchema {
+  const { schema, migrations, randomBytes } = options;
+  create(connection, meta, migrations === null ? schema : NOTHING_YET, randomBytes);
+  if (migrations !== null) {
+    migrate(connection, meta, NOTHING_YET, { ...options, migrations });
+    rememberSchema(meta, schema, schema);
+  }
+  return { installation: 'created', schema, readOnly: null };
 }
 
 /** As it mostly is: then there is nothing to be done in a transaction. Only the writer changes any of it. */
@@ -76,19 +89,21 @@ function migrate(connection: Connection, meta: Meta, stored: Schema, { schema, m
 const NOTHING_YET: Schema = buildSchema([]);
 
 /**
- * For a connection that only reads: throws `storage-missing` while the file does not have everything that this schema names, which is so
- * until a writer of the same version has opened it. Tables and columns beyond it do no harm.
+ * For a connection that only reads: throws `storage-missing` while the file does not have everything that this schema names, which is so until a writer of
+ * the same version has opened it. A bundle that the file has left behind reads what there is.
  */
-export function requireInstalled(meta: Meta, schema: Schema): SchemaInstallation {
+export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSchema {
   if (!meta.isThere) throw new RockpoolError('storage-missing');
   requireOurs(meta);
-  const storedJson = meta.schemaJson;
-  if (storedJson === encodeSchema(schema)) return 'same';
-  const stored = new Set(namedColumns(decodeSchema(storedJson)).map((named) => JSON.stringify(named)));
+  const { schema } = bundle;
+  if (meta.schemaJson === encodeSchema(schema)) return { installation: 'same', schema, readOnly: null };
+  const stored = readStoredSchema(meta);
+  if (hasMigrations(meta) && isBehind(meta, bundle.migrations ?? [])) return { installation: 'same', schema: stored, readOnly: null };
+  const known = new Set(namedColumns(stored).map((named) => JSON.stringify(named)));
   for (const named of namedColumns(schema)) {
-    if (!stored.has(JSON.stringify(named))) throw new RockpoolError('storage-missing', { table: named[0], column: named[1] });
+    if (!known.has(JSON.stringify(named))) throw new RockpoolError('storage-missing', { table: named[0], column: named[1] });
   }
-  return 'extended';
+  return { installation: 'extended', schema: stored, readOnly: null };
 }
 
 function create(connection: Connection, meta: Meta, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
@@ -115,6 +130,7 @@ function requireOurs(meta: Meta): void {
     throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
   }
   const found = meta.get('storage_format');
+  if (typeof found === 'number' && found > STORAGE_FORMAT) throw new RockpoolError('database-newer', { storageFormat: found, supported: STORAGE_FORMAT });
   if (found !== STORAGE_FORMAT) {
     throw new RockpoolError('schema-incompatible', { problem: 'another storage format', found: String(found), supported: STORAGE_FORMAT });
   }

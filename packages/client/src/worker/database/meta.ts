@@ -8,8 +8,10 @@ export type MetaKey =
   | 'site_id' // 16 bytes, made with the database; another when the file turns out to be a copy
   | 'principal' // text, the person that the app has signed in; absent before anybody was
   | 'is_restored' // 1 when the file was a backup: before anything is sent it goes on as another site; else absent or NULL
-  | 'schema_json' // the app's schema as installed
+  | 'schema_json' // what the app's tables are: the schema of a bundle, or of several together
   | 'schema_hash' // its identity, hex
+  | 'schema_history_json' // identities of the schemas that bundles have brought this file to; absent before the second
+  | 'synced_narrow' // 1: the server knew the app's schema and not the file's, which has more; absent or 0: it knew the file's
   | 'migrations_json' // [tag, hash] of the app's migrations that were carried out; absent without any
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
@@ -64,6 +66,10 @@ export class Meta {
 
   get wantsWhole(): boolean {
     return this.get('wants_whole') === 1;
+  }
+
+  get syncedNarrow(): boolean {
+    return this.get('synced_narrow') === 1;
   }
 
   get documentGeneration(): number {

@@ -99,13 +99,30 @@ describe('opening', () => {
     await again.close();
   });
 
-  it('refuses another storage format', async () => {
+  it('refuses the storage format of a newer version, and changes nothing', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     first.database.meta.set('storage_format', STORAGE_FORMAT + 1);
+    const before = first.database.connection.rows('SELECT * FROM rockpool_meta');
     await first.close();
-    const error = await failureOf(openStored(medium));
-    expect([error.code, error.fields]).toEqual(['schema-incompatible', { problem: 'another storage format', found: String(STORAGE_FORMAT + 1), supported: STORAGE_FORMAT }]);
+    for (const schema of [testSchema, buildSchema([account])]) {
+      const error = await failureOf(openStored(medium, { schema }));
+      expect([error.code, error.recovery, error.fields]).toEqual(['database-newer', 'upgrade', { storageFormat: STORAGE_FORMAT + 1, supported: STORAGE_FORMAT }]);
+    }
+    const storage = await openStorage({ name: 'test', medium, role: 'writer' });
+    storage.register(testRuntime.module);
+    const connection = new Connection(testRuntime, { path: storage.path, vfsName: storage.vfsName });
+    expect(connection.rows('SELECT * FROM rockpool_meta')).toEqual(before);
+    connection.close();
+    await storage.close();
+  });
+
+  it('refuses a schema that only a newer version can read', async () => {
+    const medium = memoryMedium();
+    const first = await openStored(medium);
+    first.database.meta.set('schema_json', first.database.meta.schemaJson.replace('"delete-wins"', '"newest-wins"'));
+    await first.close();
+    expect((await failureOf(openStored(medium))).code).toBe('database-newer');
   });
 });
 
@@ -157,8 +174,12 @@ describe('a schema that grew', () => {
   const without = (table: TableSchema, column: string): TableSchema => ({ ...table, columns: table.columns.filter(({ name }) => name !== column) });
   const plus = (table: TableSchema, name: string, declaration: string): TableSchema => ({ ...table, columns: [...table.columns, testColumn(name, declaration)] });
 
-  incompatible('a table is gone', [account, entry, priced], { table: 'draft', problem: 'the app no longer has this table' });
-  incompatible('a column is gone', [without(account, 'extra'), entry, priced, draft], { table: 'account', column: 'extra', problem: 'the app no longer has this column' });
+  incompatible('a part of the key is gone', [account, entry, priced, { ...draft, columns: [testColumn('text', 'text')], primaryKey: ['text'] }], { table: 'draft', problem: 'primary key changed' });
+  incompatible('a column is gone and another one has another type', [{ ...without(account, 'extra'), columns: without(account, 'extra').columns.map((column) => (column.name === 'rate' ? testColumn('rate', 'text') : column)) }, entry, priced, draft], {
+    table: 'account',
+    column: 'rate',
+    problem: 'the column has another type, default or rule',
+  });
   incompatible('a column has another type', [{ ...account, columns: account.columns.map((column) => (column.name === 'rate' ? testColumn('rate', 'text') : column)) }, entry, priced, draft], {
     table: 'account',
     column: 'rate',

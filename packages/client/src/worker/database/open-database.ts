@@ -7,6 +7,7 @@ import type { QueryResult } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { RowWhereabouts } from '../../rpc/row-whereabouts.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
+import type { WriteAction } from '../../rpc/write-action.ts';
 import type { WriteFate } from '../../rpc/write-fate.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
@@ -22,13 +23,15 @@ import { documentTables } from '../documents/tables-with-documents.ts';
 import { SearchIndexes } from '../search/search-indexes.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
+import type { OpenTransaction } from '../write/open-transaction.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
 import { dropParked, replaceParked, retryParked, retryUntouched, type ParkedParts } from '../write/retry-parked.ts';
 import { createDependencyReader } from '../live/query-dependencies.ts';
 import { undoRequest } from '../write/undo-request.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
-import { installSchema, requireInstalled } from './install-schema.ts';
+import { installSchema, requireInstalled, type InstalledSchema } from './install-schema.ts';
+import type { BundleSchema } from './installed-schema.ts';
 import type { LocalDatabase } from './local-database.ts';
 import { Meta } from './meta.ts';
 import { requirePrincipal } from './require-principal.ts';
@@ -65,7 +68,12 @@ export interface OpenDatabaseOptions {
 /** The local database, and what lies under it for sync. Only a writer may change anything. */
 export interface OpenDatabase extends LocalDatabase {
   readonly connection: Connection;
+  /** The file's: the app's schema, and what bundles of other versions have added. Sync and capture go by it. */
   readonly schema: Schema;
+  /** Of this bundle. */
+  readonly appSchema: Schema;
+  /** Why this bundle may not write; null where it may. Sync goes on. */
+  readonly readOnly: RockpoolError | null;
   /** Synced tables and system tables. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly meta: Meta;
@@ -96,8 +104,8 @@ export interface OpenDatabase extends LocalDatabase {
 }
 
 /**
- * Opens or creates the database. Throws `schema-incompatible` when the file cannot be brought to the schema by adding, `storage-missing`
- * for a reader while there is nothing to read, and `storage-…` errors; the file is then as it was.
+ * Opens or creates the database. Throws `schema-incompatible` when the file cannot be brought to the schema by adding, `database-newer` for a file of a newer
+ * version of Rockpool, `storage-missing` for a reader while there is nothing to read, and `storage-…` errors; the file is then as it was.
  */
 export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   const { runtime, path, vfsName, role, schema, migrations = null, principal = null, storageError } = options;
@@ -110,9 +118,10 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   try {
     configure(connection, role);
     const meta = new Meta(connection);
-    const installation = role === 'writer' ? installSchema(connection, meta, { schema, migrations, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(meta, schema);
+    const bundle: BundleSchema = { schema, migrations };
+    const installed = role === 'writer' ? installSchema(connection, meta, { ...bundle, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(meta, bundle);
     requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
-    return assemble(options, connection, meta, { hash: schema.hash, installation });
+    return assemble(options, connection, meta, installed);
   } catch (error) {
     connection.close();
     throw error;
@@ -136,8 +145,8 @@ function lastStamp(head: LastStamp, contact: ClockContact | null): LastStamp {
   return { stampUs: Math.max(head.stampUs, contact?.localUs ?? 0), shiftUs: head.shiftUs };
 }
 
-function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Meta, schemaState: ReturnType<LocalDatabase['schemaState']>): OpenDatabase {
-  const { role, schema, nowMs } = options;
+function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Meta, { schema, installation, readOnly }: InstalledSchema): OpenDatabase {
+  const { role, schema: appSchema, nowMs } = options;
   const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
   const changelog = new Changelog(connection);
   const outbox = new Outbox(connection, changelog);
@@ -152,6 +161,10 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   const requireOpen = (): void => {
     if (closed) throw new RockpoolError('client-closed');
   };
+  /** Sync and its switch do not depend on what the app's statements mean. */
+  const requireMayWrite = (action?: WriteAction): void => {
+    if (readOnly !== null && action?.kind !== 'pause-sync' && action?.kind !== 'resume-sync') throw new RockpoolError(readOnly.code, readOnly.fields);
+  };
   const requireWriter = (): WriteTransaction => {
     requireOpen();
     if (role === 'reader') throw new RockpoolError('sql-read-only', { role });
@@ -160,7 +173,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   };
 
   function createTransaction(): WriteTransaction {
-    const capture = new SessionCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table)));
+    const capture = new SessionCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table, appSchema)));
     return new WriteTransaction({ connection, schema, capture, searchIndexes, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
   }
 
@@ -184,6 +197,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     role,
     connection,
     schema,
+    appSchema,
+    readOnly,
     tablesById,
     meta,
     changelog,
@@ -192,7 +207,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     searchIndexes,
     localTime,
     randomBytes: options.randomBytes,
-    schemaState: () => schemaState,
+    schemaState: () => ({ hash: schema.hash, installation }),
     query(sql: string, params: readonly SqlParam[]): EncodedRows {
       requireOpen();
       return new QueryRun(connection, { sql, params }).goOn(Number.POSITIVE_INFINITY) as EncodedRows;
@@ -213,6 +228,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     write(request: WriteRequest): WriteOutcome {
       const writer = requireWriter();
       const { id, action } = request;
+      requireMayWrite(action);
       switch (action?.kind) {
         case 'retry-parked':
           return retryParked(parkedParts(), action.sequence, id);
@@ -245,7 +261,11 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
           return writer.run(request);
       }
     },
-    begin: (beginOptions) => requireWriter().begin(beginOptions),
+    begin(beginOptions): OpenTransaction {
+      const writer = requireWriter();
+      requireMayWrite();
+      return writer.begin(beginOptions);
+    },
     listParked: () => atOneMoment(() => listParked(parked, outbox, tablesById)),
     whereIs(tableName: string, key: readonly SqlValue[]): RowWhereabouts {
       const table = syncedTables(schema).find(({ name }) => name === tableName);

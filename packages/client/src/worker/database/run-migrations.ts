@@ -20,7 +20,7 @@ export interface MigrationParts {
 /**
  * Carries out what is new of the app's migrations, within the transaction that opens the database: all of it or nothing. Foreign keys have to be off.
  *
- * Throws `tab-outdated` where the database has been further already, `migration-failed` with the tag and the reason, and `migration-refused` where
+ * Throws `migration-failed` with the tag and the reason, and `migration-refused` where
  * a table or column would go that changes name which the server has not decided about.
  */
 export function runMigrations(parts: MigrationParts, migrations: readonly Migration[], stored: Schema, wanted: Schema): void {
@@ -45,6 +45,12 @@ export function hasMigrations(meta: Meta): boolean {
   return readDone(meta).length > 0;
 }
 
+/** Whether the file is further: it carried out all of these, and more. */
+export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean {
+  const done = readDone(meta);
+  return migrations.length < done.length && migrations.every(({ tag, sql }, index) => done[index]?.[0] === tag && done[index]?.[1] === hashOf(sql));
+}
+
 /** Whether there are any that were not carried out. */
 export function hasNews(meta: Meta, migrations: readonly Migration[]): boolean {
   return migrations.length > readDone(meta).length;
@@ -57,7 +63,7 @@ function readDone(meta: Meta): readonly (readonly [tag: string, hash: string])[]
 function requireSameHistory(done: readonly (readonly [string, string])[], migrations: readonly Migration[]): void {
   for (const [index, [tag, hash]] of done.entries()) {
     const migration = migrations[index];
-    if (migration === undefined) throw new RockpoolError('tab-outdated', { newerMigrations: done.length - migrations.length });
+    if (migration === undefined) throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
     if (migration.tag !== tag) throw failed(migration.tag, { problem: `in its place another one was carried out: ${tag}` });
     if (hashOf(migration.sql) !== hash) throw failed(tag, { problem: 'it was changed after it had been carried out' });
   }

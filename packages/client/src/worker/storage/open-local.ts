@@ -171,6 +171,8 @@ async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migra
       flush: () => (storage.persistence === 'indexeddb' ? undefined : flushNow(storage)),
       storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
     });
+    // Another bundle may have added the first document; `loadCode` knows this bundle's schema.
+    if (documentTables(opened.schema.tables).size > 0) await loadDocumentSupport();
     // What was installed is not there before it is stored.
     await storage.committed().catch((thrown: unknown) => {
       opened.close();

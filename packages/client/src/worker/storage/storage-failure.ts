@@ -9,6 +9,7 @@ export function storageFailure(thrown: unknown): RockpoolError {
     string,
     string | number | boolean
   >;
+  if (code === 'storage-newer') return new RockpoolError('database-newer', fields, { cause: thrown });
   if (isErrorCode(code)) return new RockpoolError(code, fields, { cause: thrown });
   // What is left: the caller can only try again, or it is a fault of ours.
   if (code === 'storage-snapshot-lost') return new RockpoolError('storage-lost', { reason: 'snapshot', ...fields }, { cause: thrown });

@@ -1,6 +1,7 @@
-import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, syncedTables, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
+import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, syncedTables, SYSTEM_TABLES, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
 import { applyDelivery, type SnapshotFile } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
+import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
@@ -24,8 +25,8 @@ export interface SyncDatabaseOptions {
 
 /** The local database as sync sees it. */
 export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseOptions): SyncDatabase {
-  const { meta, outbox, parked, changelog, connection, searchIndexes, tablesById, localTime } = database;
-  const lookups = lookupsByTable(syncedTables(database.schema));
+  const { meta, outbox, parked, changelog, connection, searchIndexes, tablesById, localTime, schema, appSchema } = database;
+  const lookups = lookupsByTable(syncedTables(schema));
   const pending = new PendingIndex();
   const log = deliveryLog(database, serverNowMs);
   // Of the last welcome. Stored together with the rows that belong to it.
@@ -33,6 +34,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   let latestContact: ClockContact | null = null;
   let contactElapsedMs = 0;
   let isFirst = false;
+  let isNarrow = false;
 
   /** What is pending was written after the contact that is kept, or its age could not be told from it. */
   function noteServerTime(serverMs: number): void {
@@ -54,6 +56,20 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     return isOther ? changelog.head().sequence : meta.olderEpochUpTo;
   }
 
+  /** A server that lacks what a pending changeset names would reject it; until it knows the file's schema, nothing is pushed. */
+  function pendingFitsApp(): boolean {
+    const known = columnIdsByTable(new Map([...syncedTables(appSchema), ...SYSTEM_TABLES].map((table) => [table.id, table])));
+    for (const changeset of changelog.readAfter(outbox.decidedUpTo())) if (withinSchema(changeset, known) !== changeset) return false;
+    return true;
+  }
+
+  /** Once the server knows the file's schema, it may have had values of the columns beyond the app's for long. */
+  function noteServedSchema(): void {
+    if (isNarrow === meta.syncedNarrow) return;
+    if (!isNarrow) meta.set('wants_whole', 1);
+    meta.set('synced_narrow', isNarrow ? 1 : 0);
+  }
+
   function applied(tables: ReadonlySet<string>, changes: readonly TableChange[] = []): void {
     if (tables.size > 0) onApplied({ tables: [...tables], changes });
   }
@@ -62,16 +78,26 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     get siteId() {
       return meta.siteId;
     },
-    schemaHash: database.schema.hash,
+    get schemaHash() {
+      return isNarrow ? appSchema.hash : schema.hash;
+    },
+    get isNarrow() {
+      return isNarrow;
+    },
+    onSchemaMismatch() {
+      isNarrow = !isNarrow && schema.hash !== appSchema.hash && database.readOnly === null && pendingFitsApp();
+      return isNarrow;
+    },
     position() {
       const decidedUpTo = outbox.decidedUpTo();
-      return { epoch: meta.logEpoch, cursor: meta.cursor, cursorLink: meta.cursorLink, decidedUpTo, decidedHash: changelog.findHash(decidedUpTo) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence, reload: meta.wantsWhole };
+      return { epoch: meta.logEpoch, cursor: meta.cursor, cursorLink: meta.cursorLink, decidedUpTo, decidedHash: changelog.findHash(decidedUpTo) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence, reload: meta.wantsWhole || (meta.syncedNarrow && !isNarrow) };
     },
     noteServerTime,
     greet(welcome: Welcome): WelcomeVerdict {
       noteServerTime(welcome.serverNowMs);
       epochThere = welcome.epoch;
       isFirst = true;
+      noteServedSchema();
       const verdict = judgeWelcome(welcome, {
         decidedUpTo: outbox.decidedUpTo(),
         lastSequence: changelog.head().sequence,

@@ -1,6 +1,6 @@
 import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
-import { createSteadyClock, PROTOCOL_VERSION, toRockpoolError, type ChangeGroup, type Delivery, type RockpoolError, type Welcome } from '@rockpool/shared';
+import { createSteadyClock, PROTOCOL_VERSION, toRockpoolError, type ChangeGroup, type Delivery, type ErrorCode, type RockpoolError, type Welcome } from '@rockpool/shared';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import type { PresenceLine } from '../presence/site-presence.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
@@ -30,7 +30,12 @@ export interface SyncPosition {
 /** What sync needs of the local database. All synchronous, on the leader's one connection. */
 export interface SyncDatabase extends PushSource {
   readonly siteId: Uint8Array;
+  /** Of the schema to name in the next hello. */
   readonly schemaHash: string;
+  /** The hello names the app's schema, where the file has more: then no file is taken and nothing is audited, since neither would be of the file's tables. */
+  readonly isNarrow: boolean;
+  /** The server does not know the schema that was named. Returns whether there is another one to name at once. */
+  onSchemaMismatch(): boolean;
   position(): SyncPosition;
   /** How the server's welcome fits what is here. Remembers the epoch of its log. */
   greet(welcome: Welcome): WelcomeVerdict;
@@ -235,18 +240,25 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         if (mine !== attempt) return;
         const isReplaced = state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
         dispatch({ type: 'message', message });
+        if (message.type === 'failure') nameOtherSchema(message.code);
         if (isReplaced) guarded(replaced);
       }),
       onFailed(error) {
-        if (mine === attempt) dispatch({ type: 'failed', error });
+        if (mine !== attempt) return;
+        dispatch({ type: 'failed', error });
+        nameOtherSchema(error.code);
       },
     });
     connection = opened;
   }
 
+  function nameOtherSchema(code: ErrorCode): void {
+    if (code === 'schema-mismatch') guarded(() => void (database.onSchemaMismatch() && dispatch({ type: 'try-now' })));
+  }
+
   function sayHello(opened: ServerConnection, credentials: string): void {
     const position = database.position();
-    opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state), snapshot: snapshots.offer });
+    opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state), snapshot: database.isNarrow ? 'refused' : snapshots.offer });
     dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
   }
 
@@ -294,7 +306,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     dispatch({ type: 'applied' });
     // A delivery that decides nothing sends nothing by itself.
     if (hasWritten) dispatch({ type: 'committed' });
-    audit.start();
+    if (!database.isNarrow) audit.start();
     audit.disturb();
     pushes.decided(delivery.decidedUpTo);
     confirmTimer ??= setTimeout(confirm, CONFIRM_DELAY_MS);

@@ -36,3 +36,28 @@ it('asks for nothing where the database has never synced', async () => {
   expect(testSync(after.database).position().reload).toBe(false);
   await after.close();
 });
+
+it('asks for the whole state once the server knows the schema of the file, after it knew an older bundle’s alone', async () => {
+  const medium = memoryMedium();
+  await (await openStored(medium, { schema: buildSchema([withColour]) })).close();
+  const older = await openStored(medium, { schema: buildSchema([note]) });
+  const sync = testSync(older.database);
+  expect([sync.schemaHash, sync.onSchemaMismatch(), sync.schemaHash]).toEqual([buildSchema([withColour]).hash, true, buildSchema([note]).hash]);
+  sync.greet(testWelcome());
+  sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, [{ id: 'a', text: 'x' }])] }));
+  expect(sync.position().reload).toBe(false);
+  // A server that knows neither: the file's schema is the next one to be named, in its own time.
+  expect([sync.onSchemaMismatch(), sync.schemaHash, sync.position().reload]).toEqual([false, buildSchema([withColour]).hash, true]);
+  await older.close();
+
+  const newer = await openStored(medium, { schema: buildSchema([withColour]) });
+  const again = testSync(newer.database);
+  expect(again.position()).toMatchObject({ cursor: 5, reload: true });
+  again.greet(testWelcome({ reload: true }));
+  // Still so when the connection ends before the state has come.
+  expect(testSync(newer.database).position().reload).toBe(true);
+  again.applyDelivery(testDelivery({ whole: true, to: 7, groups: [testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }])] }));
+  expect(testSync(newer.database).position().reload).toBe(false);
+  expect([again.onSchemaMismatch(), again.schemaHash]).toEqual([false, buildSchema([withColour]).hash]);
+  await newer.close();
+});

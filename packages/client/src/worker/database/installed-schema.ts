@@ -1,0 +1,104 @@
+import { decodeSchema, encodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
+import type { Migration } from '../../rpc/migration.ts';
+import type { Meta } from './meta.ts';
+import { hasMigrations, isBehind } from './run-migrations.ts';
+import { uniteSchemas } from './unite-schemas.ts';
+
+/**
+ * How the schema of a bundle stands to the file that it opens:
+ * - `same`: it is the file's.
+ * - `newer`: the file is brought to it, by adding or by migrations.
+ * - `beside`: the file has what this bundle does not know. It gets what the bundle has beside that (`target`, the stored schema where that is nothing),
+ *   and the bundle reads and writes.
+ * - `behind`: the file has changed since in a way that this bundle's statements do not fit. It reads and does not write.
+ */
+export type SchemaFit =
+  | { readonly kind: 'same' | 'newer' }
+  | { readonly kind: 'beside'; readonly target: Schema }
+  | { readonly kind: 'behind'; readonly reason: RockpoolError };
+
+export interface BundleSchema {
+  readonly schema: Schema;
+  /** Null: the file is brought to the schema by adding. */
+  readonly migrations: readonly Migration[] | null;
+}
+
+/** Throws `schema-incompatible` where bundle and file neither fit nor can be brought together. */
+export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: BundleSchema): SchemaFit {
+  if (hasMigrations(meta)) return isBehind(meta, migrations ?? []) ? fitBehind(stored, schema) : { kind: 'newer' };
+  const wantedJson = encodeSchema(schema);
+  if (meta.schemaJson === wantedJson) return { kind: 'same' };
+  if (migrations === null && (wasInstalled(meta, schema) || hasMore(stored, schema))) return { kind: 'beside', target: uniteSchemas(stored, schema) };
+  return { kind: 'newer' };
+}
+
+/** Migrations of a newer bundle were carried out here: what they lead to is not for this bundle to change. */
+function fitBehind(stored: Schema, schema: Schema): SchemaFit {
+  try {
+    const united = uniteSchemas(stored, schema);
+    const missing = firstMissing(stored, united);
+    if (missing === null) return { kind: 'beside', target: withSearchIndexesOf(stored, united) };
+    return { kind: 'behind', reason: new RockpoolError('app-outdated', missing) };
+  } catch (thrown) {
+    if (!(thrown instanceof RockpoolError) || thrown.code !== 'schema-incompatible') throw thrown;
+    return { kind: 'behind', reason: new RockpoolError('app-outdated', thrown.fields, { cause: thrown }) };
+  }
+}
+
+function firstMissing(stored: Schema, united: Schema): Readonly<Record<string, string>> | null {
+  for (const table of united.tables) {
+    const before = stored.tables.find(({ name }) => name === table.name);
+    if (before === undefined) return { table: table.name, problem: 'the database no longer has this table' };
+    const column = table.columns.find(({ name }) => !before.columns.some((known) => known.name === name));
+    if (column !== undefined) return { table: table.name, column: column.name, problem: 'the database no longer has this column' };
+    const unique = table.indexes.find((index) => index.unique && !before.indexes.some(({ name }) => name === index.name));
+    if (unique !== undefined) return { table: table.name, problem: `the database no longer has the unique index ${unique.name}` };
+  }
+  return null;
+}
+
+/** Migrations make and drop the other indexes; search indexes are made by Rockpool. */
+function withSearchIndexesOf(stored: Schema, united: Schema): Schema {
+  const tables = stored.tables.map((table) => {
+    const { searchIndexes } = united.tables.find(({ name }) => name === table.name) ?? table;
+    return searchIndexes === undefined || searchIndexes.length === table.searchIndexes?.length ? table : { ...table, searchIndexes };
+  });
+  return tables.every((table, index) => table === stored.tables[index]) ? stored : { ...stored, tables };
+}
+
+function hasMore(stored: Schema, schema: Schema): boolean {
+  return stored.tables.some((table) => {
+    const declared = schema.tables.find(({ name }) => name === table.name);
+    return declared === undefined || table.columns.some(({ name }) => !declared.columns.some((column) => column.name === name));
+  });
+}
+
+/** Of two merge rules neither is the later one by itself. The bundle whose schema was here before is the older bundle. */
+function wasInstalled(meta: Meta, schema: Schema): boolean {
+  return schema.hash !== meta.schemaHash && readHistory(meta).includes(schema.hash);
+}
+
+/** More versions than an app has in use at once; the oldest are forgotten first. */
+const MOST_REMEMBERED = 100;
+
+/** Sets the file's schema, and remembers the schemas that bundles have brought it to. */
+export function rememberSchema(meta: Meta, target: Schema, bundle: Schema): void {
+  const before = meta.get('schema_hash');
+  const history = new Set([...readHistory(meta), ...(typeof before === 'string' ? [before] : []), bundle.hash]);
+  meta.set('schema_history_json', JSON.stringify([...history].slice(-MOST_REMEMBERED)));
+  meta.set('schema_json', encodeSchema(target));
+  meta.set('schema_hash', target.hash);
+}
+
+/** Throws `database-newer` for a schema that only a newer version of Rockpool can read. */
+export function readStoredSchema(meta: Meta): Schema {
+  try {
+    return decodeSchema(meta.schemaJson);
+  } catch (cause) {
+    throw new RockpoolError('database-newer', { problem: 'this version of Rockpool cannot read its schema' }, { cause });
+  }
+}
+
+function readHistory(meta: Meta): readonly string[] {
+  return JSON.parse((meta.get('schema_history_json') ?? '[]') as string) as string[];
+}

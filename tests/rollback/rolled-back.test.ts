@@ -1,0 +1,224 @@
+import { memoryMedium, type Medium } from '../../packages/vfs-opfs/src/index.ts';
+import { buildSchema, decodeSchema, encodeSchema, type ClientMessage, type Schema, type TableSchema } from '../../packages/shared/src/index.ts';
+import { createSyncEngine, type EngineReport, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
+import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { openStored, type StoredDatabase } from '../../packages/client/src/worker/testing/test-database.ts';
+import { insert, update } from '../../packages/sync-server/src/testing/changeset.ts';
+import { TestSite, type TestConnection } from '../../packages/sync-server/src/testing/test-client.ts';
+import { ACCOUNTS, column, table, TEST_TABLES } from '../../packages/sync-server/src/testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+/** As it comes from a page. */
+const schemaOf = (tables: readonly TableSchema[]): Schema => decodeSchema(encodeSchema(buildSchema(tables)));
+
+const OLDER: Schema = schemaOf(TEST_TABLES);
+const NEWER: Schema = schemaOf([
+  ...TEST_TABLES.filter(({ name }) => name !== 'accounts'),
+  { ...ACCOUNTS, columns: [...ACCOUNTS.columns, column('colour', 'text', { notNull: true, defaultSql: `'grey'` }), column('icon', 'text')] },
+  table('tags', [column('id', 'text', { notNull: true }), column('account_id', 'text')]),
+]);
+
+/** One browser profile: its database outlives the bundles that open it, one after the other. */
+class Device {
+  readonly medium: Medium = memoryMedium();
+  report: EngineReport | null = null;
+  readonly sent: ClientMessage[] = [];
+  private stored: StoredDatabase | null = null;
+  private engine: SyncEngine | null = null;
+  private changed: () => void = () => undefined;
+
+  get database(): StoredDatabase['database'] {
+    if (this.stored === null) throw new Error('nothing is open');
+    return this.stored.database;
+  }
+
+  async open(schema: Schema): Promise<void> {
+    await this.close();
+    this.stored = await openStored(this.medium, { schema, nowMs: Date.now, elapsedMs: () => performance.now(), randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) });
+    this.engine = createSyncEngine({
+      url: `ws://${server.host}/sync`,
+      databaseId: DATABASE,
+      token: () => server.token(),
+      database: toSyncDatabase({ database: this.stored.database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
+      connect: (url, events) => {
+        const connection = connectWebSocket(url, events);
+        return { ...connection, send: (message) => (this.sent.push(message), connection.send(message)) };
+      },
+      auditTimes: { quietMs: 1, intervalMs: 1 },
+      onReport: (now) => {
+        this.report = now;
+        this.changed();
+      },
+      onProblem: (error) => expect.unreachable(String(error)),
+      onStuck: () => undefined,
+    });
+    this.engine.start();
+  }
+
+  write(sql: string): void {
+    this.database.write({ id: crypto.randomUUID(), statements: [{ sql, params: [] }] });
+    this.engine?.committed();
+  }
+
+  until(condition: (report: EngineReport) => boolean): Promise<void> {
+    return new Promise((resolve) => {
+      this.changed = () => {
+        if (this.report === null || !condition(this.report)) return;
+        this.changed = () => undefined;
+        resolve();
+      };
+      this.changed();
+    });
+  }
+
+  upToDate(): Promise<void> {
+    return this.until(({ state }) => state === 'up-to-date');
+  }
+
+  rows(sql: string): unknown[][] {
+    return this.database.connection.rows(sql);
+  }
+
+  async close(): Promise<void> {
+    this.engine?.stop();
+    this.engine = null;
+    this.report = null;
+    await this.stored?.close();
+    this.stored = null;
+  }
+}
+
+let folder: ReturnType<typeof temporaryFolder>;
+let server: TestServer;
+let device: Device;
+beforeEach(() => {
+  folder = temporaryFolder();
+  device = new Device();
+});
+afterEach(async () => {
+  await device.close();
+  await server.stop();
+  folder.remove();
+});
+
+async function otherDevice(): Promise<TestConnection> {
+  const site = new TestSite();
+  const connection = await server.connect(site);
+  connection.hello(await server.token(), DATABASE, { schemaHash: NEWER.hash });
+  site.epoch = (await connection.next('welcome')).epoch;
+  await connection.delivery();
+  return connection;
+}
+
+async function upgradeServer(): Promise<void> {
+  await server.stop();
+  server = await TestServer.start(folder.path, { schema: NEWER });
+}
+
+const ACCOUNTS_HERE = 'SELECT id, name, rank, colour, icon FROM accounts ORDER BY id';
+
+describe('an app that is rolled back, with a server that stays', () => {
+  it('syncs both ways with the older bundle, what that does not know included, and the newer one finds everything without a reload', async () => {
+    server = await TestServer.start(folder.path, { schema: NEWER });
+    await device.open(NEWER);
+    device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
+    await device.upToDate();
+    const other = await otherDevice();
+
+    await device.open(OLDER);
+    device.write("INSERT INTO accounts (id, name) VALUES ('b', 'b')");
+    device.write("UPDATE accounts SET rank = 2 WHERE id = 'a'");
+    await device.upToDate();
+    await other.commit([insert('accounts', 'c', { name: 'c', rank: 3n })]);
+    await other.commit([update('accounts', 'c', { colour: 'blue', icon: 'moon' }), update('accounts', 'a', { colour: 'green' }), insert('tags', 't', { account_id: 'c' })]);
+    await device.until(() => device.rows('SELECT id FROM tags').length === 1);
+    const expected = [['a', 'a', 2, 'green', 'star'], ['b', 'b', null, 'grey', null], ['c', 'c', 3, 'blue', 'moon']];
+    expect(device.rows(ACCOUNTS_HERE)).toEqual(expected);
+
+    await device.open(NEWER);
+    expect(device.database.meta.wantsWhole).toBe(false);
+    await device.upToDate();
+    expect(device.rows(ACCOUNTS_HERE)).toEqual(expected);
+    expect(server.query(ACCOUNTS_HERE)).toEqual(expected.map((row) => row.map((value) => (typeof value === 'number' ? BigInt(value) : value))));
+  });
+
+  it('sends with the older bundle what the newer one left unsent', async () => {
+    server = await TestServer.start(folder.path, { schema: NEWER });
+    await device.open(NEWER);
+    await device.upToDate();
+    await device.close();
+    // Offline.
+    const offline = await openStored(device.medium, { schema: NEWER, nowMs: Date.now });
+    offline.database.write({ id: 'offline', statements: [{ sql: "INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')", params: [] }] });
+    await offline.close();
+    await device.open(OLDER);
+    await device.upToDate();
+    expect(server.query(ACCOUNTS_HERE)).toEqual([['a', 'a', 1n, 'red', 'star']]);
+  });
+});
+
+it('a server that goes back refuses an older schema, and serves older bundles with the newer one', async () => {
+  server = await TestServer.start(folder.path, { schema: NEWER });
+  await device.open(NEWER);
+  device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
+  await device.upToDate();
+  await device.close();
+  await server.stop();
+  server = await TestServer.start(folder.path, { schema: OLDER });
+  await device.open(OLDER);
+  await device.until(({ reason }) => reason !== null && reason.code !== 'schema-mismatch');
+  expect(device.report?.reason).toMatchObject({ code: 'schema-incompatible', recovery: 'upgrade' });
+  await device.close();
+  await upgradeServer();
+  await device.open(OLDER);
+  await device.upToDate();
+});
+
+describe('an app that is rolled back because its server never came', () => {
+  it('syncs with the older server, and gets the whole state once the server knows what the database has', async () => {
+    server = await TestServer.start(folder.path, { schema: OLDER });
+    await device.open(OLDER);
+    device.write("INSERT INTO accounts (id, name) VALUES ('a', 'a')");
+    await device.upToDate();
+    await device.open(NEWER);
+    await device.until(({ reason }) => reason?.code === 'schema-mismatch');
+
+    await device.open(OLDER);
+    await device.upToDate();
+    device.write("INSERT INTO accounts (id, name) VALUES ('b', 'b')");
+    // Each round is long enough for an audit, which would compare columns that the server does not have.
+    for (let rank = -20; rank <= 2; rank++) {
+      device.write(`UPDATE accounts SET rank = ${rank} WHERE id = 'a'`);
+      await device.upToDate();
+    }
+    expect(device.report).toMatchObject({ pendingCount: 0, parkedCount: 0 });
+    expect(device.sent.slice(device.sent.findLastIndex(({ type }) => type === 'hello')).map(({ type }) => type)).not.toContain('audit');
+    expect(server.query('SELECT id, rank FROM accounts ORDER BY id')).toEqual([['a', 2n], ['b', null]]);
+
+    await device.close();
+    await upgradeServer();
+    const other = await otherDevice();
+    await other.commit([update('accounts', 'a', { colour: 'red' })]);
+    await device.open(NEWER);
+    await device.upToDate();
+    expect(device.rows(ACCOUNTS_HERE)).toEqual([['a', 'a', 2, 'red', null], ['b', 'b', null, 'grey', null]]);
+  });
+
+  it('keeps what that server has no place for, and sends it as soon as it has', async () => {
+    server = await TestServer.start(folder.path, { schema: OLDER });
+    await device.open(NEWER);
+    device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
+    await device.until(({ reason }) => reason?.code === 'schema-mismatch');
+    await device.open(OLDER);
+    device.write("UPDATE accounts SET rank = 2 WHERE id = 'a'");
+    await device.until(({ reason }) => reason?.code === 'schema-mismatch');
+    expect(device.report).toMatchObject({ state: 'blocked', pendingCount: 2, parkedCount: 0 });
+    await device.close();
+    await upgradeServer();
+    await device.open(OLDER);
+    await device.upToDate();
+    expect(server.query(ACCOUNTS_HERE)).toEqual([['a', 'a', 2n, 'red', 'star']]);
+  });
+});
