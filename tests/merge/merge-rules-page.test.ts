@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
  */
 
 const page = readFileSync(new URL('../../docs/merge-rules.md', import.meta.url), 'utf8');
+const valuesPage = readFileSync(new URL('../../docs/values.md', import.meta.url), 'utf8');
 const root = new URL('../../', import.meta.url).pathname;
 const sourcesByName = Map.groupBy(
   globSync('{packages/*/src,tests}/**/*.{test,contract}.ts', { cwd: root }),
@@ -42,9 +43,12 @@ describe('the page of merge rules', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('names only tests that exist', () => {
+  it('and the page of values name only tests that exist', () => {
     const named = namedTests(page);
     expect(named.length).toBeGreaterThan(rows.length);
+    const ofValues = namedTests(valuesPage);
+    expect(ofValues.length).toBeGreaterThan(5);
+    named.push(...ofValues);
     for (const { file, names } of named) {
       const sources = (sourcesByName.get(file) ?? []).map((path) => readFileSync(root + path, 'utf8'));
       for (const name of names) {

@@ -14,6 +14,7 @@ export {
 } from './change/changeset.ts';
 export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
 export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH, type Sha256 } from './change/changeset-hash.ts';
+export { MAX_KEY_BYTES, requireInDomain, tableDomain, type TableDomain } from './change/column-domain.ts';
 export { decodeKey, encodeKey, keyToString } from './change/primary-key.ts';
 export { readSessionChangeset, type PartialRecord, type SessionRowReader } from './change/session-changeset.ts';
 export { ageOfStampUs, CLOCK_TOLERANCE_MS, wasClockSet, type ClockContact } from './clock/age.ts';
@@ -81,6 +82,7 @@ export type { Welcome } from './protocol/welcome.ts';
 export { buildSchema } from './schema/build-schema.ts';
 export { columnSql, createIndexSql, createTableSql, quoteName, tableToDdl } from './schema/ddl.ts';
 export { columnIdOf, schemaHash, tableIdOf } from './schema/identity.ts';
+export { keyMatchSql } from './schema/key-match.ts';
 export { decodeSchema, encodeSchema, SCHEMA_FILE_VERSION } from './schema/schema-codec.ts';
 export {
   columnGroups,

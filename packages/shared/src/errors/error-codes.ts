@@ -57,7 +57,7 @@ const ERROR_KINDS = {
   'frame-unexpected': ['bug', 'A frame arrived that does not belong in this state.'],
   internal: ['bug', 'Something failed that should not.'],
   'invitation-invalid': ['ask-user', 'The invitation does not exist, has expired or was used.'],
-  'key-invalid': ['ask-user', 'A primary key has a part that is NULL or of a type that keys cannot have.'],
+  'key-invalid': ['ask-user', 'A primary key has a part that is NULL or not of its column’s type, is too large, or equals another key to SQLite.'],
   'leader-unreachable': ['retry', 'The tab that writes does not answer.'],
   'migration-failed': ['bug', 'A migration of the app could not be carried out; the database is as it was.'],
   'migration-refused': ['ask-user', 'A migration of the app would lose changes that were not sent yet; the database is as it was.'],

@@ -25,7 +25,7 @@ export function constraintError(sqliteCode: number, message: string, table: Tabl
     case CONSTRAINT_NOT_NULL:
       return new RockpoolError('constraint-not-null', { ...fields, columns: columnsIn(message, table) });
     case CONSTRAINT_CHECK:
-      if (message.includes(TYPE_CHECK_PREFIX)) return new RockpoolError('constraint-data-type', fields);
+      if (message.includes(TYPE_CHECK_PREFIX)) return new RockpoolError('constraint-data-type', { ...fields, column: message.slice(message.indexOf(TYPE_CHECK_PREFIX) + TYPE_CHECK_PREFIX.length) });
       if (message.includes(KEY_SIZE_CHECK)) return new RockpoolError('key-invalid', { ...fields, problem: 'too-large' });
       return new RockpoolError('constraint-check', { ...fields, constraint: constraintIn(message, table) });
     case CONSTRAINT_DATA_TYPE:

@@ -1,4 +1,4 @@
-import { encodeKey, quoteName, RockpoolError, type CellValue, type ForeignKeySchema } from '@rockpool/shared';
+import { encodeKey, keyMatchSql, quoteName, RockpoolError, type CellValue, type ForeignKeySchema } from '@rockpool/shared';
 import type { RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readColumnValues, type KnownRow } from '../store/row-store.ts';
@@ -46,13 +46,12 @@ function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema)
   const childTable = `${quoteName(child.schema.name)} AS child`;
   const from = `SELECT 1 FROM ${childTable} WHERE`;
   const keyColumns = child.keys.map(({ name }) => `child.${quoteName(name)}`).join(', ');
-  const childKey = child.keys.map(({ name }) => `child.${quoteName(name)} = ?`).join(' AND ');
   const values = childColumns.map((column) => `${column} = ?`).join(' AND ');
   return {
     child,
     parent,
     key,
-    missingParentSql: `${from} ${childKey} AND ${notNull} AND ${noParent} LIMIT 1`,
+    missingParentSql: `${from} ${keyMatchSql(child.schema, { alias: 'child' })} AND ${notNull} AND ${noParent} LIMIT 1`,
     orphanSql: `${from} ${values} AND ${noParent} LIMIT 1`,
     orphanKeysSql: `SELECT ${keyColumns} FROM ${childTable} WHERE ${values} AND ${noParent}`,
   };

@@ -6,6 +6,7 @@ import {
   keyToString,
   MAX_CHANGESET_BYTES,
   MAX_VALUE_BYTES,
+  requireInDomain,
   RockpoolError,
   type CellValue,
   type ChangeGroup,
@@ -50,6 +51,7 @@ export function readChangeset(body: Uint8Array, { tableById, documents }: Pick<D
   const writes: RowWrite[] = [];
   for (const group of groups) {
     const table = tableOf(group, tableById);
+    requireInDomain(table.domain, group);
     for (let row = 0; row < group.rowCount; row++) {
       const key = readKey(group, row, table);
       const name = rowName(group.tableId, key);
@@ -98,13 +100,6 @@ function readKey(group: ChangeGroup, row: number, table: StoredTable): CellValue
     const value = part[row] as CellValue;
     const column = table.keys[k] as StoredTable['keys'][number];
     checkValue(value, table, column.name);
-    // A value that the column's affinity would turn into another one would make two keys of one row, or one of two.
-    const fits =
-      value instanceof Uint8Array ||
-      (column.type === 'text' && typeof value === 'string') ||
-      (column.type === 'integer' && typeof value === 'bigint') ||
-      (column.type === 'blob' && (typeof value === 'string' || typeof value === 'bigint'));
-    if (!fits) throw new RockpoolError('key-invalid', { table: table.schema.name, column: column.name });
     return value;
   });
 }
@@ -115,10 +110,6 @@ function readValues(group: ChangeGroup, row: number, table: StoredTable, documen
     const value = (group.values[c] as readonly CellValue[])[row] as CellValue;
     const { name } = table.valueById.get(columnId) as StoredTable['keys'][number];
     checkValue(value, table, name);
-    // NULL is the column's own NOT NULL to refuse. Anything else would be there for good, and nothing could be added to it.
-    if (table.rules.counters.has(columnId) && value !== null && typeof value !== 'bigint') {
-      throw new RockpoolError('value-invalid', { table: table.schema.name, column: name, problem: 'counter-not-integer' });
-    }
     values.set(columnId, table.documents.has(columnId) ? readDocumentCell(value, table, columnId, group.kind, documents) : value);
   });
   return values;

@@ -1,4 +1,4 @@
-import { columnGroups, counterColumnIds, createIndexSql, documentColumns, keyColumns, quoteName, tableToDdl, valueColumns, type ColumnSchema, type DocumentRule, type ForeignKeySchema, type IndexSchema, type RowRules, type TableSchema } from '@rockpool/shared';
+import { columnGroups, counterColumnIds, createIndexSql, documentColumns, keyColumns, keyMatchSql, quoteName, tableDomain, tableToDdl, valueColumns, type ColumnSchema, type DocumentRule, type ForeignKeySchema, type IndexSchema, type RowRules, type TableDomain, type TableSchema } from '@rockpool/shared';
 
 /** Rows that one statement reads: each by one of its own takes three times as long. */
 export const ROWS_AT_ONCE = 64;
@@ -20,7 +20,8 @@ export interface StoredTable {
   readonly deleteSql: string;
   /** Parameters: the key's parts, then the value columns in schema order. */
   readonly insertSql: string;
-  readonly whereKey: string;
+  /** What its columns can hold. */
+  readonly domain: TableDomain;
   /** Columns whose new value can collide with another row; null: any column may. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
   /** Without those of documents, which need the row (documents/document-merge.ts). */
@@ -34,7 +35,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
   const values = valueColumns(schema);
   const documents = documentColumns(schema);
   const name = quoteName(schema.name);
-  const whereKey = keys.map((column) => `${quoteName(column.name)} = ?`).join(' AND ');
+  const whereKey = keyMatchSql(schema);
   const selected = values.length === 0 ? '1' : values.map((column) => quoteName(column.name)).join(', ');
   return {
     schema,
@@ -47,7 +48,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     selectTogetherSql: selectTogether(name, keys, values),
     insertSql: insertInto(schema.name, [...keys, ...values].map((column) => column.name)),
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
-    whereKey,
+    domain: tableDomain(schema),
     uniqueColumnIds: uniqueColumnIds(schema, values),
     rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema), groups: columnGroups(schema) },
     documents,
@@ -57,7 +58,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
 /** CROSS JOIN: the keys lead, and the table is looked into by its index. */
 function selectTogether(name: string, keys: readonly ColumnSchema[], values: readonly ColumnSchema[]): string {
   const asked = Array.from({ length: ROWS_AT_ONCE }, (_, at) => `(${at}${', ?'.repeat(keys.length)})`).join(', ');
-  const isAsked = keys.map((column, k) => `${name}.${quoteName(column.name)} = rockpool_asked.column${k + 2}`).join(' AND ');
+  const isAsked = keys.map((column, k) => `${name}.${quoteName(column.name)} = rockpool_asked.column${k + 2} AND typeof(${name}.${quoteName(column.name)}) = typeof(rockpool_asked.column${k + 2})`).join(' AND ');
   const selected = [...values.map((column) => `${name}.${quoteName(column.name)}`), 'rockpool_asked.column1'].join(', ');
   return `SELECT ${selected} FROM (VALUES ${asked}) AS rockpool_asked CROSS JOIN ${name} ON ${isAsked}`;
 }
@@ -74,7 +75,7 @@ function insertInto(tableName: string, columnNames: readonly string[]): string {
 /** Parameters: the values of `columnIds`, then the key's parts. */
 export function updateSql(table: StoredTable, columnIds: readonly number[]): string {
   const sets = columnIds.map((id) => `${quoteName(columnName(table, id))} = ?`).join(', ');
-  return `UPDATE ${quoteName(table.schema.name)} SET ${sets} WHERE ${table.whereKey}`;
+  return `UPDATE ${quoteName(table.schema.name)} SET ${sets} WHERE ${keyMatchSql(table.schema, { first: columnIds.length + 1 })}`;
 }
 
 /** The table, its indexes, and an index for each foreign key that has none: deleting a parent looks for its children. */

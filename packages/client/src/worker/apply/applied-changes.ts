@@ -1,4 +1,4 @@
-import { cellValuesEqual, keyColumns, quoteName, type BeforeGroup, type CellValue, type ChangeGroup } from '@rockpool/shared';
+import { cellValuesEqual, keyMatchSql, quoteName, type BeforeGroup, type CellValue, type ChangeGroup } from '@rockpool/shared';
 import { lookupKey } from '../../rpc/lookup-key.ts';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -18,8 +18,7 @@ function oldValues(connection: Connection, { table, valueColumns }: TableLookups
   const columnIds = valueColumns.map(({ id }) => id);
   const values = columnIds.map((): CellValue[] => []);
   if (columnIds.length === 0) return { columnIds, values };
-  const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
-  const statement = connection.prepare(`SELECT ${valueColumns.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${match}`);
+  const statement = connection.prepare(`SELECT ${valueColumns.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`);
   try {
     for (let row = 0; row < group.rowCount; row++) {
       group.keys.forEach((part, index) => statement.bindCell(index + 1, part[row] as CellValue));

@@ -1,4 +1,4 @@
-import { counterColumnIds, documentColumns, keyColumns, quoteName, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { counterColumnIds, documentColumns, keyColumns, keyMatchSql, quoteName, RockpoolError, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import type { DocumentTable } from '../documents/document-table.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -15,6 +15,8 @@ export class RowWriter {
   private readonly valueIds: readonly number[];
   private readonly nameOfId: ReadonlyMap<number, string>;
   private readonly keyNames: readonly string[];
+  /** A row can have a key that SQLite takes for the same though its type is another: a column without an affinity keeps `1` and `1.0` apart. */
+  private readonly hasLooseKey: boolean;
   private readonly statements: Map<string, Statement> = new Map();
 
   constructor(connection: Connection, table: TableSchema) {
@@ -27,6 +29,7 @@ export class RowWriter {
     this.valueIds = columns.map(({ id }) => id);
     this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));
     this.keyNames = keyColumns(table).map(({ name }) => quoteName(name));
+    this.hasLooseKey = keyColumns(table).some(({ type }) => type === 'blob');
   }
 
   hasColumn(columnId: number): boolean {
@@ -35,7 +38,7 @@ export class RowWriter {
 
   read(key: readonly CellValue[]): RowState {
     const columns = this.valueIds.length === 0 ? '1' : this.valueIds.map((id) => this.nameOf(id)).join(', ');
-    const statement = this.statement(`SELECT ${columns} FROM ${this.from()} WHERE ${this.keyMatch()}`);
+    const statement = this.statement(`SELECT ${columns} FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
     bind(statement, key, 0);
     try {
       if (!statement.step()) return NO_ROW;
@@ -61,7 +64,7 @@ export class RowWriter {
   }
 
   remove(key: readonly CellValue[]): void {
-    const statement = this.statement(`DELETE FROM ${this.from()} WHERE ${this.keyMatch()}`);
+    const statement = this.statement(`DELETE FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
     bind(statement, key, 0);
     run(statement);
     this.documentTable?.remove(key);
@@ -73,13 +76,14 @@ export class RowWriter {
     if (kind === 'update' && columnIds.length === 0) return;
     if (this.documentTable !== null) return this.writeRowByRow(group, this.documentTable);
     const statement =
-      kind === 'insert' ? this.putStatement(columnIds) : kind === 'update' ? this.patchStatement(columnIds) : this.statement(`DELETE FROM ${this.from()} WHERE ${this.keyMatch()}`);
+      kind === 'insert' ? this.putStatement(columnIds) : kind === 'update' ? this.patchStatement(columnIds) : this.statement(`DELETE FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
     const [first, second] = kind === 'update' ? [values, keys] : [keys, values];
     for (let row = 0; row < rowCount; row++) {
       let parameter = 0;
       for (const column of first) statement.bindCell(++parameter, column[row] as CellValue);
       for (const column of second) statement.bindCell(++parameter, column[row] as CellValue);
       run(statement);
+      if (kind === 'insert') this.requireWritten();
     }
   }
 
@@ -103,7 +107,7 @@ export class RowWriter {
   }
 
   private text(key: readonly CellValue[], columnId: number): CellValue {
-    const statement = this.statement(`SELECT ${this.nameOf(columnId)} FROM ${this.from()} WHERE ${this.keyMatch()}`);
+    const statement = this.statement(`SELECT ${this.nameOf(columnId)} FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
     bind(statement, key, 0);
     try {
       return statement.step() ? statement.readCell(0) : null;
@@ -131,19 +135,27 @@ export class RowWriter {
     bind(statement, key, 0);
     bind(statement, values, key.length);
     run(statement);
+    this.requireWritten();
+  }
+
+  /** After a put: a row of another key is in the way, which SQLite takes for the same. */
+  private requireWritten(): void {
+    if (this.hasLooseKey && this.connection.changes === 0) throw new RockpoolError('constraint-primary-key', { table: this.table.name });
   }
 
   private putStatement(columnIds: readonly number[]): Statement {
     const columns = columnIds.map((id) => this.nameOf(id));
     const all = [...this.keyNames, ...columns];
-    const onConflict = columns.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
+    const where = this.hasLooseKey ? ` WHERE ${this.keyNames.map((name) => `typeof(${this.from()}.${name}) = typeof(excluded.${name})`).join(' AND ')}` : '';
+    const assigned = columns.length === 0 && this.hasLooseKey ? this.keyNames.slice(0, 1) : columns;
+    const onConflict = assigned.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assigned.map((name) => `${name} = excluded.${name}`).join(', ')}${where}`;
     const places = all.map(() => '?').join(', ');
     return this.statement(`INSERT INTO ${this.from()} (${all.join(', ')}) VALUES (${places}) ON CONFLICT (${this.keyNames.join(', ')}) ${onConflict}`);
   }
 
   private patchStatement(columnIds: readonly number[]): Statement {
     const assignments = columnIds.map((id) => `${this.nameOf(id)} = ?`).join(', ');
-    return this.statement(`UPDATE ${this.from()} SET ${assignments} WHERE ${this.keyMatch()}`);
+    return this.statement(`UPDATE ${this.from()} SET ${assignments} WHERE ${keyMatchSql(this.table, { first: columnIds.length + 1 })}`);
   }
 
   private statement(sql: string): Statement {
@@ -157,10 +169,6 @@ export class RowWriter {
 
   private from(): string {
     return quoteName(this.table.name);
-  }
-
-  private keyMatch(): string {
-    return this.keyNames.map((name) => `${name} = ?`).join(' AND ');
   }
 
   private nameOf(columnId: number): string {

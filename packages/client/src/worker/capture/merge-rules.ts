@@ -1,4 +1,4 @@
-import { columnGroups, counterColumnIds, counterDelta, keyColumns, quoteName, RockpoolError, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import { columnGroups, counterColumnIds, counterDelta, keyMatchSql, quoteName, RockpoolError, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import type { Author } from '@rockpool/shared/document';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -33,10 +33,8 @@ export function applyMergeRules(connection: Connection, rules: RulesByTable, aut
   const pairs = changes.groups.map((group, index) => {
     const before = changes.before[index] as BeforeGroup;
     const tableRules = rules.get(group.tableId);
-    if (tableRules === undefined || group.kind === 'delete') return { group, before };
-    if (group.kind === 'update') return addRestOfGroups(connection, tableRules, addUpCounters(tableRules, group, before), before);
-    requireIntegers(tableRules, group);
-    return { group, before };
+    if (tableRules === undefined || group.kind !== 'update') return { group, before };
+    return addRestOfGroups(connection, tableRules, addUpCounters(tableRules, group, before), before);
   });
   return { groups: pairs.map(({ group }) => group), before: pairs.map(({ before }) => before) };
 }
@@ -49,13 +47,6 @@ function withDocuments(connection: Connection, rules: RulesByTable, author: () =
     return tableRules?.hasDocuments === true ? documentSupport().captureDocuments(connection, tableRules.table, author(), pair) : pair;
   });
   return { groups: pairs.map(({ group }) => group), before: pairs.map(({ before }) => before) };
-}
-
-function requireIntegers({ table, counters }: TableRules, group: ChangeGroup): void {
-  group.columnIds.forEach((columnId, index) => {
-    if (!counters.has(columnId)) return;
-    for (const value of group.values[index] ?? []) if (typeof value !== 'bigint') throw notInteger(table, columnId);
-  });
 }
 
 function addUpCounters({ table, counters }: TableRules, group: ChangeGroup, before: BeforeGroup): ChangeGroup {
@@ -87,8 +78,7 @@ function addRestOfGroups(connection: Connection, { table, groups }: TableRules, 
   const missing = touched.flat().filter((columnId) => !group.columnIds.includes(columnId));
   if (missing.length === 0) return { group, before };
   const columns = missing.map((columnId) => quoteName(columnName(table, columnId))).join(', ');
-  const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
-  const statement = connection.prepare(`SELECT ${columns} FROM main.${quoteName(table.name)} WHERE ${match}`);
+  const statement = connection.prepare(`SELECT ${columns} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`);
   const added = missing.map((): CellValue[] => []);
   try {
     for (let row = 0; row < group.rowCount; row++) {

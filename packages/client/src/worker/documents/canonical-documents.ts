@@ -1,4 +1,4 @@
-import { documentColumns, keyColumns, quoteName, RockpoolError, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { documentColumns, keyMatchSql, keyToString, quoteName, RockpoolError, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
 import { canonicalJson, canonicalRichTexts, PathRule, readChangedJson, toCanonicalText } from '@rockpool/shared/document';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -28,7 +28,7 @@ export function makeDocumentsCanonical(connection: Connection, tables: DocumentT
       const olds = before[index]?.values[before[index].columnIds.indexOf(columnId)];
       return column.map((value, row) => {
         const key = group.keys.map((part) => part[row] as CellValue);
-        const place = [table.id, columnId, ...key].join();
+        const place = `${table.id},${columnId},${keyToString(key)}`;
         if (known.get(place) === value) return value;
         const old = olds?.[row] ?? null;
         const canonical = canonicalText(value, old, rule, table, columnId);
@@ -67,8 +67,7 @@ function canonicalForm(text: string, old: string | null, rule: DocumentRule): st
 
 /** Gives the number of rows that it wrote: none where a trigger of the app keeps it from doing so. */
 function update(connection: Connection, table: TableSchema, columnId: number, key: readonly CellValue[], text: string | null): number {
-  const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
-  const statement = connection.prepare(`UPDATE main.${quoteName(table.name)} SET ${quoteName(columnName(table, columnId))} = ? WHERE ${match}`);
+  const statement = connection.prepare(`UPDATE main.${quoteName(table.name)} SET ${quoteName(columnName(table, columnId))} = ? WHERE ${keyMatchSql(table, { first: 2 })}`);
   try {
     statement.runCells(text, ...key);
     return connection.changes;

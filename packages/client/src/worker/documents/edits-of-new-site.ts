@@ -1,4 +1,4 @@
-import { decodeBefore, decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, keyColumns, quoteName, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
+import { decodeBefore, decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, keyMatchSql, quoteName, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
 import { applyChange, documentText, editDocument, editWithGap, expandContent, isDocumentEdit, isEditOf, mergeEdit, parseJson, PathRule, wholeState, type Author, type JsonChange, type JsonValue } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 import { baseReader, forgetBases } from './document-bases.ts';
@@ -123,8 +123,7 @@ class PendingDocuments {
     const base = connection.value('SELECT value FROM rockpool_base WHERE table_id = ? AND key = ? AND column_id = ?', table.id, encodeKey(key), columnId);
     if (base !== undefined) return base instanceof Uint8Array ? wholeState(base, baseReader(connection)) : null;
     const column = table.columns.find(({ id }) => id === columnId)?.name ?? '';
-    const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
-    const statement = connection.prepare(`SELECT ${quoteName(column)} FROM main.${quoteName(table.name)} WHERE ${match}`);
+    const statement = connection.prepare(`SELECT ${quoteName(column)} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`);
     try {
       key.forEach((part, index) => statement.bindCell(index + 1, part));
       const text = statement.step() ? statement.readCell(0) : null;

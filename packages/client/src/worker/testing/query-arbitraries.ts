@@ -68,7 +68,7 @@ export const WRITES: Arbitrary<SqlStatement> = fc.oneof(
   fc.tuple(ID, AMOUNT).map(([id, net]) => query('INSERT OR REPLACE INTO priced (id, net) VALUES (?, ?)', id, net)),
   fc.tuple(AMOUNT, ID).map(([net, id]) => query('UPDATE priced SET net = ? WHERE id = ?', net, id)),
   fc.tuple(AMOUNT, ID).map(([amount, id]) => query('UPDATE account SET amount = ? WHERE id = ?', amount, id)),
-  fc.tuple(fc.oneof(VALUE, fc.constantFrom('0x2', '10', ' 2', '')), ID).map(([rate, id]) => query('UPDATE account SET rate = ? WHERE id = ?', rate, id)),
+  fc.tuple(fc.oneof(AMOUNT, fc.constantFrom('10', ' 2', '1.5')), ID).map(([rate, id]) => query('UPDATE account SET rate = ? WHERE id = ?', rate, id)),
   fc.tuple(VALUE, ID).map(([name, id]) => query('UPDATE OR IGNORE account SET name = ? WHERE id = ?', name, id)),
   fc.tuple(ID, ID).map(([note, id]) => query('UPDATE entry SET note = ? WHERE id = ?', note, id)),
   fc.tuple(ID, ID).map(([account, id]) => query('UPDATE entry SET account_id = (SELECT id FROM account WHERE id = ?) WHERE id = ?', account, id)),

@@ -1,4 +1,4 @@
-import { columnGroups, CONFLICT_TABLE_NAME, counterColumnIds, keyColumns, quoteName, RockpoolError, valueColumns, type CellValue, type ColumnSchema, type Schema, type TableSchema } from '@rockpool/shared';
+import { columnGroups, CONFLICT_TABLE_NAME, counterColumnIds, keyColumns, keyMatchSql, quoteName, RockpoolError, valueColumns, type CellValue, type ColumnSchema, type Schema, type TableSchema } from '@rockpool/shared';
 import type { DocumentPath, JsonValue } from '@rockpool/shared/document';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -39,13 +39,13 @@ export function restoreConflict(connection: Connection, schema: Schema, id: stri
   const key = readKey(table, loss.rowKey);
   const wentWithRow = loss.rule === 'delete-wins' || loss.rule === 'cascade';
   if (loss.columnName === null && !wentWithRow) {
-    if (run(connection, `DELETE FROM ${nameOf(table)} WHERE ${matchOf(table)}`, key) === 0) throw notRestorable('row-gone');
+    if (run(connection, `DELETE FROM ${nameOf(table)} WHERE ${keyMatchSql(table)}`, key) === 0) throw notRestorable('row-gone');
     return;
   }
   if (loss.path !== null) return restorePlace(connection, table, key, loss, JSON.parse(loss.path) as DocumentPath);
   const values = wentWithRow ? lostWithRow(connection, table, loss) : lostWithValue(connection, table, loss);
   const assignments = [...values.keys()].map((name) => `${quoteName(name)} = ?`).join(', ');
-  if (values.size > 0 && run(connection, `UPDATE ${nameOf(table)} SET ${assignments} WHERE ${matchOf(table)}`, [...values.values(), ...key]) > 0) return;
+  if (values.size > 0 && run(connection, `UPDATE ${nameOf(table)} SET ${assignments} WHERE ${keyMatchSql(table, { first: values.size + 1 })}`, [...values.values(), ...key]) > 0) return;
   if (!wentWithRow) throw notRestorable('row-gone');
   const names = [...table.primaryKey, ...values.keys()];
   try {
@@ -59,10 +59,10 @@ export function restoreConflict(connection: Connection, schema: Schema, id: stri
 function restorePlace(connection: Connection, table: TableSchema, key: readonly CellValue[], { columnName, value }: Loss, path: DocumentPath): void {
   const { canonicalJson, withValueAt } = documentSupport();
   const column = quoteName(requireColumn(table, columnName).name);
-  const text = connection.value(`SELECT ${column} FROM ${nameOf(table)} WHERE ${matchOf(table)}`, ...key);
+  const text = connection.value(`SELECT ${column} FROM ${nameOf(table)} WHERE ${keyMatchSql(table)}`, ...key);
   const restored = typeof text === 'string' && typeof value === 'string' ? withValueAt(JSON.parse(text) as JsonValue, path, JSON.parse(value) as JsonValue) : undefined;
   if (restored === undefined) throw notRestorable('row-gone');
-  run(connection, `UPDATE ${nameOf(table)} SET ${column} = ? WHERE ${matchOf(table)}`, [canonicalJson(restored), ...key]);
+  run(connection, `UPDATE ${nameOf(table)} SET ${column} = ? WHERE ${keyMatchSql(table, { first: 2 })}`, [canonicalJson(restored), ...key]);
 }
 
 /** The value and those of its group that lost with it. */
@@ -142,10 +142,6 @@ function requireColumn(table: TableSchema, name: string | null): ColumnSchema {
 
 function nameOf(table: TableSchema): string {
   return `main.${quoteName(table.name)}`;
-}
-
-function matchOf(table: TableSchema): string {
-  return table.primaryKey.map((name) => `${quoteName(name)} = ?`).join(' AND ');
 }
 
 function notRestorable(problem: string, fields: Readonly<Record<string, string | number | boolean | null>> = {}, cause?: unknown): RockpoolError {

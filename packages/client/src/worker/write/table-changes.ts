@@ -1,4 +1,4 @@
-import { documentColumns, keyColumns, quoteName, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type ColumnSchema, type TableSchema } from '@rockpool/shared';
+import { documentColumns, keyMatchSql, quoteName, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type ColumnSchema, type TableSchema } from '@rockpool/shared';
 import { lookupKey } from '../../rpc/lookup-key.ts';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
@@ -75,8 +75,7 @@ function toKeys(values: readonly CellValue[] = []): string[] {
 function addUnchanged(connection: Connection, { table, valueColumns: columns }: TableLookups, group: ChangeGroup, keys: Record<string, string[]>): void {
   const unchanged = columns.filter(({ id }) => !group.columnIds.includes(id));
   if (unchanged.length === 0) return;
-  const match = keyColumns(table).map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
-  const statement = connection.prepare(`SELECT ${unchanged.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${match}`);
+  const statement = connection.prepare(`SELECT ${unchanged.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`);
   try {
     for (let row = 0; row < group.rowCount; row++) {
       group.keys.forEach((part, index) => statement.bindCell(index + 1, part[row] as CellValue));

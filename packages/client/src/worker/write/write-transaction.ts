@@ -1,4 +1,4 @@
-import { RockpoolError, syncedTables, type LocalTime, type Schema } from '@rockpool/shared';
+import { requireInDomain, RockpoolError, syncedTables, tableDomain, type ChangeGroup, type LocalTime, type Schema, type TableDomain } from '@rockpool/shared';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
@@ -51,7 +51,7 @@ export interface BodyResult {
 /**
  * One local write, from BEGIN to COMMIT:
  *
- *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ merge rules ─ changelog ─ search indexes ─ request recorded ─ COMMIT
+ *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ merge rules ─ types checked ─ changelog ─ search indexes ─ request recorded ─ COMMIT
  *
  * 1. Rows, changeset and request id commit together or not at all: whatever throws on the way rolls everything back.
  * 2. Nothing about the database is kept in memory between two writes, so that there is nothing to put right after a rollback.
@@ -62,6 +62,7 @@ export class WriteTransaction {
   private readonly nameOfTable: ReadonlyMap<number, string>;
   private readonly syncedNames: ReadonlySet<string>;
   private readonly rules: RulesByTable;
+  private readonly domains: ReadonlyMap<number, TableDomain>;
   private readonly documents: DocumentTables;
   private readonly lookups: LookupsByTable;
 
@@ -71,6 +72,7 @@ export class WriteTransaction {
     this.nameOfTable = new Map(parts.schema.tables.map(({ id, name }) => [id, name]));
     this.syncedNames = new Set(syncedTables(parts.schema).map(({ name }) => name));
     this.rules = rulesByTable(syncedTables(parts.schema));
+    this.domains = new Map(syncedTables(parts.schema).map((table) => [table.id, tableDomain(table)]));
     this.documents = documentTables(syncedTables(parts.schema));
     this.lookups = lookupsByTable(syncedTables(parts.schema));
   }
@@ -162,6 +164,7 @@ export class WriteTransaction {
     const { changelog, connection, meta, localTime, searchIndexes } = this.parts;
     const described = tableChanges(connection, this.lookups, captured);
     const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);
+    this.requireInDomain(changes.groups);
     const touched = new Set(changes.groups.map(({ tableId }) => this.nameOfTable.get(tableId) ?? ''));
     for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);
     let sequence: number | null = null;
@@ -171,6 +174,14 @@ export class WriteTransaction {
     }
     searchIndexes.catchUp();
     return { results: done.results, touchedTables: [...touched], changes: described, sequence, repeated: false };
+  }
+
+  /** Last of all, since merge rules add cells that did not change: what the server would refuse is refused here. */
+  private requireInDomain(groups: readonly ChangeGroup[]): void {
+    for (const group of groups) {
+      const domain = this.domains.get(group.tableId);
+      if (domain !== undefined) requireInDomain(domain, group);
+    }
   }
 
   /** What was changed, documents in their canonical form. Call it while capture is on. */

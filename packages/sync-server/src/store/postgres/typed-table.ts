@@ -1,8 +1,5 @@
-import { createTableSql, keyColumns, quoteName, type ColumnType, type TableSchema } from '@rockpool/shared';
+import { createTableSql, keyColumns, MAX_KEY_BYTES, quoteName, type ColumnType, type TableSchema } from '@rockpool/shared';
 import { storedTableToDdl } from '../stored-table.ts';
-
-/** An index entry of PostgreSQL holds 2,704 bytes; beside the key there are the database's id and lengths. */
-export const MAX_KEY_BYTES = 2_000;
 
 /** Of the CHECKs below. constraint-error.ts knows them. */
 export const TYPE_CHECK_PREFIX = 'rockpool_type_';

@@ -1,4 +1,4 @@
-import { quoteName, type CellValue, type Schema } from '@rockpool/shared';
+import { keyMatchSql, quoteName, type CellValue, type Schema } from '@rockpool/shared';
 import { openDatabaseFile, type DatabaseFile } from '../database-file.ts';
 import { reloadFile } from '../durability.ts';
 import type { MirroredTable } from './mirrored-table.ts';
@@ -59,7 +59,7 @@ export class WorkingCopy {
 
   private takeRow(table: MirroredTable, { values }: StoredChange): readonly CellValue[] {
     const keys = table.columns.flatMap(({ name, isKey }, i) => (isKey ? [{ name, value: values[i] ?? null }] : []));
-    const where = keys.map(({ name }) => `${quoteName(name)} = ?`).join(' AND ');
+    const where = keyMatchSql({ primaryKey: keys.map(({ name }) => name) });
     const columns = table.columns.map(({ name }) => quoteName(name)).join(', ');
     const row = this.file.sql.get(`DELETE FROM ${quoteName(table.name)} WHERE ${where} RETURNING ${columns}`, ...keys.map(({ value }) => value));
     if (row === undefined) throw new Error(`a row of ${table.name} is missing in a working copy`);

@@ -1,0 +1,17 @@
+import { syncedTables } from '@rockpool/shared';
+import { readCaptureTable } from '../capture/capture-table.ts';
+import { SessionCapture } from '../capture/session-capture.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+
+/** One transaction as versions wrote it that took values of any type in any column. */
+export function writeAsBefore({ connection, changelog, meta, localTime, schema }: OpenDatabase, sql: string): void {
+  const capture = new SessionCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table)));
+  connection.run('BEGIN');
+  capture.begin();
+  connection.exec(sql);
+  const changes = capture.take();
+  capture.end();
+  changelog.append({ ...changes, atomic: false, hiddenBases: [], base: meta.cursor }, localTime);
+  connection.run('COMMIT');
+  capture.close();
+}

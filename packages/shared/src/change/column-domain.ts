@@ -1,0 +1,111 @@
+import { RockpoolError } from '../errors/rockpool-error.ts';
+import { utf8Length } from '../bytes/utf8-length.ts';
+import { keyColumns, valueColumns, type ColumnType, type TableSchema } from '../schema/schema.ts';
+import type { CellValue } from './cell-value.ts';
+import type { ChangeGroup } from './changeset.ts';
+
+/*
+ * Which values the columns of a synced table can hold: the rule of docs/values.md. The client checks what a transaction wrote before it commits, the server checks what
+ * a changeset brings, and both with this function, so that what is accepted here is accepted there, whichever store the server has.
+ *
+ * The rule is about stored values, after SQLite's affinity: '12' in an INTEGER column is stored as 12, and fits.
+ */
+
+/** The sum of a key's parts in bytes of UTF-8, of integers in digits: an index entry of PostgreSQL holds 2,704 bytes, of which the key is not all. */
+export const MAX_KEY_BYTES = 2_000;
+
+// An integer of 64 bits has 20 digits at most, its sign among them.
+const MAX_INTEGER_DIGITS = 20;
+
+/** A column as this rule sees it. Documents have rules of their own (shared/document), and what travels for them is no value of the column. */
+interface ColumnDomain {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly isCounter: boolean;
+}
+
+/** What the columns of one table can hold. */
+export interface TableDomain {
+  readonly table: string;
+  readonly keys: readonly ColumnDomain[];
+  /** The value columns by id, without documents. */
+  readonly byId: ReadonlyMap<number, ColumnDomain>;
+}
+
+export function tableDomain(table: TableSchema): TableDomain {
+  const { counters, documents } = table.merge;
+  const plain = valueColumns(table).filter(({ name }) => !documents.some(({ column }) => column === name));
+  return {
+    table: table.name,
+    keys: keyColumns(table).map(({ name, type }) => ({ name, type, isCounter: false })),
+    byId: new Map(plain.map(({ id, name, type }) => [id, { name, type, isCounter: counters.includes(name) }])),
+  };
+}
+
+/**
+ * Throws for a value that its column cannot hold: `constraint-data-type`, of a counter `value-invalid`, of a key `key-invalid`; with table and column, their types, and no value.
+ * NULL is for NOT NULL to refuse. Keys are checked where a row is made: rows of an older version, whose keys would not be taken any more, can still be changed and deleted.
+ */
+export function requireInDomain({ table, keys, byId }: TableDomain, group: ChangeGroup): void {
+  if (group.kind === 'insert') {
+    keys.forEach((column, part) => {
+      const misfit = misfitOf(column.type, group.keys[part] ?? []);
+      if (misfit !== undefined) throw new RockpoolError('key-invalid', { table, column: column.name, problem: 'type', columnType: column.type, valueType: storageClassOf(misfit) });
+    });
+    requireShortKeys(table, group);
+  }
+  group.columnIds.forEach((columnId, index) => {
+    const column = byId.get(columnId);
+    if (column === undefined) return;
+    const misfit = misfitOf(column.type, group.values[index] ?? []);
+    if (misfit === undefined) return;
+    if (column.isCounter) throw new RockpoolError('value-invalid', { table, column: column.name, problem: 'counter-not-integer' });
+    throw new RockpoolError('constraint-data-type', { table, column: column.name, columnType: column.type, valueType: storageClassOf(misfit) });
+  });
+}
+
+/** The first value that a column of this type cannot hold. */
+function misfitOf(type: ColumnType, values: readonly CellValue[]): CellValue | undefined {
+  switch (type) {
+    case 'text':
+      return values.find((value) => typeof value !== 'string' && value !== null);
+    case 'integer':
+      return values.find((value) => typeof value !== 'bigint' && value !== null);
+    case 'real':
+      return values.find((value) => typeof value !== 'number' && value !== null);
+    case 'numeric':
+      return values.find((value) => typeof value !== 'bigint' && typeof value !== 'number' && value !== null);
+    case 'blob':
+      return values.find((value) => !(value instanceof Uint8Array) && value !== null);
+  }
+}
+
+/** As SQLite's typeof() names it. */
+function storageClassOf(value: CellValue): 'null' | 'integer' | 'real' | 'text' | 'blob' {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'text';
+  if (typeof value === 'bigint') return 'integer';
+  return typeof value === 'number' ? 'real' : 'blob';
+}
+
+function requireShortKeys(table: string, { keys, rowCount }: ChangeGroup): void {
+  for (let row = 0; row < rowCount; row++) {
+    let mostBytes = 0;
+    for (const part of keys) mostBytes += mostBytesOf(part[row] as CellValue);
+    // Only a key that could be too large is worth measuring.
+    if (mostBytes > MAX_KEY_BYTES && keys.reduce((sum, part) => sum + bytesOf(part[row] as CellValue), 0) > MAX_KEY_BYTES) {
+      throw new RockpoolError('key-invalid', { table, problem: 'too-large', limitBytes: MAX_KEY_BYTES });
+    }
+  }
+}
+
+function mostBytesOf(value: CellValue): number {
+  // A UTF-16 unit takes at most 3 bytes.
+  if (typeof value === 'string') return value.length * 3;
+  return value instanceof Uint8Array ? value.length : MAX_INTEGER_DIGITS;
+}
+
+function bytesOf(value: CellValue): number {
+  if (typeof value === 'string') return utf8Length(value);
+  return value instanceof Uint8Array ? value.length : String(value).length;
+}

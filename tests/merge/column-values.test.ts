@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { testTable } from '../../packages/client/src/worker/testing/table-schema.ts';
+import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
+import { buildSchema, type ErrorCode, type ErrorFields } from '../../packages/shared/src/index.ts';
+import { postgresUnderTest } from '../../packages/sync-server/src/testing/postgres-under-test.ts';
+import { withServer as onServer, type Device } from '../health/real-pair.ts';
+
+/* Values of a type that their column does not have: docs/values.md. Real clients, real servers on both stores. */
+
+const schema = buildSchema([
+  testTable('place', { list: 'text not null', number: 'integer not null', note: 'text' }, { primaryKey: ['list', 'number'] }),
+  testTable('tag', { id: 'blob not null', note: 'text' }),
+  testTable('item', { id: 'text not null', words: 'text', whole: 'integer', fraction: 'real', price: 'numeric', bytes: 'blob', hits: 'integer not null default 0' }, {
+    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] },
+  }),
+]);
+
+const postgres = postgresUnderTest();
+type Body = Parameters<typeof onServer>[0];
+const withSchema = (body: Body): Body => (server, device) => body(server, (options) => device({ schema, ...options }));
+type WithServer = (body: Body) => Promise<void>;
+const stores: readonly { readonly store: string; readonly withServer: WithServer }[] = [
+  { store: 'files', withServer: (body) => onServer(withSchema(body), { schema }) },
+  { store: 'PostgreSQL', withServer: async (body) => onServer(withSchema(body), { schema, postgres: (await postgres.server.createDatabase()).url }) },
+];
+
+const upToDate = (device: Device): boolean => device.report?.state === 'up-to-date' && device.report.pendingCount === 0;
+
+describe.each(stores)('with a server on $store, a statement', ({ withServer }) => {
+  const refused: readonly [string, string, readonly SqlParam[], { readonly code: ErrorCode; readonly fields?: ErrorFields }][] = [
+    ['a text as an integer part of a key', "INSERT INTO place (list, number) VALUES ('l', 'abc')", [], { code: 'key-invalid', fields: { problem: 'type', table: 'place', column: 'number', columnType: 'integer', valueType: 'text' } }],
+    ['a fraction as an integer part of a key', "INSERT INTO place (list, number) VALUES ('l', 1.5)", [], { code: 'key-invalid' }],
+    ['a whole number beyond 64 bits as an integer part of a key', "INSERT INTO place (list, number) VALUES ('l', 9223372036854775808)", [], { code: 'key-invalid' }],
+    ['a blob as an integer part of a key', "INSERT INTO place (list, number) VALUES ('l', x'31')", [], { code: 'key-invalid' }],
+    ['a blob as a text part of a key', "INSERT INTO place (list, number) VALUES (x'6c', 1)", [], { code: 'key-invalid', fields: { table: 'place', column: 'list' } }],
+    ['a key that becomes another type', "UPDATE place SET number = 'abc'", [], { code: 'key-invalid' }],
+    ['a text as a blob key', "INSERT INTO tag (id) VALUES ('abc')", [], { code: 'key-invalid', fields: { table: 'tag', column: 'id' } }],
+    ['an integer as a blob key', 'INSERT INTO tag (id) VALUES (?)', [1], { code: 'key-invalid' }],
+    ['a fraction as a blob key', 'INSERT INTO tag (id) VALUES (1.0)', [], { code: 'key-invalid' }],
+    ['a key of more than 2,000 bytes', 'INSERT INTO item (id) VALUES (?)', ['é'.repeat(1_001)], { code: 'key-invalid', fields: { problem: 'too-large', table: 'item', limitBytes: 2_000 } }],
+    ['a text in an integer column', "UPDATE item SET whole = 'many'", [], { code: 'constraint-data-type', fields: { table: 'item', column: 'whole', columnType: 'integer', valueType: 'text' } }],
+    ['a fraction in an integer column', 'UPDATE item SET whole = 1.5', [], { code: 'constraint-data-type' }],
+    ['a blob in an integer column', "INSERT INTO item (id, whole) VALUES ('j', x'00')", [], { code: 'constraint-data-type' }],
+    ['a text in a real column', "UPDATE item SET fraction = 'half'", [], { code: 'constraint-data-type', fields: { table: 'item', column: 'fraction' } }],
+    ['a text in a numeric column', "UPDATE item SET price = 'cheap'", [], { code: 'constraint-data-type', fields: { table: 'item', column: 'price' } }],
+    ['a blob in a text column', "UPDATE item SET words = x'61'", [], { code: 'constraint-data-type', fields: { table: 'item', column: 'words' } }],
+    ['a text in a blob column', "UPDATE item SET bytes = 'abc'", [], { code: 'constraint-data-type', fields: { table: 'item', column: 'bytes' } }],
+    ['an integer in a blob column', 'UPDATE item SET bytes = 1', [], { code: 'constraint-data-type', fields: { table: 'item', column: 'bytes' } }],
+    ['a text in a counter', "UPDATE item SET hits = 'many'", [], { code: 'value-invalid', fields: { problem: 'counter-not-integer', table: 'item', column: 'hits' } }],
+    ['a text in a new counter', "INSERT INTO item (id, hits) VALUES ('j', 'many')", [], { code: 'value-invalid', fields: { problem: 'counter-not-integer', table: 'item', column: 'hits' } }],
+  ];
+
+  it('that writes what its column cannot hold fails before anything is stored, and says table, column and types', () =>
+    withServer(async (server, device) => {
+      const [one, two] = [device(), device()];
+      one.write("INSERT INTO place (list, number, note) VALUES ('l', 1, 'first')");
+      one.write("INSERT INTO item (id, hits) VALUES ('i', 3)");
+      for (const [what, sql, params, { code, fields = {} }] of refused) expect(() => one.write(sql, ...params), what).toThrow(expect.objectContaining({ code, fields: expect.objectContaining(fields) as unknown }) as Error);
+      expect(one.rows('SELECT count(*) FROM rockpool_changelog')).toEqual([[2]]);
+      one.write("INSERT INTO tag (id, note) VALUES (x'01', 'after')");
+      await one.until(() => upToDate(one));
+      await two.until(() => two.rows('SELECT 1 FROM tag').length > 0);
+      const all = 'SELECT quote(list), quote(number), note FROM place UNION ALL SELECT quote(id), hits, words FROM item UNION ALL SELECT quote(id), 0, note FROM tag';
+      for (const replica of [one, two]) expect(replica.rows(all)).toEqual([["'l'", '1', 'first'], ["'i'", 3, null], ["X'01'", 0, 'after']]);
+      expect(server.query('SELECT count(*) FROM place')).toEqual([[1n]]);
+      expect([...one.problems, ...two.problems]).toEqual([]);
+    }));
+
+  it('that writes what SQLite converts is stored as converted, on every replica alike', () =>
+    withServer(async (server, device) => {
+      const [one, two] = [device(), device()];
+      one.write("INSERT INTO place (list, number) VALUES (7, '8'), ('l', 2.0)");
+      one.write("INSERT INTO item (id, words, whole, fraction, price) VALUES (9, 1.5, '12', 3, '12.50'), ('true', ?, ?, '0.5', ?)", true, true, 1e300);
+      await one.until(() => upToDate(one));
+      await two.until(() => two.rows('SELECT 1 FROM item').length > 0);
+      const quoted = 'SELECT quote(list), quote(number), 0, 0, 0 FROM place UNION ALL SELECT quote(id), quote(words), quote(whole), quote(fraction), quote(price) FROM item ORDER BY 1, 2';
+      const expected = [["'7'", '8', 0, 0, 0], ["'9'", "'1.5'", '12', '3.0', '12.5'], ["'l'", '2', 0, 0, 0], ["'true'", "'1'", '1', '0.5', '1.0e+300']];
+      for (const replica of [one, two]) expect(replica.rows(quoted)).toEqual(expected);
+      expect(server.query(quoted).map((row) => row.map((value) => (typeof value === 'bigint' ? Number(value) : value)))).toEqual(expected);
+      expect([...one.problems, ...two.problems]).toEqual([]);
+    }));
+});
+
