@@ -4,6 +4,8 @@ import { memoryMedium, openStorage, type Medium, type Storage } from '../../pack
 import type { TouchedTables } from '../../packages/client/src/rpc/query-dependencies.ts';
 import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
+import type { SyncState, WaitStage } from '../../packages/client/src/rpc/sync-status.ts';
+import type { DownloadPatience } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
 import { downloadContent } from '../../packages/client/src/worker/first-sync/download-content.ts';
 import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
@@ -15,6 +17,9 @@ import { testRuntime } from '../../packages/client/src/worker/testing/test-datab
 import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
 import { DATABASE, type TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
 
+/** `fetch` that waits for a snapshot instead of hearing that it is being built. */
+export const fetchBuilt: typeof fetch = (input, init) => fetch((input as string).replace(/&waitMs=\d+/, ''), init);
+
 /** As a worker gets it from its page. */
 export const SCHEMA: Schema = decodeSchema(encodeSchema(TEST_SCHEMA));
 
@@ -22,10 +27,14 @@ export interface DeviceOptions {
   readonly server: () => TestServer;
   /** Default: one of its own, empty. */
   readonly medium?: Medium;
+  /** Default: one that the server takes. */
+  readonly token?: () => Promise<string>;
   /** Default: the platform's. */
   readonly fetch?: typeof fetch;
   /** What is said of each file that came. Default: where it is. */
   readonly held?: () => SnapshotPosition;
+  /** For snapshots. Default: as in a worker. */
+  readonly patience?: DownloadPatience;
   /** Default: files are taken where they are offered. */
   readonly takesFiles?: boolean;
 }
@@ -41,6 +50,9 @@ export class Device {
   /** Whole states that came, by the watermark that they went on from. */
   readonly wholeFrom: number[] = [];
   report: EngineReport | null = null;
+  /** The states that were reported, and what was waited for, without repetitions. */
+  readonly states: SyncState[] = [];
+  readonly stages: WaitStage[] = [];
   /** What the server says is lost. */
   isDeaf = false;
   private readonly storage: Storage;
@@ -54,19 +66,18 @@ export class Device {
     return new Device(options, medium, await openStorage({ name: 'budget', medium, role: 'writer' }));
   }
 
-  private constructor({ server, fetch: get, held, takesFiles = true }: DeviceOptions, medium: Medium, storage: Storage) {
+  private constructor({ server, token = () => server().token(), fetch: get, held, patience, takesFiles = true }: DeviceOptions, medium: Medium, storage: Storage) {
     this.medium = medium;
     this.storage = storage;
     storage.register(testRuntime.module);
     this.database = openDatabase({ runtime: testRuntime, path: storage.path, vfsName: storage.vfsName, role: 'writer', schema: SCHEMA, migrations: null, randomBytes: (count) => new Uint8Array(randomBytes(count)), nowMs: Date.now, flush: () => storage.flush() });
-    const token = (): Promise<string> => server().token();
     const url = (): string => `ws://${server().host}`;
     this.snapshots = snapshotSource({
       name: 'budget',
       medium,
       schema: SCHEMA,
       runtime: testRuntime,
-      download: (onProgress, signal) => this.download({ url, token, get })(onProgress, signal),
+      download: (onProgress, signal) => this.download({ url, token, get, patience })(onProgress, signal),
     });
     this.engine = createSyncEngine({
       url: '',
@@ -85,6 +96,8 @@ export class Device {
       ...(takesFiles ? { snapshots: held === undefined ? this.snapshots : { ...this.snapshots, take: async (...given) => ({ path: '', ...(await this.snapshots.take(...given)), position: held() }) } } : {}),
       onReport: (report) => {
         this.report = report;
+        noted(this.states, report.state);
+        if (report.waitingFor !== null) noted(this.stages, report.waitingFor.stage);
         if (report.snapshot !== null) this.progress.push(report.snapshot);
       },
       onStuck: () => undefined,
@@ -94,8 +107,8 @@ export class Device {
   }
 
   /** One for all attempts, as in a worker. A server that starts anew is at another port. */
-  private download({ url, token, get }: { readonly url: () => string; readonly token: () => Promise<string>; readonly get: typeof fetch | undefined }): ReturnType<typeof downloadContent> {
-    this.content ??= downloadContent({ url: url(), databaseId: DATABASE, schemaHash: SCHEMA.hash, token, fetch: (input, init) => (get ?? fetch)((input as string).replace(/^http:..[^/]+/, url().replace('ws', 'http')), init) });
+  private download({ url, token, get, patience = {} }: { readonly url: () => string; readonly token: () => Promise<string>; readonly get: typeof fetch | undefined; readonly patience: DownloadPatience | undefined }): ReturnType<typeof downloadContent> {
+    this.content ??= downloadContent({ url: url(), databaseId: DATABASE, schemaHash: SCHEMA.hash, token, patience, fetch: (input, init) => (get ?? fetch)((input as string).replace(/^http:..[^/]+/, url().replace('ws', 'http')), init) });
     return this.content;
   }
 
@@ -111,6 +124,10 @@ export class Device {
 
   start(): void {
     this.engine.start();
+  }
+
+  tryNow(): void {
+    this.engine.tryNow();
   }
 
   /** Until it has what the server has, and the server what it has. The test's own deadline ends it otherwise. */
@@ -138,4 +155,8 @@ export class Device {
     this.database.close();
     await this.storage.close();
   }
+}
+
+function noted<T>(list: T[], now: T): void {
+  if (list.at(-1) !== now) list.push(now);
 }

@@ -11,6 +11,7 @@ import { TestSite } from '../../packages/sync-server/src/testing/test-client.ts'
 import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
 import { DATABASE } from '../../packages/sync-server/src/testing/test-server.ts';
 import { describe, expect, it } from 'vitest';
+import { fetchBuilt } from './device.ts';
 
 // As a worker gets it from its page.
 const SCHEMA = decodeSchema(encodeSchema(TEST_SCHEMA));
@@ -33,6 +34,7 @@ const options = (medium: Medium, changes: Partial<FirstSyncOptions> = {}): First
   databaseId: DATABASE,
   token: () => tested.server.token(),
   onProgress: () => undefined,
+  onWait: () => undefined,
   answerWithinMs: 20_000,
   ...changes,
 });
@@ -57,7 +59,7 @@ function cutting(times: number, bytes: number): { readonly fetch: typeof fetch; 
     asked,
     fetch: async (input, init) => {
       asked.push(new Headers(init?.headers).get('range'));
-      const response = await fetch(input, init);
+      const response = await fetchBuilt(input, init);
       if (left-- <= 0) return response;
       const reader = (response.body as ReadableStream<Uint8Array>).getReader();
       const first = (await reader.read()).value as Uint8Array;
@@ -125,13 +127,13 @@ describe('a first sync', () => {
     const asked: (string | null)[] = [];
     const stalling: typeof fetch = async (input, init) => {
       asked.push(new Headers(init?.headers).get('range'));
-      const response = await fetch(input, init);
+      const response = await fetchBuilt(input, init);
       if (asked.length > 1) return response;
       const first = new Uint8Array(await response.arrayBuffer()).subarray(0, 1_000);
       return new Response(new ReadableStream({ start: (controller) => controller.enqueue(first) }), { status: response.status, headers: response.headers });
     };
     const medium = memoryMedium();
-    expect(await firstSync(options(medium, { fetch: stalling, silenceLimitMs: 200 }))).toBe(true);
+    expect(await firstSync(options(medium, { fetch: stalling, nextBytesMs: 200 }))).toBe(true);
     expect(asked.slice(0, 2)).toEqual([null, 'bytes=1000-']);
     await opened(medium, (database) => expect(database.connection.value('SELECT count(*) FROM entries')).toBe(500));
   });
@@ -139,28 +141,33 @@ describe('a first sync', () => {
   it('leaves nothing behind where it does not come to its end, or comes to another one', async () => {
     await fillServer();
     const medium = memoryMedium();
-    await expect(firstSync(options(medium, { fetch: cutting(Infinity, 0).fetch }))).rejects.toMatchObject({ code: 'network-unreachable', fields: { stage: 'snapshot' } });
+    await expect(firstSync(options(medium, { fetch: cutting(Infinity, 0).fetch }))).rejects.toMatchObject({ code: 'network-unreachable', fields: { stage: 'snapshot-answer' } });
     const damaging: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init);
+      const response = await fetchBuilt(input, init);
       const bytes = new Uint8Array(await response.arrayBuffer());
       bytes[100] = (bytes[100] ?? 0) ^ 1;
       return new Response(bytes, { status: response.status, headers: response.headers });
     };
-    await expect(firstSync(options(medium, { fetch: damaging }))).rejects.toMatchObject({ fields: { problem: 'the hash differs' } });
+    await expect(firstSync(options(medium, { fetch: damaging }))).rejects.toMatchObject({ code: 'snapshot-unavailable', fields: { problem: 'the hash differs' } });
     expect(await medium.list()).toEqual([]);
   });
 
-  it('is left to the stream where there is no snapshot, no server, or no token', async () => {
+  it('stores nothing where the server offers no snapshot', async () => {
     const medium = memoryMedium();
-    const none: Partial<FirstSyncOptions>[] = [
-      { fetch: () => Promise.reject(new TypeError('failed to fetch')) },
-      { fetch: async () => new Response(null, { status: 204 }) },
-      { token: () => Promise.reject(new RockpoolError('auth-token-invalid')) },
-      { token: () => new Promise(() => undefined), answerWithinMs: 10 },
-      { token: async () => 'noise' },
-      { url: 'ws://127.0.0.1:1' },
-    ];
-    for (const changes of none) expect(await firstSync(options(medium, changes))).toBe(false);
+    expect(await firstSync(options(medium, { fetch: async () => new Response(null, { status: 204 }) }))).toBe(false);
+    expect(await medium.list()).toEqual([]);
+  });
+
+  it.each<[string, Partial<FirstSyncOptions>, object]>([
+    ['no network', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }, { code: 'network-unreachable', fields: { stage: 'snapshot-answer' } }],
+    ['no server', { url: 'ws://127.0.0.1:1' }, { code: 'network-unreachable', fields: { stage: 'snapshot-answer' } }],
+    ['no token', { token: () => Promise.reject(new RockpoolError('auth-signed-out')) }, { code: 'auth-signed-out' }],
+    ['no end to the token', { token: () => new Promise(() => undefined), answerWithinMs: 10 }, { code: 'network-unreachable', fields: { stage: 'token', waitedMs: 10 } }],
+    ['a token that the server refuses', { token: async () => 'noise' }, { code: 'snapshot-unavailable', fields: { stage: 'snapshot-answer', status: 401 } }],
+    ['a file that is not built in time', { token: async () => 'any', answerWithinMs: 10, fetch: async () => new Response(null, { status: 202 }) }, { code: 'snapshot-unavailable', fields: { stage: 'snapshot-build', waitedMs: 10 } }],
+  ])('stores nothing, and says why: %s', async (_, changes, failure) => {
+    const medium = memoryMedium();
+    await expect(firstSync(options(medium, changes))).rejects.toMatchObject(failure);
     expect(await medium.list()).toEqual([]);
   });
 });

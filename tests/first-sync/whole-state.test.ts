@@ -9,7 +9,7 @@ import { insert, remove, update } from '../../packages/sync-server/src/testing/c
 import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
 import type { TestConnection } from '../../packages/sync-server/src/testing/test-client.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Device, type DeviceOptions } from './device.ts';
+import { Device, fetchBuilt, type DeviceOptions } from './device.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });
 const devices: Device[] = [];
@@ -139,7 +139,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     const mine = await device({
       fetch: async (input, init) => {
         asked.push(new Headers(init?.headers).get('range'));
-        const response = await fetch(input, init);
+        const response = await fetchBuilt(input, init);
         if (asked.length === 1) return new Response(response.body?.pipeThrough(firstBytes(1_000)), { status: response.status, headers: response.headers });
         if (cuts-- > 0) throw new TypeError('no network');
         return response;
@@ -165,7 +165,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     let isPutBack = false;
     const mine = await device({
       fetch: async (input, init) => {
-        const response = await fetch(input, init);
+        const response = await fetchBuilt(input, init);
         if (isPutBack) return response;
         isPutBack = true;
         const body = await response.arrayBuffer();
@@ -252,7 +252,7 @@ describe('the whole state comes as deliveries', { timeout: 60_000 }, () => {
   it.each<[string, Partial<DeviceOptions>]>([
     ['where HTTP does not come through', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }],
     ['where there is no file', { fetch: async () => new Response(null, { status: 204 }) }],
-    ['where what comes is not what was promised', { fetch: async (...given) => damaged(await fetch(...given)) }],
+    ['where what comes is not what was promised', { fetch: async (...given) => damaged(await fetchBuilt(...given)) }],
     ['where there is no room for a file', { medium: fullMedium() }],
     ['where nobody takes files', { takesFiles: false }],
   ])('%s', async (_, options) => {

@@ -76,7 +76,7 @@ export interface SyncOptions {
   readonly token: () => Promise<TokenAnswer> | TokenAnswer;
   /**
    * For a device that has nothing yet: opening fetches the server's state as one file and puts it in place, many times faster than row by row. Opening then
-   * waits for the network, once in the life of a database: `answerWithinMs` (default 3000) for the answer to begin, and as long as bytes come. Without an answer,
+   * waits for the network, once in the life of a database: `answerWithinMs` (default 3000) for the token, for the answer to begin, and for a file that is still being built, and as long as bytes come. Without an answer,
    * or where the server's database is small, it opens empty and fills as it syncs. Default: opening never waits, and the file is fetched beside the work.
    */
   readonly firstSync?: {

@@ -116,6 +116,10 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     () => void connection.call((worker) => worker.suspend()).catch(onError),
     () => void connection.call((worker) => worker.resume()).catch(onError),
     () => void connection.call((worker) => worker.online()).catch(onError),
+    () => {
+      // In whatever tab sync runs. Where that tab does not answer, the next write says so.
+      if (sync !== null) connection.call((worker) => worker.syncNow()).catch(() => undefined);
+    },
   );
 
   const closed = new RockpoolError('client-closed');

@@ -10,7 +10,7 @@ export interface StatusWords {
 
 /** Where sync stands, in words. Local work goes on in every state, and the words say so where someone might doubt it. */
 export function statusWords(status: SyncStatus): StatusWords {
-  const { state, pendingCount, reason } = status;
+  const { state, pendingCount, reason, waitingFor } = status;
   switch (state) {
     case 'opening':
       return { label: 'Opening', detail: 'The budget on this device is being opened.', tone: 'working' };
@@ -29,13 +29,19 @@ export function statusWords(status: SyncStatus): StatusWords {
     case 'connecting':
       return {
         label: pendingCount === 0 ? 'Connecting' : `Connecting · ${pendingCount} to send`,
-        detail: `${reason === null ? '' : `${offlineSentence(reason)} `}A connection to the server is being made.`,
+        detail: `${reason === null ? '' : `${offlineSentence(reason)} `}${waitSentence(waitingFor)}`,
         tone: 'working',
       };
     case 'pushing':
       return { label: `Sending ${pendingCount}`, detail: `${changes(pendingCount)} on the way to the server.`, tone: 'working' };
     case 'up-to-date':
       return { label: 'Up to date', detail: 'The server has all changes of this device, and this device all of the others’.', tone: 'good' };
+    case 'unavailable':
+      return {
+        label: pendingCount === 0 ? 'Server trouble' : `Server trouble · ${pendingCount} to send`,
+        detail: `${unavailableSentence(reason)} Everything works, is kept on this device, and will be sent later.`,
+        tone: 'waiting',
+      };
     case 'needs-auth':
       return {
         label: pendingCount === 0 ? 'No access' : `No access · ${pendingCount} to send`,
@@ -59,6 +65,7 @@ function blockedSentence(reason: ErrorData | null): string {
     case 'free-space':
       return 'There is no room left on this device for what the server has. Delete files or apps that you do not need, then press “Try now”.';
     case 'bug':
+      if (reason.code === 'token-callback-failed') return 'This app could not ask the server for access, through a fault of its own. It tries again by itself.';
       return 'The server sent something that this app does not understand. It is asked again by itself in a minute, or at once with “Try now”.';
     default:
       return reason?.code === 'auth-forbidden' ? 'You may only look at this budget now, and have changed it before you knew. An owner can let you change it again; then it is sent.' : `Sync cannot go on by itself. ${reason?.message ?? ''}`.trim();
@@ -67,14 +74,50 @@ function blockedSentence(reason: ErrorData | null): string {
 
 function offlineSentence(reason: ErrorData | null): string {
   if (reason === null || reason.code === 'network-unreachable') return unreachableSentence(reason?.fields['stage']);
-  if (reason.code === 'database-unavailable') return 'The server does not know this budget yet: it will, once the device that made it has been online.';
   return reason.message;
+}
+
+/** The server answers, but cannot serve this budget. */
+function unavailableSentence(reason: ErrorData | null): string {
+  switch (reason?.code) {
+    case 'database-unavailable':
+      if (reason.fields['problem'] === 'not registered') return 'The server does not know this budget yet: it will, once the device that made it has been online.';
+      return 'The server cannot open this budget now. Whoever runs the server finds the reason in its log.';
+    case 'database-damaged':
+      return 'The server’s copy of this budget is damaged. Whoever runs the server has to restore it.';
+    case 'server-disk-full':
+      return 'The server’s disk is full. Whoever runs the server has to make room.';
+    case 'rate-limited':
+    case 'too-many-connections':
+      return 'The server has too much to do now.';
+    default:
+      return 'The server cannot serve this budget now.';
+  }
+}
+
+/** What is awaited while a connection is being made, and while everything comes for the first time. */
+function waitSentence(wait: SyncStatus['waitingFor']): string {
+  switch (wait?.stage) {
+    case 'welcome':
+      return 'The server is asked what is new.';
+    case 'snapshot-answer':
+    case 'snapshot-build':
+      return 'The server is preparing the budget for download.';
+    case 'snapshot-download':
+      return 'The budget is being downloaded.';
+    case 'snapshot-store':
+      return 'The downloaded budget is being stored on this device.';
+    case 'delivery':
+      return 'The server is sending what is new.';
+    default:
+      return 'A connection to the server is being made.';
+  }
 }
 
 /** `stage`: what had not come when the patience ended. */
 function unreachableSentence(stage: unknown): string {
   switch (stage) {
-    case 'greeting':
+    case 'welcome':
       return 'The server takes the connection and does not answer.';
     case 'silence':
       return 'The server has stopped answering.';

@@ -6,7 +6,7 @@ export function SyncControls(): ReactNode {
   const { sync } = useClient();
   const { state } = useSyncStatus();
   const isPaused = state === 'paused';
-  const mayTry = state === 'offline' || state === 'needs-auth' || state === 'blocked';
+  const mayTry = state === 'offline' || state === 'unavailable' || state === 'needs-auth' || state === 'blocked';
   return (
     <div className="sync-controls">
       <button type="button" onClick={() => void sync.tryNow()} disabled={!mayTry}>

@@ -2,7 +2,7 @@ import type { SyncStatus } from '@rockpool/client';
 import { describe, expect, it } from 'vitest';
 import { statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
 
-const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, sentUpTo: null, reason: null, readOnly: null, stuck: null, snapshot: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
+const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, sentUpTo: null, reason: null, readOnly: null, waitingFor: null, stuck: null, snapshot: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
 
 describe('the words for sync', () => {
   it('say what waits to be sent', () => {
@@ -11,15 +11,23 @@ describe('the words for sync', () => {
     expect(statusWords(status)).toMatchObject({ label: 'Up to date', tone: 'good' });
   });
 
-  it('do not blame the network where the server does not know the budget yet', () => {
-    const reason = { code: 'database-unavailable', fields: {}, recovery: 'retry', message: '' } as const;
-    expect(statusWords({ ...status, state: 'offline', reason }).detail).toContain('does not know this budget yet');
+  it('do not blame the network where it is the server that cannot serve the budget', () => {
+    const unavailable = (problem: string): SyncStatus => ({ ...status, state: 'unavailable', pendingCount: 2, reason: { code: 'database-unavailable', fields: { problem }, recovery: 'retry', message: '' } });
+    expect(statusWords(unavailable('not registered')).detail).toContain('does not know this budget yet');
+    expect(statusWords(unavailable('disk-full'))).toMatchObject({ label: 'Server trouble · 2 to send', detail: expect.stringContaining('cannot open this budget now') as string });
     expect(statusWords({ ...status, state: 'offline' }).detail).toContain('cannot be reached');
+  });
+
+  it('say what is awaited while everything comes for the first time', () => {
+    const waiting = (stage: 'snapshot-build' | 'snapshot-download' | 'token'): string => statusWords({ ...status, state: 'connecting', waitingFor: { stage, sinceMs: 0, deadlineMs: 1 } }).detail;
+    expect(waiting('snapshot-build')).toContain('preparing');
+    expect(waiting('snapshot-download')).toContain('being downloaded');
+    expect(waiting('token')).toBe('A connection to the server is being made.');
   });
 
   it('say of a server that does not answer that it does not, also while the next connection is made', () => {
     const unanswered = (stage: string): SyncStatus['reason'] => ({ code: 'network-unreachable', fields: { stage }, recovery: 'retry', message: '' });
-    expect(statusWords({ ...status, state: 'offline', reason: unanswered('greeting') }).detail).toContain('takes the connection and does not answer. Everything works');
+    expect(statusWords({ ...status, state: 'offline', reason: unanswered('welcome') }).detail).toContain('takes the connection and does not answer. Everything works');
     expect(statusWords({ ...status, state: 'connecting', reason: unanswered('outcome') }).detail).toBe('The server does not say what became of your changes. A connection to the server is being made.');
     expect(statusWords({ ...status, state: 'connecting', reason: unanswered('socket') }).detail).toContain('cannot be reached');
     expect(statusWords({ ...status, state: 'connecting' }).detail).toBe('A connection to the server is being made.');

@@ -300,7 +300,9 @@ export class Membership<Database extends WritableDatabase> {
         return this.hearPosition(message);
       case 'first-sync':
         this.renewAnnouncementDeadline();
-        return this.options.onFirstSync({ receivedBytes: message.receivedBytes, totalBytes: message.totalBytes });
+        // Without a total it is only a sign that the tab goes on.
+        if (message.totalBytes > 0) this.options.onFirstSync({ receivedBytes: message.receivedBytes, totalBytes: message.totalBytes });
+        return;
       case 'status':
         return this.hearStatus(message);
       case 'ask':

@@ -6,14 +6,17 @@ import type { SnapshotProgress } from './snapshot-progress.ts';
  * Where sync stands, by name:
  * - `opening`: the local database is being opened; with the reason `worker-stuck` once more, because the worker of this tab did not get on
  * - `offline`: no connection; local work goes on. `reason` says why and is null when nobody asked for sync
- * - `connecting`: a connection is being made, or local state is being compared with the server's
+ * - `connecting`: a connection is being made, or the server's state is being fetched; `waitingFor` says what is awaited. After two failures in a row the state stays
+ *   `offline` while the next attempts run
  * - `pushing`: connected, and changesets are waiting for their outcome
  * - `up-to-date`: connected, nothing waits on either side
- * - `needs-auth`: the server refuses the token; local work goes on and is kept
+ * - `unavailable`: the server answers, but cannot serve this database now: `reason` is its error, such as `server-disk-full` or `database-damaged`. Local work goes on, and the next
+ *   attempt comes by itself; the state stays until the server has answered what failed
+ * - `needs-auth`: nobody is signed in, or the server refuses the token; local work goes on and is kept
  * - `blocked`: sync cannot go on by itself; `reason` says why
  * - `paused`: somebody has paused it; local work goes on, and nothing is sent or fetched until `sync.resume()`
  */
-export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushing' | 'up-to-date' | 'needs-auth' | 'blocked';
+export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushing' | 'up-to-date' | 'unavailable' | 'needs-auth' | 'blocked';
 
 /**
  * Where a change can be held up while there is a connection:
@@ -23,6 +26,35 @@ export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushi
  * - `audit`: rows differ from the server's, and replacing them did not help
  */
 export type SyncStage = 'delivery' | 'outcome' | 'apply' | 'audit';
+
+/** What sync can wait for, in the order of a first sync. Each wait has a deadline, after which another way is taken or a new attempt made. */
+export type WaitStage =
+  /** The app's `token` callback. */
+  | 'token'
+  /** The connection to open. */
+  | 'socket'
+  /** The server's answer to the hello. */
+  | 'welcome'
+  /** The first byte of the server's snapshot. */
+  | 'snapshot-answer'
+  /** The server is building the snapshot, and says so. */
+  | 'snapshot-build'
+  /** More bytes of the snapshot. */
+  | 'snapshot-download'
+  /** The snapshot to be unpacked and stored on this device. */
+  | 'snapshot-store'
+  /** What the server has that this device has not. */
+  | 'delivery'
+  /** The server's decision about what was sent. */
+  | 'outcome';
+
+export interface SyncWait {
+  readonly stage: WaitStage;
+  /** Wall time in ms since which nothing of it has come. */
+  readonly sinceMs: number;
+  /** Wall time in ms at which the wait is given up unless something comes. */
+  readonly deadlineMs: number;
+}
 
 /** What is tried next: a new connection, on which everything undecided is sent again; the server's whole state in the place of what is here; a new worker, for which the app is asked (`worker-stuck`) where the database lies in memory and would go with it. */
 export type SyncRemedy = 'reconnect' | 'resend' | 'reload' | 'restart';
@@ -51,6 +83,8 @@ export interface SyncStatus {
   readonly reason: ErrorData | null;
   /** `app-outdated`: a newer version of the app has changed the database in a way that this one's statements do not fit. It reads, its writes fail with this error, and sync goes on. Null: it may write. */
   readonly readOnly: ErrorData | null;
+  /** What sync is waiting for right now; null while it waits for nothing, or for its next attempt. */
+  readonly waitingFor: SyncWait | null;
   /** What does not move although there is a connection, and what is done about it; null as long as everything does. */
   readonly stuck: StuckStage | null;
   /** How far the server's whole state has come, which is on its way as a file; null while none is. */
@@ -74,6 +108,7 @@ export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
   sentUpTo: null,
   reason: null,
   readOnly: null,
+  waitingFor: null,
   stuck: null,
   snapshot: null,
   lastContactMs: null,

@@ -68,6 +68,8 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       news = told;
       let isOpen = false;
       let isTelling = false;
+      // False: the server's snapshot could not be had in this session.
+      let takesFiles = true;
       const setStatus = (next: SyncStatus): void => {
         status = next;
         told = { number: told.number + 1, status };
@@ -92,13 +94,19 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         beforeWriter: async () => {
           if (sync === null || sync.firstSyncWithinMs === null || isOpen) return;
           const { url, databaseId, firstSyncWithinMs } = sync;
+          let latest: SnapshotProgress = { receivedBytes: 0, totalBytes: 0 };
           const onProgress = (progress: SnapshotProgress): void => {
+            latest = progress;
             tellFirstSync(progress);
             membership?.tellFirstSync(progress);
           };
-          await firstSync({ name, medium, schema, runtime, url, databaseId, token: async () => tab.token(), onProgress, answerWithinMs: firstSyncWithinMs, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) }).catch((thrown: unknown) => {
-            // Rows then come by the stream. What stands in the way of opening, opening tells.
-            problem(toRockpoolError(thrown));
+          // Tabs that open meanwhile wait for as long as they hear something.
+          const onWait = (): void => membership?.tellFirstSync(latest);
+          await firstSync({ name, medium, schema, runtime, url, databaseId, token: async () => tab.token(), onProgress, onWait, answerWithinMs: firstSyncWithinMs, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) }).catch((thrown: unknown) => {
+            const error = toRockpoolError(thrown);
+            takesFiles = mayStillBeTaken(error);
+            // The rows come as deliveries. Sync itself soon tells of a network or a token that is missing, and opening of what stands in its way.
+            if (!takesFiles) problem(error);
           });
         },
       });
@@ -123,7 +131,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
           const token = async (): Promise<string> => tab.token();
           const { schema: stored, connection } = tools.database;
           const snapshots = snapshotSource({ name, medium, schema: stored, runtime: connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: stored.hash, token }) });
-          return startLeaderWork(tools, (given) => startSync({ target: sync, token, tools: given, persistence, presence: shown, snapshots }));
+          return startLeaderWork(tools, (given) => startSync({ target: sync, token, tools: given, persistence, presence: shown, ...(takesFiles ? { snapshots } : {}) }));
         },
         onTouched: (touched) => live?.touch(touched),
         onFirstSync: tellFirstSync,
@@ -202,6 +210,12 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       }
     },
   };
+}
+
+/** Whether a first sync that failed so may be made up for beside the work: there was no network or no token yet, or the server was still building the file. */
+function mayStillBeTaken({ code, fields, recovery }: RockpoolError): boolean {
+  if (recovery === 'reauthenticate' || fields['stage'] === 'token') return true;
+  return code === 'network-unreachable' || (code === 'snapshot-unavailable' && fields['stage'] === 'snapshot-build');
 }
 
 function outcomeTransferables({ rows }: StatementOutcome): ArrayBuffer[] {

@@ -6,7 +6,7 @@ import type { Route } from './route.ts';
 
 /**
  * The whole state of a database as a compressed SQLite file, for a device that has nothing yet: `?schema=` is the hash of its schema. 204 where the database is
- * small and comes faster as a delivery. A download that was cut goes on with `Range` and `If-Range`; where the snapshot is another by then, all of it comes.
+ * small and comes faster as a delivery. 202 where the file is still being built after `?waitMs=` (a client that does not say so waits for it). A download that was cut goes on with `Range` and `If-Range`; where the snapshot is another by then, all of it comes.
  */
 export const snapshot: Route = {
   method: 'GET',
@@ -14,7 +14,8 @@ export const snapshot: Route = {
   access: 'read',
   answer: async ({ services, databaseId, request }) => {
     if (new URL(request.url).searchParams.get('schema') !== services.schemaHash) throw new RockpoolError('schema-mismatch');
-    const found = await services.snapshot(databaseId);
+    const found = await inTime(services.snapshot(databaseId), new URL(request.url).searchParams.get('waitMs'));
+    if (found === 'being built') return new Response(null, { status: 202, headers: { 'cache-control': 'no-store' } });
     if (found === null) return new Response(null, { status: 204 });
     const { path, epoch, watermark, sizeBytes, compressedBytes, sha256 } = found;
     const etag = `"${sha256}"`;
@@ -40,6 +41,25 @@ export const snapshot: Route = {
     });
   },
 };
+
+/** Longer is a client that waits for the file: proxies cut it sooner or later. */
+const MAX_WAIT_MS = 60_000;
+
+/** The build goes on in any case, and whoever asks again finds it. */
+async function inTime<T>(building: Promise<T>, waitMs: string | null): Promise<T | 'being built'> {
+  if (waitMs === null || !/^\d{1,9}$/.test(waitMs)) return building;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const passed = new Promise<'being built'>((resolve) => {
+    timer = setTimeout(() => resolve('being built'), Math.min(MAX_WAIT_MS, Number(waitMs)));
+  });
+  try {
+    return await Promise.race([building, passed]);
+  } finally {
+    clearTimeout(timer);
+    // Its failure is told to who asks again.
+    building.catch(() => undefined);
+  }
+}
 
 /** What a page of another origin may read of the answer. */
 export const SNAPSHOT_HEADERS: readonly string[] = ['rockpool-close', 'content-range', 'etag', 'rockpool-epoch', 'rockpool-watermark', 'rockpool-size', 'rockpool-sha256'];

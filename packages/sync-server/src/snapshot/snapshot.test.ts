@@ -89,6 +89,17 @@ describe('a snapshot', () => {
     expect(new Set(etags).size).toBe(1);
   });
 
+  it('is announced while it is being built, to a client that would not wait for it', async () => {
+    await filled();
+    const token = await tested.server.token();
+    const ask = (waitMs: number): Promise<Response> => tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}&waitMs=${waitMs}`, { token });
+    const early = await ask(0);
+    expect([early.status, early.headers.get('cache-control'), (await early.arrayBuffer()).byteLength]).toEqual([202, 'no-store', 0]);
+    const built = await ask(60_000);
+    expect([built.status, built.headers.get('rockpool-watermark')]).toEqual([200, '3']);
+    await built.body?.cancel();
+  });
+
   it('leaves no file of its own behind, and every other one where it is', async () => {
     await filled();
     await download();

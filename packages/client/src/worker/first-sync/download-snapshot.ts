@@ -1,22 +1,30 @@
-import { RockpoolError } from '@rockpool/shared';
-import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
+import { RockpoolError, type ErrorFields } from '@rockpool/shared';
+import { BUILT_WITHIN_MS, FIRST_BYTE_WITHIN_MS, NEXT_BYTES_WITHIN_MS, SNAPSHOT_TOKEN_WITHIN_MS } from '../sync/snapshot-wait.ts';
+import type { SnapshotEvents } from '../sync/snapshot-taking.ts';
 
-export interface DownloadOptions {
+export interface DownloadOptions extends SnapshotEvents {
   /** Of the server's sockets: `wss://example.org/sync`. */
   readonly url: string;
   readonly databaseId: string;
   readonly schemaHash: string;
   readonly token: () => Promise<string>;
-  readonly onProgress: (progress: SnapshotProgress) => void;
-  /** The server has this long to begin its answer. */
-  readonly answerWithinMs: number;
-  /** A connection that brings nothing for this long is taken for cut: browsers wait for ever. Default: 20 s. */
-  readonly silenceLimitMs?: number;
+  readonly patience?: DownloadPatience;
   readonly fetch?: typeof fetch;
   /** What an earlier call has left, and this one leaves where it fails. Default: nothing. */
   readonly partial?: PartialDownload;
   /** Ends the download, as if it were cut for good. */
   readonly signal?: AbortSignal;
+}
+
+/** How long each wait may last. The defaults are those of snapshot-wait.ts. */
+export interface DownloadPatience {
+  readonly tokenMs?: number;
+  /** From the request to the first byte of an answer, and from its headers to the first byte of its body. */
+  readonly firstByteMs?: number;
+  /** As long as the server says that it is building the file. */
+  readonly builtMs?: number;
+  /** Browsers themselves wait for ever. */
+  readonly nextBytesMs?: number;
 }
 
 /** What has come so far of the snapshot with this ETag. */
@@ -36,31 +44,32 @@ export interface DownloadedSnapshot {
 /** A download that is cut goes on where it was; one that is cut this often without getting further is given up. */
 const MAX_CUTS = 5;
 
-/** Less than the patience of sync (SNAPSHOT_DEADLINE_MS), which would begin with a new connection. */
-const SILENCE_LIMIT_MS = 20_000;
+/** A server that is building the file answers within this time that it is. */
+const ANSWER_BUILDING_MS = 2_000;
+
+/** Between two questions whether the file is built, whatever the server's answer costs it. */
+const ASK_AGAIN_MS = 1_000;
 
 /**
- * The server's snapshot as it travels, compressed, and checked against its hash. Null where there is none, or no server to ask: then the stream brings
- * everything. Throws `network-unreachable` when it does not come to its end.
+ * The server's snapshot as it travels, compressed, and checked against its hash. Null: the server offers none, since the database is small. Throws
+ * - `network-unreachable` where the connection fails, or is cut; with the same `partial` the next call goes on there
+ * - `snapshot-unavailable` where the server does not answer in time, refuses, or sends something else
+ * - what `token` throws
  */
 export async function downloadSnapshot(options: DownloadOptions): Promise<DownloadedSnapshot | null> {
   const partial: PartialDownload = options.partial ?? nothingYet();
+  // A server that always begins anew and never ends makes no progress.
+  let furthestBytes = partial.receivedBytes;
   for (let cuts = 0; cuts < MAX_CUTS && options.signal?.aborted !== true; cuts++) {
-    const response = await ask(options, partial.etag === '' ? {} : { range: `bytes=${partial.receivedBytes}-`, 'if-range': partial.etag });
-    if (response === null && partial.etag === '') return null;
-    if (response === null) continue;
+    const response = await askUntilBuilt(options, partial);
+    if (response === null) return null;
+    if (response === 'cut') continue;
     if (response.status !== 206) Object.assign(partial, nothingYet());
     partial.etag = response.headers.get('etag') ?? '';
-    const totalBytes = partial.receivedBytes + Number(response.headers.get('content-length'));
-    const before = partial.receivedBytes;
-    try {
-      for await (const chunk of chunksOf(response, options.silenceLimitMs ?? SILENCE_LIMIT_MS)) {
-        partial.parts.push(chunk);
-        partial.receivedBytes += chunk.length;
-        options.onProgress({ receivedBytes: partial.receivedBytes, totalBytes });
-      }
-    } catch {
-      if (partial.receivedBytes > before) cuts = 0;
+    const isWhole = await receive(options, response, partial);
+    if (!isWhole) {
+      if (partial.receivedBytes > furthestBytes) cuts = 0;
+      furthestBytes = Math.max(furthestBytes, partial.receivedBytes);
       continue;
     }
     const whole = new Blob(partial.parts);
@@ -68,57 +77,123 @@ export async function downloadSnapshot(options: DownloadOptions): Promise<Downlo
     Object.assign(partial, nothingYet());
     return { compressed: await requireHash(whole, response.headers.get('rockpool-sha256')), sizeBytes: Number(response.headers.get('rockpool-size')) };
   }
-  throw new RockpoolError('network-unreachable', { stage: 'snapshot', receivedBytes: partial.receivedBytes });
+  throw cutOff(partial);
 }
 
 export function nothingYet(): PartialDownload {
   return { parts: [], receivedBytes: 0, etag: '' };
 }
 
-/** Null: not now, or not here. What the server has against us it also says on the stream, where the status tells it by name. */
-async function ask({ url, databaseId, schemaHash, token, answerWithinMs, signal, fetch: get = fetch }: DownloadOptions, headers: Record<string, string>): Promise<Response | null> {
-  const overdue = new AbortController();
-  const timer = setTimeout(() => overdue.abort(), answerWithinMs);
-  try {
-    const address = `${url.replace(/^ws/, 'http')}/databases/${encodeURIComponent(databaseId)}/snapshot?schema=${schemaHash}`;
-    const credentials = await Promise.race([token(), new Promise<never>((_, reject) => overdue.signal.addEventListener('abort', () => reject(overdue.signal.reason as Error)))]);
-    const ended = signal === undefined ? overdue.signal : AbortSignal.any([signal, overdue.signal]);
-    const response = await get(address, { headers: { ...headers, authorization: `Bearer ${credentials}` }, signal: ended, cache: 'no-store' });
-    if (response.status === 200 || response.status === 206) return response;
+function cutOff({ receivedBytes }: PartialDownload): RockpoolError {
+  return new RockpoolError('network-unreachable', { stage: receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download', receivedBytes });
+}
+
+function unavailable(stage: 'snapshot-answer' | 'snapshot-build' | 'snapshot-download', fields: ErrorFields): RockpoolError {
+  return new RockpoolError('snapshot-unavailable', { stage, ...fields });
+}
+
+/** The answer that has the file, or the rest of it. Null: there is none. `cut`: the connection failed, and something has come before. */
+async function askUntilBuilt(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut' | null> {
+  const builtMs = options.patience?.builtMs ?? BUILT_WITHIN_MS;
+  const startedMs = performance.now();
+  const remainingMs = (): number => builtMs - (performance.now() - startedMs);
+  for (;;) {
+    const askedMs = performance.now();
+    const response = await ask(options, partial);
+    if (response === 'cut' || response.status === 200 || response.status === 206) return response === 'cut' ? response : requireSnapshot(response);
     await response.body?.cancel();
-    return null;
+    if (response.status === 204) return null;
+    if (response.status !== 202) {
+      Object.assign(partial, nothingYet());
+      throw unavailable('snapshot-answer', { status: response.status });
+    }
+    if (remainingMs() <= 0) throw unavailable('snapshot-build', { waitedMs: builtMs });
+    options.onWait({ stage: 'snapshot-build', withinMs: Math.ceil(remainingMs()) });
+    await passing(Math.min(remainingMs(), ASK_AGAIN_MS - (performance.now() - askedMs)), options.signal);
+  }
+}
+
+async function ask(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut'> {
+  const { url, databaseId, schemaHash, signal, patience = {}, fetch: get = fetch } = options;
+  const tokenMs = patience.tokenMs ?? SNAPSHOT_TOKEN_WITHIN_MS;
+  options.onWait({ stage: 'token', withinMs: tokenMs });
+  const token = await within(options.token(), tokenMs, () => new RockpoolError('network-unreachable', { stage: 'token', waitedMs: tokenMs }));
+
+  const firstByteMs = patience.firstByteMs ?? FIRST_BYTE_WITHIN_MS;
+  options.onWait({ stage: partial.receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download', withinMs: firstByteMs });
+  const overdue = new AbortController();
+  const timer = setTimeout(() => overdue.abort(), firstByteMs);
+  const address = `${url.replace(/^ws/, 'http')}/databases/${encodeURIComponent(databaseId)}/snapshot?schema=${schemaHash}&waitMs=${Math.min(ANSWER_BUILDING_MS, Math.floor(firstByteMs / 2))}`;
+  const range = partial.etag === '' ? {} : { range: `bytes=${partial.receivedBytes}-`, 'if-range': partial.etag };
+  try {
+    return await get(address, { headers: { ...range, authorization: `Bearer ${token}` }, signal: signal === undefined ? overdue.signal : AbortSignal.any([signal, overdue.signal]), cache: 'no-store' });
   } catch {
-    return null;
+    // Where something has come before, it may be the network: a new connection shows that.
+    if (partial.etag === '') throw overdue.signal.aborted ? unavailable('snapshot-answer', { waitedMs: firstByteMs }) : cutOff(partial);
+    if (overdue.signal.aborted) throw cutOff(partial);
+    return 'cut';
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Streams are iterable themselves, but not yet in every browser. Throws where nothing comes for too long. */
-async function* chunksOf({ body }: Response, silenceLimitMs: number): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
-  const reader = body?.getReader();
-  if (reader === undefined) return;
-  for (;;) {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const silence = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('silence')), silenceLimitMs);
-    });
-    try {
-      const { done, value } = await Promise.race([reader.read(), silence]);
-      if (done) return;
-      yield value;
-    } catch (thrown) {
-      void reader.cancel().catch(() => undefined);
-      throw thrown;
-    } finally {
-      clearTimeout(timer);
+/** What a portal or a proxy answers in the server's place is not even read. */
+async function requireSnapshot(response: Response): Promise<Response> {
+  if (response.headers.get('rockpool-sha256') !== null) return response;
+  await response.body?.cancel();
+  throw unavailable('snapshot-answer', { problem: 'the answer is no snapshot', status: response.status });
+}
+
+/** Whether it came to its end. */
+async function receive(options: DownloadOptions, response: Response, partial: PartialDownload): Promise<boolean> {
+  const { firstByteMs = FIRST_BYTE_WITHIN_MS, nextBytesMs = NEXT_BYTES_WITHIN_MS } = options.patience ?? {};
+  const before = partial.receivedBytes;
+  const totalBytes = before + Number(response.headers.get('content-length'));
+  const reader = response.body?.getReader();
+  let withinMs = firstByteMs;
+  try {
+    for (;;) {
+      options.onWait({ stage: 'snapshot-download', withinMs });
+      const waitedMs = withinMs;
+      const chunk = await within(reader?.read() ?? NOTHING, withinMs, () => unavailable('snapshot-download', { waitedMs }));
+      if (chunk.done) return true;
+      partial.parts.push(chunk.value);
+      partial.receivedBytes += chunk.value.length;
+      withinMs = nextBytesMs;
+      options.onProgress({ receivedBytes: partial.receivedBytes, totalBytes });
     }
+  } catch (thrown) {
+    void reader?.cancel().catch(() => undefined);
+    if (partial.receivedBytes > before || !(thrown instanceof RockpoolError)) return false;
+    throw before === 0 ? thrown : cutOff(partial);
   }
+}
+
+const NOTHING = Promise.resolve({ done: true, value: undefined } as const);
+
+async function within<T>(work: Promise<T>, withinMs: number, overdue: () => RockpoolError): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(overdue()), withinMs);
+  });
+  try {
+    return await Promise.race([work, deadline]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves after that time, or at once when the signal comes. */
+function passing(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(0, delayMs));
+    signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });
 }
 
 async function requireHash(blob: Blob, expected: string | null): Promise<Blob> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', await blob.arrayBuffer()));
   const hash = [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  if (hash !== expected) throw new RockpoolError('network-unreachable', { stage: 'snapshot', problem: 'the hash differs' });
+  if (hash !== expected) throw unavailable('snapshot-download', { problem: 'the hash differs' });
   return blob;
 }

@@ -4,9 +4,15 @@ import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
 import { adoptSnapshot } from './adopt-snapshot.ts';
+import { STORED_WITHIN_MS } from '../sync/snapshot-wait.ts';
 import { downloadSnapshot, type DownloadOptions } from './download-snapshot.ts';
+import { telling } from './stored-progress.ts';
 
-export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash'> {
+export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | 'patience'> {
+  /** For the token, for the first byte of an answer, and for a file that is being built. */
+  readonly answerWithinMs: number;
+  /** Default: that of snapshot-wait.ts. */
+  readonly nextBytesMs?: number;
   readonly name: string;
   readonly medium: Medium;
   readonly schema: Schema;
@@ -15,20 +21,24 @@ export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash'> {
 }
 
 /**
- * Fills a database that is not there yet from the server's snapshot, whole or not at all. False: there is a database already, or no snapshot to be had; then the
- * database is opened as it is, and the stream brings the rest. Nobody may have it open. Throws what stands in the way here, such as `storage-full`.
+ * Fills a database that does not exist yet from the server's snapshot, whole or not at all. False: the database exists already, or the server offers no snapshot.
+ * Nobody may have it open. Throws as downloadSnapshot does, and what stands in the way here, such as `storage-full`: then nothing is stored, and the rows come as
+ * deliveries once the database is open.
  */
 export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
-  const { name, medium, schema, runtime, randomBytes } = options;
+  const { name, medium, schema, runtime, randomBytes, answerWithinMs, nextBytesMs } = options;
   if ((await storageSizes(name, medium)) !== undefined) return false;
-  const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash });
+  const patience = { tokenMs: answerWithinMs, firstByteMs: answerWithinMs, builtMs: answerWithinMs, ...(nextBytesMs === undefined ? {} : { nextBytesMs }) };
+  const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, patience });
   if (downloaded === null) return false;
   const { module } = await runtime;
+  const onStored = (): void => options.onWait({ stage: 'snapshot-store', withinMs: STORED_WITHIN_MS });
+  onStored();
   try {
     await importFile({
       name,
       medium,
-      source: downloaded.compressed.stream().pipeThrough(new DecompressionStream('gzip')),
+      source: downloaded.compressed.stream().pipeThrough(new DecompressionStream('gzip')).pipeThrough(telling(onStored)),
       check: async (storage) => {
         storage.register(module as unknown as StorageModule);
         const connection = new Connection(await runtime, { path: storage.path, vfsName: storage.vfsName });

@@ -5,8 +5,10 @@ import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
-import type { SnapshotSource } from '../sync/snapshot-taking.ts';
+import type { SnapshotEvents, SnapshotSource } from '../sync/snapshot-taking.ts';
+import { STORED_WITHIN_MS } from '../sync/snapshot-wait.ts';
 import { readSnapshotFacts } from './snapshot-facts.ts';
+import { telling } from './stored-progress.ts';
 
 /** A snapshot's file as it comes, unpacked. */
 export interface SnapshotContent {
@@ -14,8 +16,8 @@ export interface SnapshotContent {
   readonly sizeBytes: number;
 }
 
-/** Null: there is none to be had. */
-export type DownloadContent = (onProgress: (progress: SnapshotProgress) => void, signal: AbortSignal) => Promise<SnapshotContent | null>;
+/** Null: there is none to be had. Throws as SnapshotSource does. */
+export type DownloadContent = (events: SnapshotEvents, signal: AbortSignal) => Promise<SnapshotContent | null>;
 
 export interface SnapshotSourceOptions {
   readonly name: string;
@@ -24,9 +26,6 @@ export interface SnapshotSourceOptions {
   readonly runtime: SqliteRuntime;
   readonly download: DownloadContent;
 }
-
-/** A file that came is still to be unpacked and stored, which on a slow device takes longer than the patience with a silent server: so much of it counts as progress. */
-const STORED_AT_ONCE_BYTES = 1024 * 1024;
 
 /** The server's snapshots for a database that is in use: each is put beside it, as a file to read from. One at a time. */
 export function snapshotSource({ name, medium, schema, runtime, download }: SnapshotSourceOptions): SnapshotSource {
@@ -58,15 +57,20 @@ export function snapshotSource({ name, medium, schema, runtime, download }: Snap
     }
   }
 
-  async function take(onProgress: (progress: SnapshotProgress) => void, signal: AbortSignal): Promise<SnapshotFile | null> {
+  async function take(events: SnapshotEvents, signal: AbortSignal): Promise<SnapshotFile | null> {
     await remove();
     let latest: SnapshotProgress | null = null;
-    const content = await download((progress) => {
+    const onProgress = (progress: SnapshotProgress): void => {
       latest = progress;
-      onProgress(progress);
-    }, signal);
+      events.onProgress(progress);
+    };
+    const content = await download({ ...events, onProgress }, signal);
     if (content === null) return null;
-    const onStored = (): void => void (latest !== null && onProgress(latest));
+    const onStored = (): void => {
+      if (latest !== null) events.onProgress(latest);
+      events.onWait({ stage: 'snapshot-store', withinMs: STORED_WITHIN_MS });
+    };
+    onStored();
     try {
       return await stage({ ...content, source: content.source.pipeThrough(telling(onStored)) });
     } catch (thrown) {
@@ -75,20 +79,5 @@ export function snapshotSource({ name, medium, schema, runtime, download }: Snap
     }
   }
 
-  return { take: (onProgress, signal) => inTurn(() => take(onProgress, signal)), discard: () => inTurn(remove) };
-}
-
-/** Passes a stream on, and tells of each so many bytes of it. */
-function telling(tell: () => void): TransformStream<Uint8Array, Uint8Array> {
-  let untoldBytes = 0;
-  return new TransformStream({
-    transform(chunk, controller) {
-      untoldBytes += chunk.length;
-      if (untoldBytes >= STORED_AT_ONCE_BYTES) {
-        untoldBytes = 0;
-        tell();
-      }
-      controller.enqueue(chunk);
-    },
-  });
+  return { take: (events, signal) => inTurn(() => take(events, signal)), discard: () => inTurn(remove) };
 }

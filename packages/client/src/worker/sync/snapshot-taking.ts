@@ -1,15 +1,25 @@
-import { toRockpoolError, type Hello } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError, type ErrorData, type Hello } from '@rockpool/shared';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
+import type { SnapshotWait } from './snapshot-wait.ts';
 import type { MachineEvent } from './sync-machine.ts';
+
+/** What a snapshot on its way tells. */
+export interface SnapshotEvents {
+  onProgress(progress: SnapshotProgress): void;
+  /** From now on this is awaited, with its whole time. */
+  onWait(wait: SnapshotWait): void;
+}
 
 /** Where a whole state is to be had as a file. */
 export interface SnapshotSource {
   /**
-   * Gets the file that the server offers, in the place of the one before. Null: there is none to be had here. Throws `network-unreachable` where it does not come to its
-   * end, and then goes on there the next time; and `storage-…`.
+   * Gets the file that the server offers, in the place of the one before. Null: there is none to be had here. Throws
+   * - `network-unreachable` where the connection fails or is cut; the next call goes on there
+   * - `snapshot-unavailable` where the server gives no file, or not the right one
+   * - what the app's `token` callback throws, with `stage: 'token'` or a recovery of `reauthenticate`; and `storage-…`
    */
-  take(onProgress: (progress: SnapshotProgress) => void, signal: AbortSignal): Promise<SnapshotFile | null>;
+  take(events: SnapshotEvents, signal: AbortSignal): Promise<SnapshotFile | null>;
   /** Takes the file away. */
   discard(): Promise<void>;
 }
@@ -18,6 +28,8 @@ export interface SnapshotTakingOptions {
   /** Undefined: a whole state comes as deliveries. */
   readonly source: SnapshotSource | undefined;
   readonly dispatch: (event: MachineEvent) => void;
+  /** Hears once why no file is taken any more. */
+  readonly onProblem: (error: RockpoolError) => void;
 }
 
 export interface SnapshotTaking {
@@ -31,6 +43,8 @@ export interface SnapshotTaking {
   take(isConnected: () => boolean): void;
   /** The connection has ended. */
   abort(): void;
+  /** Takes no more files as long as this lives, and reports why. */
+  giveUp(error: ErrorData): void;
   /** A delivery is applied: the file is in it, or of no use any more. */
   delivered(): void;
 }
@@ -39,12 +53,15 @@ export interface SnapshotTaking {
 const MOST_FILES_IN_A_ROW = 3;
 
 /** Takes whole states as files, from the server's offer to the delivery that goes on from there. */
-export function createSnapshotTaking({ source, dispatch }: SnapshotTakingOptions): SnapshotTaking {
+export function createSnapshotTaking({ source, dispatch, onProblem }: SnapshotTakingOptions): SnapshotTaking {
   let file: SnapshotFile | null = null;
   let progress: SnapshotProgress | null = null;
-  // Not after an attempt that got nowhere, until there was a delivery: then rows come as deliveries.
-  let takesFiles = source !== undefined;
+  let hasGivenUp = source === undefined;
+  // Not after an attempt without a file, until there was a delivery: then rows come as deliveries.
+  let takesFiles = true;
   let taking: AbortController | null = null;
+  // Of the file that is on its way, over all attempts: one that always begins anew and never ends does not get on.
+  let furthestBytes = 0;
   // Since the last delivery.
   let filesInARow = 0;
 
@@ -54,32 +71,47 @@ export function createSnapshotTaking({ source, dispatch }: SnapshotTakingOptions
     file = null;
     filesInARow++;
     let hasMoved = false;
-    const onMoved = (moved: SnapshotProgress): void => {
-      if (!isConnected()) return;
-      hasMoved = true;
-      progress = moved;
-      dispatch({ type: 'snapshot-progress' });
+    const events: SnapshotEvents = {
+      onProgress(moved) {
+        if (!isConnected()) return;
+        if (moved.receivedBytes > furthestBytes) hasMoved = true;
+        furthestBytes = Math.max(furthestBytes, moved.receivedBytes);
+        progress = moved;
+      },
+      onWait(wait) {
+        if (isConnected()) dispatch({ type: 'snapshot-progress', wait });
+      },
     };
     try {
-      const taken = await from.take(onMoved, stop.signal);
+      const taken = await from.take(events, stop.signal);
       if (!isConnected()) return;
       progress = null;
       file = filesInARow > MOST_FILES_IN_A_ROW ? null : taken;
       takesFiles = file !== null;
+      furthestBytes = 0;
       dispatch({ type: 'snapshot-taken' });
     } catch (thrown) {
-      const error = toRockpoolError(thrown);
-      takesFiles = hasMoved && (stop.signal.aborted || error.recovery === 'retry');
       if (!isConnected()) return;
       progress = null;
-      // What does not come as a file comes as deliveries, at once.
-      dispatch(takesFiles ? { type: 'failed', error: error.toData() } : { type: 'snapshot-taken' });
+      const error = toRockpoolError(thrown);
+      // A new connection shows whether there is a network; the download goes on there. One that has not moved since the last connection, although that was welcomed, does not get on.
+      if (isOfToken(error) || (hasMoved && error.code === 'network-unreachable')) return dispatch({ type: 'failed', error: error.toData() });
+      giveUp(error.toData());
+      dispatch({ type: 'snapshot-taken' });
     }
+  }
+
+  function giveUp(error: ErrorData): void {
+    if (hasGivenUp) return;
+    hasGivenUp = true;
+    // What did not come through has a name of its own: the server itself is reached, by the socket.
+    const isUnnamed = error.code === 'network-unreachable' || error.code === 'internal';
+    onProblem(isUnnamed ? new RockpoolError('snapshot-unavailable', error.fields) : RockpoolError.fromData(error));
   }
 
   return {
     get offer() {
-      return file?.position ?? (takesFiles ? 'accepted' : 'refused');
+      return file?.position ?? (takesFiles && !hasGivenUp ? 'accepted' : 'refused');
     },
     get file() {
       return file;
@@ -95,12 +127,18 @@ export function createSnapshotTaking({ source, dispatch }: SnapshotTakingOptions
       taking = null;
       progress = null;
     },
+    giveUp,
     delivered() {
-      takesFiles = source !== undefined;
+      takesFiles = true;
       filesInARow = 0;
       if (file === null) return;
       file = null;
       void source?.discard();
     },
   };
+}
+
+/** It would fail for the socket too, whose next attempt says so. */
+function isOfToken({ fields, recovery }: RockpoolError): boolean {
+  return fields['stage'] === 'token' || recovery === 'reauthenticate';
 }

@@ -119,7 +119,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     connection?.send({ type: 'push', ...batch });
     return connection !== null;
   });
-  const snapshots = createSnapshotTaking({ source: options.snapshots, dispatch });
+  const snapshots = createSnapshotTaking({ source: options.snapshots, dispatch, onProblem: options.onProblem });
   const audit = createIdleAudit({
     database: database.audit,
     nowMs: steadyMs,
@@ -180,6 +180,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       case 'take-snapshot':
         snapshots.take(whileOn(attempt));
         break;
+      case 'give-up-snapshot':
+        snapshots.giveUp(effect.error);
+        break;
       case 'ping':
         connection?.send({ type: 'ping' });
         break;
@@ -232,6 +235,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       return;
     }
     if (mine !== attempt) return;
+    dispatch({ type: 'token-had' });
     const opened = connect(url, {
       onOpen() {
         if (mine === attempt) guarded(() => sayHello(opened, credentials));

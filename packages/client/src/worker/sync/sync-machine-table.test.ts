@@ -1,6 +1,7 @@
 import { RockpoolError, type ErrorCode, type ServerMessage } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { testDelivery, testWelcome } from '../testing/sync-steps.ts';
+import { NEXT_BYTES_WITHIN_MS } from './snapshot-wait.ts';
 import { INITIAL_STATE, nextStep, type MachineEvent, type MachineState } from './sync-machine.ts';
 
 const NOW_MS = 1_700_000_000_000;
@@ -8,6 +9,7 @@ const LONG_MS = 60_000;
 
 const error = (code: ErrorCode): ReturnType<RockpoolError['toData']> => new RockpoolError(code).toData();
 const message = (said: ServerMessage): MachineEvent => ({ type: 'message', message: said });
+const had: MachineEvent = { type: 'token-had' };
 const hello: MachineEvent = { type: 'hello-sent', decidedUpTo: 2 };
 const welcome = testWelcome({ decidedUpTo: 2, serverNowMs: NOW_MS });
 const delivery = testDelivery({ decidedUpTo: 2 });
@@ -21,16 +23,17 @@ const STATES = {
   stopped: after(),
   paused: after({ type: 'start' }, { type: 'pause' }),
   waiting: after({ type: 'start' }, { type: 'failed', error: error('network-unreachable') }),
-  connecting: after({ type: 'start' }),
-  greeting: after({ type: 'start' }, hello),
-  fetching: after({ type: 'start' }, hello, message({ ...welcome, takeSnapshot: true })),
-  'catching up': after({ type: 'start' }, hello, message(welcome)),
-  live: after({ type: 'start' }, hello, message(welcome), message(delivery)),
-  reloading: after({ type: 'start' }, hello, message({ ...welcome, reload: true })),
-  copied: after({ type: 'start' }, hello, message(welcome), { type: 'copied' }),
-  'read only': after({ type: 'start' }, hello, message({ ...welcome, canWrite: false }), message(delivery)),
-  'awaiting outcomes': after({ type: 'start' }, hello, message({ ...welcome, decidedUpTo: 3 })),
-  'failing often': after({ type: 'start' }, ...Array.from({ length: 5 }, () => [hello, message(welcome), { type: 'apply-failed', error: error('internal') }, { type: 'try-now' }] as const).flat(), hello, message(welcome)),
+  authorizing: after({ type: 'start' }),
+  connecting: after({ type: 'start' }, had),
+  greeting: after({ type: 'start' }, had, hello),
+  fetching: after({ type: 'start' }, had, hello, message({ ...welcome, takeSnapshot: true })),
+  'catching up': after({ type: 'start' }, had, hello, message(welcome)),
+  live: after({ type: 'start' }, had, hello, message(welcome), message(delivery)),
+  reloading: after({ type: 'start' }, had, hello, message({ ...welcome, reload: true })),
+  copied: after({ type: 'start' }, had, hello, message(welcome), { type: 'copied' }),
+  'read only': after({ type: 'start' }, had, hello, message({ ...welcome, canWrite: false }), message(delivery)),
+  'awaiting outcomes': after({ type: 'start' }, had, hello, message({ ...welcome, decidedUpTo: 3 })),
+  'failing often': after({ type: 'start' }, ...Array.from({ length: 5 }, () => [had, hello, message(welcome), { type: 'apply-failed', error: error('internal') }, { type: 'try-now' }] as const).flat(), had, hello, message(welcome)),
 } satisfies Record<string, MachineState>;
 
 type EventName = Exclude<MachineEvent['type'], 'message'> | ServerMessage['type'];
@@ -42,6 +45,7 @@ const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
   resume: { type: 'resume' },
   'try-now': { type: 'try-now' },
   wake: { type: 'wake' },
+  'token-had': had,
   'hello-sent': hello,
   failed: { type: 'failed', error: error('network-unreachable') },
   'apply-failed': { type: 'apply-failed', error: error('internal') },
@@ -51,7 +55,7 @@ const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
   pushed: { type: 'pushed', sentUpTo: 3 },
   copied: { type: 'copied' },
   renumbered: { type: 'renumbered' },
-  'snapshot-progress': { type: 'snapshot-progress' },
+  'snapshot-progress': { type: 'snapshot-progress', wait: { stage: 'snapshot-download', withinMs: NEXT_BYTES_WITHIN_MS } },
   'snapshot-taken': { type: 'snapshot-taken' },
   welcome: message(welcome),
   delivery: message(delivery),
@@ -64,30 +68,31 @@ const EVENTS: Readonly<Record<EventName, MachineEvent>> = {
 
 /** The next phase and the effects, in order; `-`: the phase stays and nothing is done. `wake` comes when every deadline is over. */
 const TABLE: Readonly<Record<EventName, Readonly<Record<keyof typeof STATES, string>>>> = {
-  start: { stopped: 'connecting connect', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  stop: { stopped: 'stopped disconnect', paused: 'stopped disconnect', waiting: 'stopped disconnect', connecting: 'stopped disconnect', greeting: 'stopped disconnect', fetching: 'stopped disconnect', 'catching up': 'stopped disconnect', live: 'stopped disconnect', reloading: 'stopped disconnect', copied: 'stopped disconnect', 'read only': 'stopped disconnect', 'awaiting outcomes': 'stopped disconnect', 'failing often': 'stopped disconnect' },
-  pause: { stopped: 'paused disconnect', paused: 'paused disconnect', waiting: 'paused disconnect', connecting: 'paused disconnect', greeting: 'paused disconnect', fetching: 'paused disconnect', 'catching up': 'paused disconnect', live: 'paused disconnect', reloading: 'paused disconnect', copied: 'paused disconnect', 'read only': 'paused disconnect', 'awaiting outcomes': 'paused disconnect', 'failing often': 'paused disconnect' },
-  resume: { stopped: '-', paused: 'connecting connect', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  'try-now': { stopped: '-', paused: '-', waiting: 'connecting connect', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  wake: { stopped: '-', paused: '-', waiting: 'connecting connect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
-  'hello-sent': { stopped: '-', paused: '-', waiting: '-', connecting: 'greeting', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  failed: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
-  'apply-failed': { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect restart' },
-  applied: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  diverged: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
-  committed: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': 'live push', live: 'live push', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': 'live push' },
-  pushed: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  copied: { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  renumbered: { stopped: '-', paused: '-', waiting: 'connecting disconnect connect', connecting: 'connecting disconnect connect', greeting: 'connecting disconnect connect', fetching: 'connecting disconnect connect', 'catching up': 'connecting disconnect connect', live: 'connecting disconnect connect', reloading: 'connecting disconnect connect', copied: 'connecting disconnect connect', 'read only': 'connecting disconnect connect', 'awaiting outcomes': 'connecting disconnect connect', 'failing often': 'connecting disconnect connect' },
-  'snapshot-progress': { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  'snapshot-taken': { stopped: '-', paused: '-', waiting: '-', connecting: '-', greeting: '-', fetching: 'connecting connect', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
-  welcome: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'live welcome push', fetching: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
-  delivery: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live apply', live: 'live apply', reloading: 'waiting disconnect', copied: '-', 'read only': 'live apply', 'awaiting outcomes': 'live apply push', 'failing often': 'live apply' },
-  'delivery-part': { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live stage', live: 'live stage', reloading: 'live stage', copied: '-', 'read only': 'live stage', 'awaiting outcomes': 'live stage', 'failing often': 'live stage' },
-  failure: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
-  pong: { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live note-server-time', live: 'live note-server-time', reloading: 'live note-server-time', copied: 'live note-server-time', 'read only': 'live note-server-time', 'awaiting outcomes': 'live note-server-time', 'failing often': 'live note-server-time' },
-  'audit-answer': { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live audit-answer', live: 'live audit-answer', reloading: 'live audit-answer', copied: 'live audit-answer', 'read only': 'live audit-answer', 'awaiting outcomes': 'live audit-answer', 'failing often': 'live audit-answer' },
-  'presence-news': { stopped: '-', paused: '-', waiting: '-', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live presence', live: 'live presence', reloading: 'live presence', copied: 'live presence', 'read only': 'live presence', 'awaiting outcomes': 'live presence', 'failing often': 'live presence' },
+  start: { stopped: 'authorizing connect', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  stop: { stopped: 'stopped disconnect', paused: 'stopped disconnect', waiting: 'stopped disconnect', authorizing: 'stopped disconnect', connecting: 'stopped disconnect', greeting: 'stopped disconnect', fetching: 'stopped disconnect', 'catching up': 'stopped disconnect', live: 'stopped disconnect', reloading: 'stopped disconnect', copied: 'stopped disconnect', 'read only': 'stopped disconnect', 'awaiting outcomes': 'stopped disconnect', 'failing often': 'stopped disconnect' },
+  pause: { stopped: 'paused disconnect', paused: 'paused disconnect', waiting: 'paused disconnect', authorizing: 'paused disconnect', connecting: 'paused disconnect', greeting: 'paused disconnect', fetching: 'paused disconnect', 'catching up': 'paused disconnect', live: 'paused disconnect', reloading: 'paused disconnect', copied: 'paused disconnect', 'read only': 'paused disconnect', 'awaiting outcomes': 'paused disconnect', 'failing often': 'paused disconnect' },
+  resume: { stopped: '-', paused: 'authorizing connect', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  'try-now': { stopped: '-', paused: '-', waiting: 'authorizing connect', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  wake: { stopped: '-', paused: '-', waiting: 'authorizing connect', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'authorizing give-up-snapshot disconnect connect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
+  'token-had': { stopped: '-', paused: '-', waiting: '-', authorizing: 'connecting', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  'hello-sent': { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: 'greeting', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  failed: { stopped: '-', paused: '-', waiting: '-', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
+  'apply-failed': { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect restart' },
+  applied: { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  diverged: { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
+  committed: { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': 'live push', live: 'live push', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': 'live push' },
+  pushed: { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  copied: { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  renumbered: { stopped: '-', paused: '-', waiting: 'authorizing disconnect connect', authorizing: 'authorizing disconnect connect', connecting: 'authorizing disconnect connect', greeting: 'authorizing disconnect connect', fetching: 'authorizing disconnect connect', 'catching up': 'authorizing disconnect connect', live: 'authorizing disconnect connect', reloading: 'authorizing disconnect connect', copied: 'authorizing disconnect connect', 'read only': 'authorizing disconnect connect', 'awaiting outcomes': 'authorizing disconnect connect', 'failing often': 'authorizing disconnect connect' },
+  'snapshot-progress': { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: '-', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  'snapshot-taken': { stopped: '-', paused: '-', waiting: '-', authorizing: '-', connecting: '-', greeting: '-', fetching: 'authorizing connect', 'catching up': '-', live: '-', reloading: '-', copied: '-', 'read only': '-', 'awaiting outcomes': '-', 'failing often': '-' },
+  welcome: { stopped: '-', paused: '-', waiting: '-', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'live welcome push', fetching: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
+  delivery: { stopped: '-', paused: '-', waiting: '-', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live apply', live: 'live apply', reloading: 'waiting disconnect', copied: '-', 'read only': 'live apply', 'awaiting outcomes': 'live apply push', 'failing often': 'live apply' },
+  'delivery-part': { stopped: '-', paused: '-', waiting: '-', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live stage', live: 'live stage', reloading: 'live stage', copied: '-', 'read only': 'live stage', 'awaiting outcomes': 'live stage', 'failing often': 'live stage' },
+  failure: { stopped: '-', paused: '-', waiting: '-', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'waiting disconnect', live: 'waiting disconnect', reloading: 'waiting disconnect', copied: 'waiting disconnect', 'read only': 'waiting disconnect', 'awaiting outcomes': 'waiting disconnect', 'failing often': 'waiting disconnect' },
+  pong: { stopped: '-', paused: '-', waiting: '-', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live note-server-time', live: 'live note-server-time', reloading: 'live note-server-time', copied: 'live note-server-time', 'read only': 'live note-server-time', 'awaiting outcomes': 'live note-server-time', 'failing often': 'live note-server-time' },
+  'audit-answer': { stopped: '-', paused: '-', waiting: '-', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live audit-answer', live: 'live audit-answer', reloading: 'live audit-answer', copied: 'live audit-answer', 'read only': 'live audit-answer', 'awaiting outcomes': 'live audit-answer', 'failing often': 'live audit-answer' },
+  'presence-news': { stopped: '-', paused: '-', waiting: '-', authorizing: 'waiting disconnect', connecting: 'waiting disconnect', greeting: 'waiting disconnect', fetching: 'waiting disconnect', 'catching up': 'live presence', live: 'live presence', reloading: 'live presence', copied: 'live presence', 'read only': 'live presence', 'awaiting outcomes': 'live presence', 'failing often': 'live presence' },
 };
 
 describe('the sync machine, every event in every state', () => {

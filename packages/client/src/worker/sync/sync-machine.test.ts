@@ -1,7 +1,8 @@
 import { FIRST_LOG_LINK, RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { asksReload, CALM_RETRY_MS, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, retryDelayMs, SNAPSHOT_DEADLINE_MS, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
+import { CALM_RETRY_MS } from './retry-delay.ts';
+import { asksReload, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, SNAPSHOT_GRACE_MS, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
 import { syncReport } from './sync-status.ts';
 
 const NOW_MS = 1_700_000_000_000;
@@ -20,8 +21,9 @@ function after(events: readonly (MachineEvent | number)[], from: MachineState = 
   return { ...step, nowMs };
 }
 
+const HAD: MachineEvent = { type: 'token-had' };
 const HELLO: MachineEvent = { type: 'hello-sent', decidedUpTo: 2 };
-const live: readonly MachineEvent[] = [{ type: 'start' }, HELLO, { type: 'message', message: welcome }];
+const live: readonly MachineEvent[] = [{ type: 'start' }, HAD, HELLO, { type: 'message', message: welcome }];
 
 describe('sync machine', () => {
   it('connects, greets, and on the welcome pushes from where the server is', () => {
@@ -41,7 +43,7 @@ describe('sync machine', () => {
   });
 
   it('pushes nothing with a token that only reads, and says so while something waits', () => {
-    const step = after([{ type: 'start' }, HELLO, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'message', message: delivery(2) }, { type: 'committed' }]);
+    const step = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'message', message: delivery(2) }, { type: 'committed' }]);
     expect(step.effects).toEqual([]);
     expect(syncReport(step.state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'blocked', reason: { code: 'auth-forbidden' } });
     expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
@@ -62,17 +64,27 @@ describe('sync machine', () => {
   });
 
   it('gives up an attempt that hangs at any stage', () => {
-    expect(after([{ type: 'start' }, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'connecting' } } });
-    expect(after([{ type: 'start' }, HELLO, CONNECT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'greeting' } } });
-    const fetching: readonly MachineEvent[] = [{ type: 'start' }, HELLO, { type: 'message', message: { ...welcome, takeSnapshot: true } }];
-    expect(after([...fetching, SNAPSHOT_DEADLINE_MS, { type: 'wake' }]).state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'snapshot' } } });
-    const moving = after([...fetching, SNAPSHOT_DEADLINE_MS - 1, { type: 'snapshot-progress' }, SNAPSHOT_DEADLINE_MS - 1, { type: 'wake' }]);
-    expect(moving.state.phase).toBe('fetching');
+    const hangs = (...events: readonly MachineEvent[]): unknown => after([...events, CONNECT_DEADLINE_MS, { type: 'wake' }]).state;
+    const unreachable = (stage: string): object => ({ phase: 'waiting', trouble: { code: 'network-unreachable', fields: { stage, waitedMs: CONNECT_DEADLINE_MS } } });
+    expect(hangs({ type: 'start' })).toMatchObject(unreachable('token'));
+    expect(hangs({ type: 'start' }, HAD)).toMatchObject(unreachable('socket'));
+    expect(hangs({ type: 'start' }, HAD, HELLO)).toMatchObject(unreachable('welcome'));
+    const early: readonly (MachineEvent | number)[] = [{ type: 'start' }, CONNECT_DEADLINE_MS - 1, HAD, CONNECT_DEADLINE_MS - 1, HELLO, CONNECT_DEADLINE_MS - 1, { type: 'wake' }];
+    expect(after(early).state.phase).toBe('greeting');
   });
 
-  it('waits longer after each failure, up to half a minute, and tries at once when asked', () => {
-    expect([1, 2, 3, 10].map((failures) => retryDelayMs(failures, 1))).toEqual([500, 1000, 2000, 30_000]);
-    expect(retryDelayMs(3, 0)).toBe(1000);
+  it('goes on without the snapshot where its download hangs past its own deadline', () => {
+    const moves: MachineEvent = { type: 'snapshot-progress', wait: { stage: 'snapshot-download', withinMs: 8_000 } };
+    const fetching: readonly MachineEvent[] = [{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, takeSnapshot: true } }, moves];
+    const patienceMs = 8_000 + SNAPSHOT_GRACE_MS;
+    expect(after([...fetching, patienceMs - 1, moves, patienceMs - 1, { type: 'wake' }]).state.phase).toBe('fetching');
+    const overdue = after([...fetching, patienceMs, { type: 'wake' }]);
+    const error = new RockpoolError('snapshot-unavailable', { stage: 'snapshot-download', waitedMs: patienceMs }).toData();
+    expect(overdue.effects).toEqual([{ type: 'give-up-snapshot', error }, { type: 'disconnect' }, { type: 'connect' }]);
+    expect(overdue.state.phase).toBe('authorizing');
+  });
+
+  it('tries at once when asked, and otherwise not before its time', () => {
     const waiting = after([{ type: 'start' }, failure('network-unreachable')]);
     expect(after([{ type: 'try-now' }], waiting.state).effects).toEqual([{ type: 'connect' }]);
     expect(after([{ type: 'wake' }], waiting.state).effects).toEqual([]);
@@ -81,9 +93,9 @@ describe('sync machine', () => {
 
   it('takes a welcome alone for no success: the next attempt waits longer, until a delivery has been written here', () => {
     const thrownOut = failure('session-replaced');
-    const twice = after([...live, thrownOut, { type: 'try-now' }, HELLO, { type: 'message', message: welcome }, thrownOut]);
+    const twice = after([...live, thrownOut, { type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, thrownOut]);
     expect(twice.state).toMatchObject({ phase: 'waiting', failures: 2 });
-    const written = after([{ type: 'try-now' }, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'applied' }, thrownOut], twice.state);
+    const written = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'applied' }, thrownOut], twice.state);
     expect(written.state).toMatchObject({ phase: 'waiting', failures: 1 });
   });
 
@@ -96,11 +108,11 @@ describe('sync machine', () => {
   });
 
   it('treats a message out of place as the end of the connection', () => {
-    expect(after([{ type: 'start' }, HELLO, { type: 'message', message: delivery(0) }]).state.trouble).toMatchObject({ code: 'frame-unexpected' });
+    expect(after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: delivery(0) }]).state.trouble).toMatchObject({ code: 'frame-unexpected' });
   });
 
   it('pushes nothing before the whole state has come that the server promised', () => {
-    const greeted = after([{ type: 'start' }, HELLO, { type: 'message', message: { ...welcome, reload: true } }, { type: 'committed' }]);
+    const greeted = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, reload: true } }, { type: 'committed' }]);
     expect(greeted.effects).toEqual([]);
     const everything: Delivery = { ...delivery(2), whole: true, from: 0 };
     expect(after([{ type: 'message', message: everything }], greeted.state).effects).toEqual([{ type: 'apply', delivery: everything }, { type: 'push', after: 2 }]);
@@ -108,7 +120,7 @@ describe('sync machine', () => {
   });
 
   it('pushes nothing before it has the outcomes that the server still has for it: one that is missing makes this a copy', () => {
-    const greeted = after([{ type: 'start' }, { type: 'hello-sent', decidedUpTo: 1 }, { type: 'message', message: welcome }, { type: 'committed' }]);
+    const greeted = after([{ type: 'start' }, HAD, { type: 'hello-sent', decidedUpTo: 1 }, { type: 'message', message: welcome }, { type: 'committed' }]);
     expect(greeted.effects).toEqual([]);
     expect(after([{ type: 'message', message: delivery(2) }], greeted.state).effects).toEqual([{ type: 'apply', delivery: delivery(2) }, { type: 'push', after: 2 }]);
   });
@@ -126,9 +138,9 @@ describe('sync machine', () => {
     expect(told.effects).toEqual([{ type: 'disconnect' }, { type: 'become-new-site', firstOwn: 7 }]);
     const renumbered = after([{ type: 'renumbered' }], told.state);
     expect(renumbered.effects).toEqual([{ type: 'disconnect' }, { type: 'connect' }]);
-    expect(renumbered.state).toMatchObject({ phase: 'connecting', trouble: null, copied: false });
+    expect(renumbered.state).toMatchObject({ phase: 'authorizing', trouble: null, copied: false });
     // A server that says so again and again is asked ever more calmly.
-    const again = after([HELLO, named, { type: 'renumbered' }], renumbered.state);
+    const again = after([HAD, HELLO, named, { type: 'renumbered' }], renumbered.state);
     expect(again).toMatchObject({ state: { phase: 'waiting', failures: 2 }, effects: [] });
     expect(after([...live, failure('site-copied')]).effects).toEqual([{ type: 'disconnect' }]);
   });
@@ -179,9 +191,82 @@ describe('sync report', () => {
 
   it('names the reason and the moment of the next attempt while not connected', () => {
     const { state } = after([{ type: 'start' }, failure('network-unreachable')]);
-    expect(syncReport(state, idle)).toMatchObject({ state: 'offline', reason: { code: 'network-unreachable', fields: { nextAttemptMs: NOW_MS + 375 } } });
+    expect(syncReport(state, idle)).toMatchObject({ state: 'offline', reason: { code: 'network-unreachable', fields: { nextAttemptMs: NOW_MS + 1_500 } } });
     const blocked = after([{ type: 'start' }, failure('schema-mismatch')]).state;
     expect(syncReport(blocked, idle).state).toBe('blocked');
+  });
+});
+
+describe('what the report says of a wait', () => {
+  const waitAfter = (...events: readonly MachineEvent[]): unknown => syncReport(after([{ type: 'start' }, ...events]).state, idle, 7).waitingFor;
+  const wait = (stage: string, withinMs: number): object => ({ stage, sinceMs: NOW_MS + 7, deadlineMs: NOW_MS + 7 + withinMs });
+
+  it('is its stage, since when and until when, from the token to the first delivery', () => {
+    expect(waitAfter()).toEqual(wait('token', CONNECT_DEADLINE_MS));
+    expect(waitAfter(HAD)).toEqual(wait('socket', CONNECT_DEADLINE_MS));
+    expect(waitAfter(HAD, HELLO)).toEqual(wait('welcome', CONNECT_DEADLINE_MS));
+    const takes: MachineEvent = { type: 'message', message: { ...welcome, takeSnapshot: true } };
+    expect(waitAfter(HAD, HELLO, takes)).toMatchObject({ stage: 'token' });
+    for (const stage of ['snapshot-answer', 'snapshot-build', 'snapshot-download', 'snapshot-store'] as const) {
+      expect(waitAfter(HAD, HELLO, takes, { type: 'snapshot-progress', wait: { stage, withinMs: 3_000 } })).toEqual(wait(stage, 3_000));
+    }
+    const greeted: readonly MachineEvent[] = [HAD, HELLO, { type: 'message', message: welcome }];
+    expect(waitAfter(...greeted)).toEqual(wait('delivery', DELIVERY_DEADLINE_MS));
+    expect(waitAfter(...greeted, { type: 'pushed', sentUpTo: 3 })).toEqual(wait('delivery', DELIVERY_DEADLINE_MS));
+    const caughtUp: readonly MachineEvent[] = [...greeted, { type: 'message', message: delivery(2) }];
+    expect(waitAfter(...caughtUp)).toBeNull();
+    expect(waitAfter(...caughtUp, { type: 'pushed', sentUpTo: 3 })).toEqual(wait('outcome', OUTCOME_DEADLINE_MS));
+    expect(waitAfter(failure('network-unreachable'))).toBeNull();
+  });
+
+  it('comes with a state that is not offline as long as the server answers', () => {
+    const { state } = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, takeSnapshot: true } }]);
+    expect(syncReport(state, idle)).toMatchObject({ state: 'connecting', reason: null });
+  });
+});
+
+describe('a state does not change with each attempt', () => {
+  /** The states that are reported from one event to the next. */
+  function statesOf(events: readonly (MachineEvent | number)[], pendingCount: number): string[] {
+    const states: string[] = [];
+    let nowMs = NOW_MS;
+    let state = INITIAL_STATE;
+    for (const event of events) {
+      if (typeof event === 'number') nowMs += event;
+      else {
+        state = nextStep(state, event, { nowMs, wallMs: nowMs, random: 0.5 }).state;
+        states.push(syncReport(state, { pendingCount, parkedCount: 0 }).state);
+      }
+    }
+    return states;
+  }
+  const unavailable: MachineEvent = { type: 'message', message: { type: 'failure', code: 'server-disk-full', fields: {} } };
+  const again = (times: number, ...attempt: readonly MachineEvent[]): MachineEvent[] => Array.from({ length: times }, () => attempt).flat();
+
+  it('where there is no network, from the second failure on', () => {
+    const states = statesOf([{ type: 'start' }, ...again(4, failure('network-unreachable'), { type: 'try-now' }, HAD)], 0);
+    expect(new Set(states.slice(4))).toEqual(new Set(['offline']));
+    expect(new Set(states.slice(0, 4))).toEqual(new Set(['connecting', 'offline']));
+  });
+
+  it('where the server cannot open the database', () => {
+    const states = statesOf([{ type: 'start' }, HAD, HELLO, ...again(4, unavailable, { type: 'try-now' }, HAD, HELLO)], 1);
+    expect(new Set(states.slice(3))).toEqual(new Set(['unavailable']));
+  });
+
+  it('where the server welcomes everyone and can store nothing, and the attempts become rarer', () => {
+    const attempt: readonly MachineEvent[] = [HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'applied' }, { type: 'pushed', sentUpTo: 3 }, unavailable];
+    const states = statesOf([{ type: 'start' }, ...attempt, ...again(5, { type: 'try-now' }, ...attempt)], 1);
+    expect(new Set(states.slice(attempt.length))).toEqual(new Set(['unavailable']));
+    const delays = [1, 2, 4].map((times) => {
+      const { state, nowMs } = after([{ type: 'start' }, ...attempt, ...again(times - 1, { type: 'try-now' }, ...attempt)]);
+      return (state.wakeAtMs ?? 0) - nowMs;
+    });
+    expect(delays).toEqual([375, 750, 3_000]);
+    const { state } = after([{ type: 'start' }, ...attempt, { type: 'try-now' }, ...attempt.slice(0, -1)]);
+    expect(syncReport(state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'unavailable', reason: { code: 'server-disk-full' } });
+    // An outcome ends it.
+    expect(syncReport(after([{ type: 'message', message: delivery(3) }], state).state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'pushing', reason: null });
   });
 });
 
@@ -205,7 +290,7 @@ describe('what fails in one place again and again', () => {
     let step: Step = { state, effects: [] };
     for (let i = 0; i < count; i++) {
       step = after(once, state);
-      state = after([{ type: 'try-now' }, HELLO, { type: 'message', message: welcome }], step.state).state;
+      state = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }], step.state).state;
     }
     return step;
   };
@@ -235,10 +320,10 @@ describe('what fails in one place again and again', () => {
 
   it('is sent again as long as the server does not say what became of it, and no longer', () => {
     const overdue = after([...live, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }]);
-    const again = after([{ type: 'try-now' }, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }], overdue.state);
+    const again = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }], overdue.state);
     expect(syncReport(again.state, idle).stuck).toMatchObject({ stage: 'outcome', times: 2, next: 'resend' });
     expect(asksReload(again.state)).toBe(false);
-    const decided = after([{ type: 'try-now' }, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(3) }], again.state);
+    const decided = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(3) }], again.state);
     expect(syncReport(decided.state, idle).stuck).toBeNull();
   });
 

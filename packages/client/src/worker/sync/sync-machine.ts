@@ -1,16 +1,18 @@
 import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type DeliveryPart, type ErrorData, type PresenceNews, type ServerMessage, type Welcome } from '@rockpool/shared';
-import type { SyncStage } from '../../rpc/sync-status.ts';
+import type { SyncStage, SyncWait, WaitStage } from '../../rpc/sync-status.ts';
+import { isServerTrouble, retryDelayMs } from './retry-delay.ts';
+import { FIRST_SNAPSHOT_WAIT, type SnapshotWait } from './snapshot-wait.ts';
 import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
 
 /*
- *             start, try-now, wake                hello-sent              welcome
- *   waiting ───────────────────────► connecting ─────────────► greeting ──────────► live
- *      ▲                                 │                         │                  │
- *      └──────── any failure, a deadline, silence, an overdue outcome or delivery ────┘
+ *             start, try-now, wake              token-had              hello-sent            welcome
+ *   waiting ───────────────────────► authorizing ────────► connecting ──────────► greeting ─────────► live
+ *      ▲                                  │                    │                     │                 │
+ *      └─────────────── any failure, a deadline, silence, an overdue outcome or delivery ──────────────┘
  *
- *   greeting ── welcome that names a file ──► fetching ── the file is here ──► connecting
+ *   greeting ── welcome that names a file ──► fetching ── the file is here, or there is none to be had ──► authorizing
  *
- *   stopped ── start ──► connecting       any ── pause ──► paused ── resume ──► connecting       any ── stop ──► stopped
+ *   stopped ── start ──► authorizing      any ── pause ──► paused ── resume ──► authorizing      any ── stop ──► stopped
  *
  * Pure: (state, event) → next state and effects. The engine runs the effects and brings the events.
  *  1. In every phase but `stopped` and `paused` there is a moment at which something happens by itself (`wakeAtMs`): nothing waits for ever.
@@ -22,7 +24,7 @@ import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
  *  6. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
  */
 
-/** Getting a token, opening the socket, the welcome: a round trip or two each. More than this is a failure. */
+/** The token, the opening of the socket and the welcome have this long each: a round trip or two. More is a failure. */
 export const CONNECT_DEADLINE_MS = 15_000;
 
 /** A push without an outcome for this long makes a new connection: it may have been lost, and sending again is harmless. */
@@ -31,16 +33,10 @@ export const OUTCOME_DEADLINE_MS = 30_000;
 /** The server sends the first delivery at once, and its parts one after the other: this long without any of it makes a new connection. */
 export const DELIVERY_DEADLINE_MS = 30_000;
 
-/** A file of which nothing has come for this long is given up: the next attempt goes on where this one was. */
-export const SNAPSHOT_DEADLINE_MS = 30_000;
+/** The download of a snapshot keeps its own deadlines, and names them (snapshot-wait.ts). One that does not end by this much later hangs: deliveries take its place. */
+export const SNAPSHOT_GRACE_MS = 5_000;
 
-const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 30_000;
-
-/** What another attempt alone will hardly mend, such as a refused token or a schema that does not fit, is still tried, but calmly. */
-export const CALM_RETRY_MS = 60_000;
-
-export type Phase = 'stopped' | 'paused' | 'waiting' | 'connecting' | 'greeting' | 'fetching' | 'live';
+export type Phase = 'stopped' | 'paused' | 'waiting' | 'authorizing' | 'connecting' | 'greeting' | 'fetching' | 'live';
 
 export interface MachineState {
   readonly phase: Phase;
@@ -48,6 +44,10 @@ export interface MachineState {
   readonly failures: number;
   readonly trouble: ErrorData | null;
   readonly wakeAtMs: number | null;
+  /** Since when this phase, or the present stage of it, has waited. */
+  readonly phaseSinceMs: number;
+  /** While fetching: what of the snapshot is awaited. */
+  readonly snapshotWait: SnapshotWait;
   readonly lastHeardMs: number | null;
   readonly pingSentMs: number | null;
   readonly sentUpTo: number;
@@ -78,6 +78,8 @@ export type MachineEvent =
   /** The device says that it has a network again, or somebody asked to try at once. */
   | { readonly type: 'try-now' }
   | { readonly type: 'wake' }
+  /** The app has given a token. */
+  | { readonly type: 'token-had' }
   /** With the last changeset whose outcome is known here. */
   | { readonly type: 'hello-sent'; readonly decidedUpTo: number }
   | { readonly type: 'message'; readonly message: ServerMessage }
@@ -95,8 +97,8 @@ export type MachineEvent =
   | { readonly type: 'copied' }
   /** This database goes on as another site. */
   | { readonly type: 'renumbered' }
-  /** More of the file has come. */
-  | { readonly type: 'snapshot-progress' }
+  /** More of the file has come, or something else of it is awaited now. */
+  | { readonly type: 'snapshot-progress'; readonly wait: SnapshotWait }
   /** The file is here, or there is none to be had. */
   | { readonly type: 'snapshot-taken' };
 
@@ -106,6 +108,8 @@ export type Effect =
   | { readonly type: 'disconnect' }
   /** Get the server's whole state as a file. */
   | { readonly type: 'take-snapshot' }
+  /** Take no more files: the server's whole state comes as deliveries. */
+  | { readonly type: 'give-up-snapshot'; readonly error: ErrorData }
   | { readonly type: 'ping' }
   /** Send what the outbox holds after this number, as far as the window allows. */
   | { readonly type: 'push'; readonly after: number }
@@ -141,6 +145,8 @@ export const INITIAL_STATE: MachineState = {
   failures: 0,
   trouble: null,
   wakeAtMs: null,
+  phaseSinceMs: 0,
+  snapshotWait: FIRST_SNAPSHOT_WAIT,
   lastHeardMs: null,
   pingSentMs: null,
   sentUpTo: 0,
@@ -169,8 +175,10 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
       return state.phase === 'waiting' ? connecting(state, moment) : { state, effects: [] };
     case 'wake':
       return wake(state, moment);
+    case 'token-had':
+      return { state: state.phase === 'authorizing' ? awaiting(state, 'connecting', moment) : state, effects: [] };
     case 'hello-sent':
-      return { state: state.phase === 'connecting' ? { ...state, phase: 'greeting', decidedUpTo: event.decidedUpTo } : state, effects: [] };
+      return { state: state.phase === 'connecting' ? { ...awaiting(state, 'greeting', moment), decidedUpTo: event.decidedUpTo } : state, effects: [] };
     case 'message':
       // What a connection still says after its end is of no account.
       return state.phase === 'waiting' ? { state, effects: [] } : receive(state, event.message, moment);
@@ -192,7 +200,7 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'renumbered':
       return renumbered(state, moment);
     case 'snapshot-progress':
-      return { state: state.phase === 'fetching' ? { ...state, wakeAtMs: moment.nowMs + SNAPSHOT_DEADLINE_MS } : state, effects: [] };
+      return { state: state.phase === 'fetching' ? fetching(state, event.wait, moment) : state, effects: [] };
     case 'snapshot-taken':
       return state.phase === 'fetching' ? connecting(state, moment) : { state, effects: [] };
   }
@@ -210,16 +218,25 @@ function renumbered(state: MachineState, moment: Moment): Step {
   return { state: step.state, effects: [{ type: 'disconnect' }, ...step.effects] };
 }
 
-function connecting(state: MachineState, { nowMs }: Moment): Step {
-  const wakeAtMs = nowMs + CONNECT_DEADLINE_MS;
-  return { state: { ...state, phase: 'connecting', wakeAtMs, pingSentMs: null, waitingSinceMs: null, deliverySinceMs: null, awaitsWhole: false, copied: false }, effects: [{ type: 'connect' }] };
+function connecting(state: MachineState, moment: Moment): Step {
+  const next = awaiting(state, 'authorizing', moment);
+  return { state: { ...next, pingSentMs: null, waitingSinceMs: null, deliverySinceMs: null, awaitsWhole: false, copied: false }, effects: [{ type: 'connect' }] };
+}
+
+/** The next step of making a connection, with its whole time. */
+function awaiting(state: MachineState, phase: 'authorizing' | 'connecting' | 'greeting', { nowMs }: Moment): MachineState {
+  return { ...state, phase, phaseSinceMs: nowMs, wakeAtMs: nowMs + CONNECT_DEADLINE_MS };
+}
+
+function fetching(state: MachineState, snapshotWait: SnapshotWait, { nowMs }: Moment): MachineState {
+  return { ...state, phase: 'fetching', snapshotWait, phaseSinceMs: nowMs, wakeAtMs: nowMs + snapshotWait.withinMs + SNAPSHOT_GRACE_MS };
 }
 
 function receive(state: MachineState, message: ServerMessage, moment: Moment): Step {
   const heard: MachineState = { ...state, lastHeardMs: moment.nowMs, pingSentMs: null };
-  if (message.type === 'failure') return failed(heard, new RockpoolError(message.code, message.fields).toData(), moment);
+  if (message.type === 'failure') return refused(heard, new RockpoolError(message.code, message.fields).toData(), moment);
   if (state.phase === 'greeting' && message.type === 'welcome' && message.takeSnapshot) {
-    return { state: { ...heard, phase: 'fetching', wakeAtMs: moment.nowMs + SNAPSHOT_DEADLINE_MS }, effects: [{ type: 'disconnect' }, { type: 'take-snapshot' }] };
+    return { state: fetching(heard, FIRST_SNAPSHOT_WAIT, moment), effects: [{ type: 'disconnect' }, { type: 'take-snapshot' }] };
   }
   if (state.phase === 'greeting' && message.type === 'welcome') {
     const live: MachineState = {
@@ -260,6 +277,11 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
   return failed(heard, new RockpoolError('frame-unexpected', { message: message.type, phase: state.phase }).toData(), moment);
 }
 
+/** The server ends the connection, and says why. What it says while it owes an outcome is about that: without this, a server that welcomes everyone and can store nothing would be tried at full speed for ever. */
+function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
+  return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);
+}
+
 /** The server has decided further: outcomes come. */
 function failingAfter({ failing, decidedUpTo }: MachineState, decidedNow: number): Failing | null {
   return failing?.stage === 'outcome' && decidedNow > decidedUpTo ? null : failing;
@@ -269,8 +291,8 @@ function wake(state: MachineState, moment: Moment): Step {
   const { nowMs } = moment;
   if (state.wakeAtMs === null || nowMs < state.wakeAtMs) return { state, effects: [] };
   if (state.phase === 'waiting') return connecting(state, moment);
-  if (state.phase === 'fetching') return failed(state, unreachable('snapshot', SNAPSHOT_DEADLINE_MS), moment);
-  if (state.phase !== 'live') return failed(state, unreachable(state.phase, CONNECT_DEADLINE_MS), moment);
+  if (state.phase === 'fetching') return withoutSnapshot(state, moment);
+  if (state.phase === 'authorizing' || state.phase === 'connecting' || state.phase === 'greeting') return failed(state, unreachable(STAGE_OF_PHASE[state.phase], CONNECT_DEADLINE_MS), moment);
   if (state.waitingSinceMs !== null && nowMs - state.waitingSinceMs >= OUTCOME_DEADLINE_MS) {
     return failed(state, unreachable('outcome', OUTCOME_DEADLINE_MS), moment, 'outcome');
   }
@@ -285,8 +307,37 @@ function wake(state: MachineState, moment: Moment): Step {
   return { state: scheduled(state), effects: [] };
 }
 
+/** The download hangs, and does not even end by itself. */
+function withoutSnapshot(state: MachineState, moment: Moment): Step {
+  const { stage, withinMs } = state.snapshotWait;
+  const step = connecting(state, moment);
+  const error = new RockpoolError('snapshot-unavailable', { stage, waitedMs: withinMs + SNAPSHOT_GRACE_MS }).toData();
+  return { state: step.state, effects: [{ type: 'give-up-snapshot', error }, { type: 'disconnect' }, ...step.effects] };
+}
+
+/** What each step of making a connection waits for. */
+const STAGE_OF_PHASE = { authorizing: 'token', connecting: 'socket', greeting: 'welcome' } as const;
+
+/** What is awaited now, in the machine's time. Null: nothing, or the next attempt. */
+export function waitOf(state: MachineState): SyncWait | null {
+  const { phase, phaseSinceMs, snapshotWait, caughtUp, deliverySinceMs, waitingSinceMs } = state;
+  switch (phase) {
+    case 'authorizing':
+    case 'connecting':
+    case 'greeting':
+      return { stage: STAGE_OF_PHASE[phase], sinceMs: phaseSinceMs, deadlineMs: phaseSinceMs + CONNECT_DEADLINE_MS };
+    case 'fetching':
+      return { stage: snapshotWait.stage, sinceMs: phaseSinceMs, deadlineMs: phaseSinceMs + snapshotWait.withinMs };
+    case 'live':
+      if (deliverySinceMs !== null && (!caughtUp || waitingSinceMs === null)) return { stage: 'delivery', sinceMs: deliverySinceMs, deadlineMs: deliverySinceMs + DELIVERY_DEADLINE_MS };
+      return waitingSinceMs === null ? null : { stage: 'outcome', sinceMs: waitingSinceMs, deadlineMs: waitingSinceMs + OUTCOME_DEADLINE_MS };
+    default:
+      return null;
+  }
+}
+
 /** The stage says what had not come when the patience ended. */
-function unreachable(stage: string, waitedMs: number): ErrorData {
+function unreachable(stage: WaitStage | 'silence', waitedMs: number): ErrorData {
   return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
 }
 
@@ -295,7 +346,7 @@ function failed(state: MachineState, trouble: ErrorData, { nowMs, random }: Mome
   const failures = state.failures + 1;
   const failing = stage === null ? state.failing : failedAgain(state.failing, stage, trouble);
   const restart: Effect[] = stage !== null && failing !== null && remedyOf(failing) === 'restart' ? [{ type: 'restart' }] : [];
-  const waitMs = trouble.recovery === 'retry' || newSite(trouble) !== null ? retryDelayMs(failures, random) : calmDelayMs(trouble, failures, random);
+  const waitMs = retryDelayMs(trouble, Math.max(failures, failing?.stage === 'outcome' ? failing.times : 0), random);
   return {
     state: { ...state, phase: 'waiting', failures, failing, trouble, wakeAtMs: nowMs + waitMs, pingSentMs: null, waitingSinceMs: null, deliverySinceMs: null },
     effects: [{ type: 'disconnect' }, ...(newSite(trouble) ?? []), ...restart],
@@ -305,18 +356,6 @@ function failed(state: MachineState, trouble: ErrorData, { nowMs, random }: Mome
 /** The server knows another changeset under this number: what is here from it on was never sent, and is this copy's own. */
 function newSite({ code, fields }: ErrorData): Effect[] | null {
   return code === 'site-copied' && typeof fields['sequence'] === 'number' ? [{ type: 'become-new-site', firstOwn: fields['sequence'] }] : null;
-}
-
-/** Doubles with each failure, then up to half of it is left to chance. */
-export function retryDelayMs(failures: number, random: number): number {
-  const full = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (failures - 1));
-  return full * (0.5 + random / 2);
-}
-
-function calmDelayMs(trouble: ErrorData, failures: number, random: number): number {
-  // An expired token is the ordinary end of a session: the next one is asked for at once.
-  if (trouble.code === 'auth-token-expired' && failures === 1) return 0;
-  return CALM_RETRY_MS * (0.5 + random / 2);
 }
 
 /** Whether the next hello asks for the whole state: news alone do not mend what is here. */

@@ -1,7 +1,8 @@
 import type { ErrorData } from '@rockpool/shared';
-import type { StuckStage, SyncState } from '../../rpc/sync-status.ts';
+import type { StuckStage, SyncState, SyncWait } from '../../rpc/sync-status.ts';
+import { isServerTrouble } from './retry-delay.ts';
 import { stuckStage } from './stuck-stage.ts';
-import type { MachineState } from './sync-machine.ts';
+import { waitOf, type MachineState } from './sync-machine.ts';
 
 /** What sync knows for the status of the tab. */
 export interface SyncReport {
@@ -11,6 +12,7 @@ export interface SyncReport {
   readonly sentUpTo: number | null;
   /** While not connected: why, with `nextAttemptMs`, the wall time of the next attempt. */
   readonly reason: ErrorData | null;
+  readonly waitingFor: SyncWait | null;
   readonly stuck: StuckStage | null;
   readonly lastContactMs: number | null;
   readonly clockOffsetMs: number | null;
@@ -36,6 +38,7 @@ export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAhea
     ...outbox,
     sentUpTo: machine.phase === 'live' ? machine.sentUpTo : null,
     reason: reasonOf(machine, outbox, wallAheadMs),
+    waitingFor: onWall(waitOf(machine), wallAheadMs),
     stuck: stuckStage(machine.failing),
     lastContactMs: lastHeardMs === null ? null : Math.round(lastHeardMs + wallAheadMs),
     clockOffsetMs: machine.clockOffsetMs,
@@ -43,23 +46,41 @@ export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAhea
   };
 }
 
-function stateName({ phase, trouble, canWrite, caughtUp }: MachineState, { pendingCount }: OutboxCounts): SyncState {
+/** Failures in a row after which the state stays `offline` while attempts run, instead of changing with each. */
+const OFFLINE_FROM = 2;
+
+function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncState {
+  const { phase, failures, trouble, canWrite, caughtUp } = machine;
+  if (phase === 'paused') return 'paused';
   if (phase === 'live') {
+    if (caughtUp && pendingCount === 0) return 'up-to-date';
+    if (serverTrouble(machine) !== null) return 'unavailable';
     if (!caughtUp) return 'connecting';
-    if (pendingCount === 0) return 'up-to-date';
     return canWrite ? 'pushing' : 'blocked';
   }
-  if (phase === 'paused') return 'paused';
   // A trouble that trying alone does not mend keeps its name while the next attempt runs, instead of flickering.
   if (trouble?.recovery === 'reauthenticate') return 'needs-auth';
   if (trouble !== null && trouble.recovery !== 'retry') return 'blocked';
-  return phase === 'connecting' || phase === 'greeting' ? 'connecting' : 'offline';
+  if (trouble !== null && serverTrouble(machine) !== null) return 'unavailable';
+  if (phase === 'waiting' || phase === 'stopped') return 'offline';
+  return trouble !== null && failures >= OFFLINE_FROM ? 'offline' : 'connecting';
 }
 
-function reasonOf({ phase, trouble, canWrite, wakeAtMs }: MachineState, { pendingCount }: OutboxCounts, wallAheadMs: number): ErrorData | null {
-  if (phase === 'live') return canWrite || pendingCount === 0 ? null : READ_ONLY;
+/** Why the server cannot serve this database. In a connection that is live: why the one before ended without an outcome, until there is one. */
+function serverTrouble({ phase, trouble, failing }: MachineState): ErrorData | null {
+  if (phase !== 'live') return trouble !== null && isServerTrouble(trouble.code) ? trouble : null;
+  return failing?.stage === 'outcome' && isServerTrouble(failing.error.code) ? failing.error : null;
+}
+
+function reasonOf(machine: MachineState, { pendingCount }: OutboxCounts, wallAheadMs: number): ErrorData | null {
+  const { phase, trouble, canWrite, wakeAtMs } = machine;
+  if (phase === 'live') return pendingCount === 0 ? null : (serverTrouble(machine) ?? (canWrite ? null : READ_ONLY));
   if (trouble === null || phase !== 'waiting' || wakeAtMs === null) return trouble;
   return { ...trouble, fields: { ...trouble.fields, nextAttemptMs: Math.round(wakeAtMs + wallAheadMs) } };
+}
+
+function onWall(wait: SyncWait | null, wallAheadMs: number): SyncWait | null {
+  return wait === null ? null : { stage: wait.stage, sinceMs: Math.round(wait.sinceMs + wallAheadMs), deadlineMs: Math.round(wait.deadlineMs + wallAheadMs) };
 }
 
 const READ_ONLY: ErrorData = {

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { followPageLifecycle } from './page-lifecycle.ts';
+
+it('tells when the page goes away, is back, has a network again and is looked at again, until it is no longer followed', () => {
+  const window = new EventTarget();
+  const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
+  const told: string[] = [];
+  const tell = (what: string) => (): void => void told.push(what);
+  const stop = followPageLifecycle({ window, document }, tell('away'), tell('back'), tell('online'), tell('seen'));
+  const happens = (target: EventTarget, type: string, visibilityState = document.visibilityState): void => {
+    document.visibilityState = visibilityState;
+    target.dispatchEvent(new Event(type));
+  };
+  happens(document, 'visibilitychange', 'hidden');
+  happens(document, 'freeze');
+  happens(window, 'pagehide');
+  happens(window, 'pageshow');
+  happens(document, 'visibilitychange', 'visible');
+  happens(window, 'online');
+  expect(told).toEqual(['away', 'back', 'seen', 'online']);
+  stop();
+  happens(document, 'visibilitychange');
+  expect(told).toHaveLength(4);
+});

@@ -1,0 +1,87 @@
+import { RockpoolError, type ErrorCode } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { CALM_RETRY_MS, retryDelayMs } from './retry-delay.ts';
+import { INITIAL_STATE, nextStep, type MachineEvent, type MachineState } from './sync-machine.ts';
+
+const trouble = (code: ErrorCode): ReturnType<RockpoolError['toData']> => new RockpoolError(code).toData();
+
+describe('the next attempt', () => {
+  const spans = (code: ErrorCode, failures: readonly number[]): number[][] => failures.map((count) => [retryDelayMs(trouble(code), count, 0), retryDelayMs(trouble(code), count, 1)]);
+
+  it('without a connection comes soon, then at an even pace for four minutes, then more rarely', () => {
+    expect(spans('network-unreachable', [1, 2, 60, 61, 62, 63, 1_000])).toEqual([[0, 3_000], [2_500, 5_000], [2_500, 5_000], [5_000, 10_000], [10_000, 20_000], [15_000, 30_000], [15_000, 30_000]]);
+  });
+
+  it('after an answer of the server comes ever more rarely, up to half a minute', () => {
+    expect(spans('database-unavailable', [1, 2, 3, 10])).toEqual([[250, 500], [500, 1_000], [1_000, 2_000], [15_000, 30_000]]);
+    expect(spans('token-callback-failed', [1, 10])).toEqual([[250, 500], [15_000, 30_000]]);
+  });
+
+  it('is calm where only a person can help, but a token that expires is replaced at once', () => {
+    expect(spans('schema-mismatch', [1, 10])).toEqual([[CALM_RETRY_MS / 2, CALM_RETRY_MS], [CALM_RETRY_MS / 2, CALM_RETRY_MS]]);
+    expect(spans('auth-token-expired', [1, 2])).toEqual([[0, 0], [CALM_RETRY_MS / 2, CALM_RETRY_MS]]);
+  });
+});
+
+const CLIENTS = 2_000;
+const DOWN_MS = 30_000;
+
+/** Every client of a server that dies at 0 and is back after a while, in virtual time: when each attempt begins, and when each client was connected again. */
+function herd(downMs: number, seed: number): { readonly attemptsMs: number[]; readonly connectedMs: number[] } {
+  let bits = seed;
+  const random = (): number => {
+    bits = (Math.imul(bits, 1_664_525) + 1_013_904_223) >>> 0;
+    return bits / 2 ** 32;
+  };
+  const attemptsMs: number[] = [];
+  const connectedMs: number[] = [];
+  for (let client = 0; client < CLIENTS; client++) {
+    let nowMs = 0;
+    let state: MachineState = INITIAL_STATE;
+    const happens = (event: MachineEvent): void => {
+      const step = nextStep(state, event, { nowMs, wallMs: nowMs, random: random() });
+      state = step.state;
+      if (step.effects.some(({ type }) => type === 'connect')) attemptsMs.push(nowMs);
+    };
+    happens({ type: 'start' });
+    attemptsMs.pop();
+    for (;;) {
+      // Its port refuses connections at once.
+      happens({ type: 'failed', error: trouble('network-unreachable') });
+      nowMs = state.wakeAtMs ?? Infinity;
+      happens({ type: 'wake' });
+      if (nowMs >= downMs) break;
+    }
+    connectedMs.push(nowMs - downMs);
+  }
+  return { attemptsMs, connectedMs: connectedMs.sort((a, b) => a - b) };
+}
+
+/** The most of them within one second, wherever that begins. */
+function peakPerSecond(momentsMs: readonly number[]): number {
+  const sorted = [...momentsMs].sort((a, b) => a - b);
+  let first = 0;
+  let most = 0;
+  for (const [last, momentMs] of sorted.entries()) {
+    while (momentMs - (sorted[first] as number) >= 1_000) first++;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+}
+
+describe('2,000 clients whose server comes back', () => {
+  it.each([1, 2, 3, 4, 5])('after 30 s are connected after 2 s in the median and 5 s at most, with at most 800 attempts in any second (seed %i)', (seed) => {
+    const { attemptsMs, connectedMs } = herd(DOWN_MS, seed);
+    expect(connectedMs).toHaveLength(CLIENTS);
+    expect(connectedMs[CLIENTS / 2]).toBeLessThan(2_000);
+    expect(connectedMs.at(-1)).toBeLessThanOrEqual(5_000);
+    expect(peakPerSecond(attemptsMs)).toBeLessThanOrEqual(800);
+  });
+
+  it('at once, as after a restart, do not all come in the same second', () => {
+    const { attemptsMs, connectedMs } = herd(0, 1);
+    expect(connectedMs[CLIENTS / 2]).toBeLessThan(2_000);
+    expect(connectedMs.at(-1)).toBeLessThanOrEqual(3_000);
+    expect(peakPerSecond(attemptsMs)).toBeLessThanOrEqual(800);
+  });
+});
