@@ -7,6 +7,7 @@ import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/conf
 import type {} from './packages/vfs-opfs/src/testing/browser-media.ts';
 import type { BrowserCommand } from 'vitest/node';
 import { findChromium } from './scripts/find-chromium.mjs';
+import { bundledWorkers } from './scripts/tests/bundled-workers.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
 import type { Level } from './tests/support/level.ts';
 
@@ -59,6 +60,7 @@ export const commands: Record<string, BrowserCommand<string[]>> = {
 function inChromium(test: { readonly name: string; readonly include: string[]; readonly exclude: string[]; readonly testTimeout: number }): TestProjectInlineConfiguration {
   return {
     optimizeDeps,
+    plugins: [bundledWorkers()],
     test: {
       ...test,
       provide: { level, usableMedia: ['opfs-shared', 'opfs-exclusive', 'indexeddb'], refusal: 'storage-unsupported' },

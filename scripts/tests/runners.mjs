@@ -12,7 +12,19 @@ const stuckAfterMs = 10 * 60_000;
 const deepStuckAfterMs = 60 * 60_000;
 
 /** Files in Chromium that take much longer than the others, in seconds of one processor: what counts when files are dealt out. The rest takes about 3. @type {Record<string, number>} */
-const heavyFiles = {};
+export const heavyFiles = {
+  'packages/client/src/media.browser.test.ts': 90,
+  'packages/client/src/databases.browser.test.ts': 20,
+  'packages/client/src/results.browser.test.ts': 15,
+  'packages/vfs-opfs/src/media/media.browser.test.ts': 15,
+  'packages/client/src/tab/tab-worker.browser.test.ts': 14,
+  'packages/client/src/tabs.browser.test.ts': 12,
+  'packages/client/src/transaction.browser.test.ts': 12,
+  'tests/chaos/tabs.browser.test.ts': 12,
+  'packages/client/src/corrupt-database.browser.test.ts': 10,
+  'packages/client/src/drizzle/drizzle.browser.test.ts': 10,
+  'packages/vfs-opfs/src/media/opfs-exclusive.browser.test.ts': 10,
+};
 const usualSeconds = 3;
 
 /**

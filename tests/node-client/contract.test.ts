@@ -11,4 +11,5 @@ describeClient('memory', {
   openTab: null,
   sync: (schemaJson, databaseId) => accessToSyncServer(schemaJson, databaseId, NO_ORIGIN),
   isShared: true,
+  extent: 'whole',
 });

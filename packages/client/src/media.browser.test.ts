@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { commands } from 'vitest/browser';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { level } from '../../../tests/support/level.ts';
 import type { Client, Persistence } from './client.ts';
 import { createClient } from './create-client.ts';
 import { defineSchema } from './schema/define-schema.ts';
@@ -37,6 +38,7 @@ for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as c
       openTab,
       sync: (schemaJson, databaseId) => commands.accessToSyncServer(schemaJson, databaseId, location.origin),
       isShared: persistence !== 'memory',
+      extent: level === 'test' && persistence !== usable[0] ? 'differences' : 'whole',
     });
     continue;
   }

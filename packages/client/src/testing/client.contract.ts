@@ -23,6 +23,13 @@ export interface ContractOptions {
   readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
   /** Whether tabs share the database. In a browser's memory they do not: every tab leads its own. */
   readonly isShared: boolean;
+  /** `differences` leaves out the tests of what is the same code on every medium. They need one medium, which runs the `whole` contract. */
+  readonly extent: 'whole' | 'differences';
+}
+
+/** Defines a test of what no medium changes. */
+function anywhere({ extent }: ContractOptions): (title: string, body: () => Promise<void>) => void {
+  return extent === 'whole' ? it : () => undefined;
 }
 
 let tested: ContractOptions;
@@ -85,6 +92,7 @@ async function syncWith({ sync }: ContractOptions, databaseId: string): Promise<
 
 function describeRoles(persistence: Persistence, options: ContractOptions): void {
   const { isShared } = options;
+  const itAnywhere = anywhere(options);
   const roles = isShared ? (['leader', 'follower'] as const) : (['leader'] as const);
 
   describe.each(roles)('in the tab that is the %s', (role) => {
@@ -136,7 +144,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
     });
 
-    it('finds by a search index what any tab wrote and what came from the server, in live queries too', async () => {
+    itAnywhere('finds by a search index what any tab wrote and what came from the server, in live queries too', async () => {
       const syncing = await syncWith(options, freshName());
       const { mine, others } = await open({ sync: syncing });
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
@@ -155,7 +163,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(views.map(({ current }) => current.error)).toEqual(views.map(() => null));
     });
 
-    it('runs a batch whole or not at all', async () => {
+    itAnywhere('runs a batch whole or not at all', async () => {
       const { mine, others } = await open();
       const results = await mine.batch([sql`INSERT INTO entry VALUES ('a', 1, NULL)`, sql`UPDATE entry SET number = 2`]);
       expect(results.map(({ changes }) => changes)).toEqual([1, 1]);
@@ -164,7 +172,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([2]);
     });
 
-    it('gets errors with their code and what to do about them', async () => {
+    itAnywhere('gets errors with their code and what to do about them', async () => {
       const { mine } = await open();
       await expect(mine.execute(sql`INSERT INTO entry VALUES ('a', ${null}, NULL)`)).rejects.toMatchObject({ code: 'constraint-not-null', recovery: 'ask-user' });
       await expect(mine.query('SELECT nonsense')).rejects.toMatchObject({ code: 'query-invalid' });
@@ -176,7 +184,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       unsubscribe();
     });
 
-    it('keeps the order of what is written without waiting', async () => {
+    itAnywhere('keeps the order of what is written without waiting', async () => {
       const { mine } = await open();
       await insert(mine, 0);
       await Promise.all(upTo(50).map(() => mine.execute('UPDATE entry SET number = number * 2 + 1')));
@@ -203,7 +211,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       }
     });
 
-    it('syncs with a server, both ways', async () => {
+    itAnywhere('syncs with a server, both ways', async () => {
       const databaseId = freshName();
       const syncing = await syncWith(options, databaseId);
       const { mine } = await open({ sync: syncing });
@@ -217,7 +225,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(view.numbers()).toEqual([1, 2]);
     });
 
-    it('tells when the server has a write, why it refused one, and where the changes of a row are, over a pause that all tabs see', async () => {
+    itAnywhere('tells when the server has a write, why it refused one, and where the changes of a row are, over a pause that all tabs see', async () => {
       const syncing = await syncWith(options, freshName());
       const { mine, others } = await open({ sync: syncing });
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
@@ -247,7 +255,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([{ id: 'first' }, { id: 'theirs' }, { id: 'fine' }]);
     });
 
-    it('tells a signed-out user, a network without the app’s server and a fault in the app’s code apart', async () => {
+    itAnywhere('tells a signed-out user, a network without the app’s server and a fault in the app’s code apart', async () => {
       const syncing = await syncWith(options, freshName());
       const problems: RockpoolError[] = [];
       let token: SyncOptions['token'] = () => {
@@ -293,12 +301,12 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(progress.at(-1)).toEqual({ receivedBytes: progress.at(-1)?.totalBytes, totalBytes: expect.any(Number) as number });
     });
 
-    it('has no second promise to give where there is no server', async () => {
+    itAnywhere('has no second promise to give where there is no server', async () => {
       const { mine } = await open();
       await expect(insert(mine, 1).synced).rejects.toMatchObject({ code: 'config-invalid' });
     });
 
-    describeTransactions(open);
+    describeTransactions(options, open);
 
     if (persistence !== 'memory') {
       it('is there again when it is opened the next time', async () => {
@@ -325,7 +333,8 @@ interface Opened {
   readonly others: readonly Client[];
 }
 
-function describeTransactions(open: () => Promise<Opened>): void {
+function describeTransactions(options: ContractOptions, open: () => Promise<Opened>): void {
+  const itAnywhere = anywhere(options);
   const forever = (): Promise<never> => new Promise(() => undefined);
 
   it('sees in a transaction what that wrote, and others neither see it nor wait for it', async () => {
@@ -341,7 +350,7 @@ function describeTransactions(open: () => Promise<Opened>): void {
     for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1, 2]);
   });
 
-  it('takes back a transaction whose body throws, and rejects with what was thrown', async () => {
+  itAnywhere('takes back a transaction whose body throws, and rejects with what was thrown', async () => {
     const { mine } = await open();
     const thrown = new Error('no');
     const failing = mine.transaction(async (tx) => {
@@ -353,7 +362,7 @@ function describeTransactions(open: () => Promise<Opened>): void {
     expect(await numbersIn(mine)).toEqual([2]);
   });
 
-  it('takes back of nested transactions the one that throws, and keeps the others', async () => {
+  itAnywhere('takes back of nested transactions the one that throws, and keeps the others', async () => {
     const { mine } = await open();
     await mine.transaction(async (tx) => {
       await tx.execute(insertion(1));
@@ -369,7 +378,7 @@ function describeTransactions(open: () => Promise<Opened>): void {
     expect(await numbersIn(mine)).toEqual([1, 2, 5]);
   });
 
-  it('ends a transaction when its signal aborts, with the reason', async () => {
+  itAnywhere('ends a transaction when its signal aborts, with the reason', async () => {
     const { mine } = await open();
     const aborter = new AbortController();
     const reason = new Error('changed my mind');
@@ -386,7 +395,7 @@ function describeTransactions(open: () => Promise<Opened>): void {
     expect(await numbersIn(mine)).toEqual([2]);
   });
 
-  it('ends a transaction when its time is over, and then everybody can write', async () => {
+  itAnywhere('ends a transaction when its time is over, and then everybody can write', async () => {
     const { mine, others } = await open();
     const running = mine.transaction(
       async (tx) => {
@@ -400,7 +409,7 @@ function describeTransactions(open: () => Promise<Opened>): void {
     expect(await numbersIn(mine)).toEqual([mine, ...others].map(() => 2));
   });
 
-  it('makes all writes wait for the end of a transaction', async () => {
+  itAnywhere('makes all writes wait for the end of a transaction', async () => {
     const { mine, others } = await open();
     const done: string[] = [];
     let waiting: Promise<unknown>[] = [];
@@ -416,6 +425,7 @@ function describeTransactions(open: () => Promise<Opened>): void {
 }
 
 function describeSuccession(persistence: Persistence, options: ContractOptions): void {
+  const itAnywhere = anywhere(options);
   describe('when the leading tab goes', () => {
     /** Ten on the way at a time. Halfway something happens, and writing goes on meanwhile. */
     async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
@@ -455,7 +465,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       expect(numbers).toEqual(expect.arrayContaining(resolved));
     });
 
-    it('the second promise of a follower’s write stays, and so does a pause', async () => {
+    itAnywhere('the second promise of a follower’s write stays, and so does a pause', async () => {
       const syncing = await syncWith(options, freshName());
       const name = freshName();
       const leader = await openElsewhere({ name, persistence, sync: syncing });
@@ -503,7 +513,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       expect(view.numbers()).toEqual([1, 2]);
     });
 
-    it('sync goes on in the next, with what was not sent', async () => {
+    itAnywhere('sync goes on in the next, with what was not sent', async () => {
       const databaseId = freshName();
       const syncing = await syncWith(options, databaseId);
       const name = freshName();

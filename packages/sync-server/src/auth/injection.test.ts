@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/support/level.ts';
 import { checkNamesAsValues, checkNamesAtBackend, checkNamesInRequests, checkNamesOfDatabases } from '../testing/made-up-names.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 
@@ -6,18 +7,18 @@ const tested = serverUnderTest();
 
 describe('names that clients make up', () => {
   it('open no database and touch no file, even with a token that lists them', { timeout: 120_000 }, async () => {
-    await expect(checkNamesOfDatabases(tested.server, 1_000)).resolves.toBeUndefined();
+    await expect(checkNamesOfDatabases(tested.server, atLevel({ test: 300, verify: 1_000 }))).resolves.toBeUndefined();
   });
 
   it('are no schema, no session and no invitation', { timeout: 120_000 }, async () => {
-    await expect(checkNamesInRequests(tested.server, 500)).resolves.toBeUndefined();
+    await expect(checkNamesInRequests(tested.server, atLevel({ test: 150, verify: 500 }))).resolves.toBeUndefined();
   });
 
   it('are no tables and no columns for the server’s own program', { timeout: 120_000 }, async () => {
-    await expect(checkNamesAtBackend(tested.server, 1_500)).resolves.toBeUndefined();
+    await expect(checkNamesAtBackend(tested.server, atLevel({ test: 400, verify: 1_500 }))).resolves.toBeUndefined();
   });
 
   it('are values like any other where a person or a text may have them', { timeout: 120_000 }, async () => {
-    await expect(checkNamesAsValues(tested.server, 2_000)).resolves.toBeUndefined();
+    await expect(checkNamesAsValues(tested.server, atLevel({ test: 500, verify: 2_000 }))).resolves.toBeUndefined();
   });
 });

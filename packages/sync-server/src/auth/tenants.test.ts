@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/support/level.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import { SEEN_EVERYWHERE, TenantTrial } from '../testing/tenants/tenant-trial.ts';
 
@@ -6,5 +7,5 @@ const trial = new TenantTrial();
 const tested = serverUnderTest(trial.options);
 
 it('tenants of one server never get a byte of each other, nor do logs and errors hold one', { timeout: 300_000 }, async () => {
-  expect(await trial.run([tested.server], 200)).toEqual(SEEN_EVERYWHERE);
+  expect(await trial.run([tested.server], atLevel({ test: 60, verify: 200 }))).toEqual(SEEN_EVERYWHERE);
 });

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
+import { atLevel } from '../../../../tests/support/level.ts';
 import { checkConvergence, history } from '../testing/random-history.ts';
 
 describe('clients of one database', () => {
   it('hold the same rows as the server once all have synced, whatever happened before', { timeout: 200_000 }, async () => {
-    await fc.assert(fc.asyncProperty(history, checkConvergence), { numRuns: 200 });
+    await fc.assert(fc.asyncProperty(history, checkConvergence), { numRuns: atLevel({ test: 70, verify: 200 }) });
   });
 });

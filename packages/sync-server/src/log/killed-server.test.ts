@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/support/level.ts';
 import { checkKilledServer } from '../testing/killed-server.ts';
 
 it('has every acknowledged changeset after it was killed while it admits, each exactly once', { timeout: 120_000 }, async () => {
-  await expect(checkKilledServer({ changesets: 2_000, kills: 5 })).resolves.toBeUndefined();
+  await expect(checkKilledServer(atLevel({ test: { changesets: 800, kills: 2 }, verify: { changesets: 2_000, kills: 5 } }))).resolves.toBeUndefined();
 });

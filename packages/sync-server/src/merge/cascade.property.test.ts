@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/support/level.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, remove, update, type Change } from '../testing/changeset.ts';
@@ -103,7 +104,7 @@ describe('deletes of parents and concurrent writes of their children', () => {
       fc.asyncProperty(histories, async (changesets) => {
         await expectOneEnd(changesets.map((changes) => ({ changes })));
       }),
-      { numRuns: 150 },
+      { numRuns: atLevel({ test: 50, verify: 150 }) },
     );
   });
 

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../../tests/support/level.ts';
 import { checkCommitOrder } from '../testing/commit-order.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 
 it('nothing becomes visible behind the cursor of a reader, whoever else commits', { timeout: 240_000 }, async () => {
-  await expect(checkCommitOrder({ instances: [tested.server], writers: 8, readers: 4, rows: 20_000, rowsPerChangeset: 10 })).resolves.toBeUndefined();
+  await expect(checkCommitOrder({ instances: [tested.server], writers: 8, readers: 4, rows: atLevel({ test: 6_000, verify: 20_000 }), rowsPerChangeset: 10 })).resolves.toBeUndefined();
 });

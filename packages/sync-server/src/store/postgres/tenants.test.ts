@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { atLevel } from '../../../../../tests/support/level.ts';
 import { createSyncServer } from '../../create-sync-server.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -9,7 +10,7 @@ import { TEST_SECRET, temporaryFolder } from '../../testing/test-server.ts';
 const postgres = postgresUnderTest();
 
 it('tenants of two instances who share one connection to PostgreSQL never get a byte of each other', { timeout: 300_000 }, async () => {
-  expect(await runTenantsOfInstances(postgres.server, 75)).toEqual(SEEN_EVERYWHERE);
+  expect(await runTenantsOfInstances(postgres.server, atLevel({ test: 25, verify: 75 }))).toEqual(SEEN_EVERYWHERE);
 });
 
 it('fewer connections than one to work with and one that listens are refused before anything is opened', () => {

@@ -1,0 +1,65 @@
+// Workers of the tests in Chromium, each as one file. In development Vite serves a worker of ours as some two hundred modules, and most tests start several workers:
+// their loading took more of a processor than all the tests themselves.
+
+import { dirname, resolve } from 'node:path';
+import { build } from 'vite';
+
+const WORKER = /[?&]worker_file\b/;
+const ASSET = /new URL\((['"])([^'"]+\.wasm)\1,\s*import\.meta\.url\)/g;
+
+/**
+ * Files beside the code, such as SQLite's, keep their address, since the bundle has another one than the code.
+ *
+ * @returns {import('vite').Plugin}
+ */
+function keepAssets() {
+  return {
+    name: 'rockpool:keep-assets',
+    enforce: 'pre',
+    transform(code, id) {
+      const file = id.split('?')[0] ?? id;
+      const kept = code.replace(ASSET, (_match, _quote, path) => `new URL(${JSON.stringify(`/@fs${resolve(dirname(file), path)}`)}, self.location.origin)`);
+      return kept === code ? null : { code: kept, map: null };
+    },
+  };
+}
+
+/**
+ * @param {string} entry
+ * @returns {Promise<string>}
+ */
+async function bundle(entry) {
+  const built = await build({
+    configFile: false,
+    logLevel: 'error',
+    plugins: [keepAssets()],
+    build: {
+      write: false,
+      minify: false,
+      target: 'esnext',
+      modulePreload: false,
+      rolldownOptions: { input: entry, output: { format: 'es', codeSplitting: false }, preserveEntrySignatures: false },
+    },
+  });
+  if (Array.isArray(built) || !('output' in built)) throw new Error(`${entry} became no bundle`);
+  const [chunk, ...others] = built.output.filter(({ type }) => type === 'chunk');
+  if (chunk?.type !== 'chunk' || others.length > 0) throw new Error(`${entry} became ${others.length + 1} files`);
+  return chunk.code;
+}
+
+/** @returns {import('vite').Plugin} */
+export function bundledWorkers() {
+  /** @type {Map<string, Promise<string>>} */
+  const bundles = new Map();
+  return {
+    name: 'rockpool:bundled-workers',
+    enforce: 'pre',
+    async load(id) {
+      if (!WORKER.test(id)) return null;
+      const entry = id.split('?')[0] ?? id;
+      const bundled = bundles.get(entry) ?? bundle(entry);
+      bundles.set(entry, bundled);
+      return { code: await bundled, map: null };
+    },
+  };
+}

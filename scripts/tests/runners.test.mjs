@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root } from '../children.mjs';
+import { dealOut, heavyFiles, runnersOf } from './runners.mjs';
+import { sourceFiles, suiteOf } from './test-files.mjs';
+
+const none = { 'node': [], 'verify': [], 'deep': [], 'browser': [], 'browser-verify': [], 'browser-deep': [], 'stock': [], 'end-to-end': [] };
+
+describe('the files of Chromium', () => {
+  it('are dealt out whole and once, the heavy ones to different processes', () => {
+    const [heaviest = '', second = ''] = Object.keys(heavyFiles);
+    const files = [heaviest, 'a', 'b', 'c', second];
+    const shards = dealOut(files, 2);
+    expect(shards.flat().sort()).toEqual([...files].sort());
+    expect(shards.find((shard) => shard.includes(heaviest))).not.toContain(second);
+    expect(dealOut(['a'], 4)).toEqual([['a']]);
+    expect(dealOut([], 4)).toEqual([]);
+  });
+
+  it('that are called heavy exist', () => {
+    expect(Object.keys(heavyFiles).filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+});
+
+describe('the runners of a level', () => {
+  /** @param {import('./level.mjs').Level} level */
+  const suitesAt = (level) => [...new Set(runnersOf({ level, files: { ...none, browser: ['a'] }, isPart: false, processors: 2 }).flat().flatMap(({ suites }) => suites))];
+
+  it('do all that those of the level before do, and at the deep level every suite there is', () => {
+    expect(suitesAt('test').sort()).toEqual(['browser', 'end-to-end', 'node']);
+    expect(suitesAt('verify')).toEqual(expect.arrayContaining([...suitesAt('test'), 'verify', 'browser-verify']));
+    expect(suitesAt('deep').sort()).toEqual([...new Set(sourceFiles().flatMap((file) => suiteOf(file) ?? [])), 'verify', 'browser-verify'].filter((suite, index, all) => all.indexOf(suite) === index).sort());
+  });
+
+  it('are only those with a file among the chosen ones', () => {
+    const [[runner, ...others] = [], ...stages] = runnersOf({ level: 'deep', files: { ...none, deep: ['a.deep.test.ts'] }, isPart: true, processors: 2 });
+    expect(runner?.files).toEqual(['a.deep.test.ts']);
+    expect([others, stages]).toEqual([[], []]);
+  });
+});
