@@ -241,8 +241,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a late edit of a compacted document dropped',
     file: server('documents/document-work.ts'),
-    find: 'const { state, overwritten } = carryOver(document, replaced, late.state, rule, author);',
-    replace: 'const [state, overwritten] = [document, []];',
+    find: 'const { state, overwritten, update } = carryOver(document, replaced, late.state, rule, author);',
+    replace: 'const [state, overwritten, update] = [document, [], new Uint8Array([0, 0])];',
   },
   {
     name: 'the document that was compacted is not kept',

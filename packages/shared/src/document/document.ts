@@ -102,9 +102,16 @@ export function editWithGap(edit: CellValue): Uint8Array<ArrayBuffer> {
  * then that document was replaced. Throws `document-gap` when the edit builds on what the state does not have.
  */
 export function mergeEdit(state: CellValue, edit: CellValue, readBase: ReadBase = NO_BASES): CellValue {
-  const { update } = expectKind(edit, 'edit');
+  return mergeEdits(state, [edit], readBase);
+}
+
+/** The same with several edits, in order. All of them together cost little more than one. */
+export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBase: ReadBase = NO_BASES): CellValue {
+  const cells = edits.map((edit) => expectKind(edit, 'edit'));
   if (state === null) return null;
-  return isEditOf(state, edit) ? mergeUpdates(state, [update], readBase) : state;
+  const { documentId } = expectState(state);
+  const updates = cells.filter((cell) => sameBytes(cell.documentId, documentId)).map(({ update }) => update);
+  return updates.length === 0 ? state : mergeUpdates(state, updates, readBase);
 }
 
 /**
@@ -161,6 +168,11 @@ export interface MergedEdit {
   readonly overwritten: readonly OverwrittenMember[];
 }
 
+export interface CarriedEdit extends MergedEdit {
+  /** A Yjs update: what was added to the document. */
+  readonly update: Uint8Array;
+}
+
 /**
  * Merges an edit that somebody else sent: nothing of it is trusted, and nothing is changed unless all of it is sound. Tells what it overwrote unseen, and
  * what of it was overwritten before it came.
@@ -207,18 +219,19 @@ export function clientsOf(update: Uint8Array): number[] {
  *
  * Throws `document-invalid` where the document would be longer than the rule allows.
  */
-export function carryOver(state: CellValue, before: CellValue, after: CellValue, rule: DocumentRule, author: Author): MergedEdit {
+export function carryOver(state: CellValue, before: CellValue, after: CellValue, rule: DocumentRule, author: Author): CarriedEdit {
   const path = PathRule.root(rule);
   const [now, old, wanted] = [state, before, after].map((of) => parseJson(documentText(of), rule)) as [JsonValue, JsonValue, JsonValue];
   const change = diffJson(old, wanted, path);
-  if (change === null) return { state: state as Uint8Array<ArrayBuffer>, overwritten: [] };
+  if (change === null) return { state: state as Uint8Array<ArrayBuffer>, overwritten: [], update: NO_OPERATIONS };
   const made = applyChange(now, change, path);
   // Each of the two may be within the rule, and both together beyond it: then nobody could edit the document any more.
   if (canonicalJson(made.value).length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   const opened = openState(state, NO_BASES);
   const overwritten = overwrittenByCarrying(opened.doc, made.overwritten, now, wanted, made.value);
   keepOpen(state as Uint8Array, opened.sizeBytes, opened);
-  return { state: editDocument(state, made.value, rule, author).state, overwritten };
+  const edited = editDocument(state, made.value, rule, author);
+  return { state: edited.state, overwritten, update: expectKind(edited.edit, 'edit').update };
 }
 
 /** The texts of states that others have read, by the very bytes. */

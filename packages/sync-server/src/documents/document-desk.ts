@@ -1,7 +1,7 @@
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import { rememberDocumentText } from '@rockpool/shared/document';
 import type { DocumentPool } from './document-pool.ts';
-import { workOnDocument, type DocumentWork, type WorkedDocument } from './document-work.ts';
+import { workOnDocument, type CarriedOver, type DocumentWork, type WorkedDocument } from './document-work.ts';
 
 /** From so many bytes on, work goes to another thread: there it costs this one less than half of what it takes, the transaction that is begun anew included. Measured (0040). */
 const MIN_BYTES_AWAY = 128 * 1024;
@@ -33,7 +33,7 @@ export class DocumentDesk {
   /** Those of `done` that the last attempt could use. */
   private readonly used = new Set<Done>();
   /** By the state that came of it. */
-  private readonly replacing = new WeakMap<Uint8Array, WorkedDocument>();
+  private readonly results = new WeakMap<Uint8Array, WorkedDocument>();
 
   /** `minBytesAway`: work of this weight or more goes to the pool. */
   use(pool: Pick<DocumentPool, 'run'>, minBytesAway: number = MIN_BYTES_AWAY): void {
@@ -44,18 +44,23 @@ export class DocumentDesk {
   /** Throws `document-invalid`, `document-gap`, `document-too-costly`, and DocumentWorkNeeded. */
   work(work: DocumentWork): WorkedDocument {
     const result = this.result(work);
-    if (result.replaced !== null) this.replacing.set(result.state, result);
+    if (result.replaced !== null || result.compactAbove !== null) this.results.set(result.state, result);
     return result;
   }
 
   /** The document that a state of `work` takes the place of, with the edit that it is made of; null where it takes no other's. */
   replaced(state: Uint8Array): Uint8Array | null {
-    return this.replacing.get(state)?.replaced ?? null;
+    return this.results.get(state)?.replaced ?? null;
   }
 
-  /** The Yjs client as which an edit was carried over into a state of `work`; null where none was. */
-  carriedBy(state: Uint8Array): number | null {
-    return this.replacing.get(state)?.carriedBy ?? null;
+  /** What a late edit became in a state of `work`; null where there was none. */
+  carried(state: Uint8Array): CarriedOver | null {
+    return this.results.get(state)?.carried ?? null;
+  }
+
+  /** The size in bytes at which compaction of a state of `work` is to be tried again; null where it was not tried in vain. */
+  compactAbove(state: Uint8Array): number | null {
+    return this.results.get(state)?.compactAbove ?? null;
   }
 
   private result(work: DocumentWork): WorkedDocument {

@@ -86,15 +86,24 @@ describe('a large document', () => {
 
   it('that was compacted takes one late edit after the other of somebody who has it as it was', async () => {
     const live = database(pool());
-    await add(live, 'p', large());
-    const start = createDocument(parseJson(large(), RULE), RULE);
-    live.file.sql.run('UPDATE rockpool_document SET compact_above = 1');
-    await edit(live, 'p', start, large({ n: 1 }), 1);
-    expect(isEditOf(stateOf(live, 'p'), editOf(live, start, large(), 1).edit)).toBe(false);
-    const late = editOf(live, start, large({ m: 2 }), 2);
-    const later = editOf(live, late.state, large({ m: 3, o: 4 }), 2);
+    const tide = (edits: number, more: object = {}): string => JSON.stringify({ body: `${'t-i-d-e-'.repeat(45 * edits)}${'tide'.repeat(45 * (25 - edits))}`, ...more });
+    await add(live, 'p', tide(0));
+    const start = createDocument(parseJson(tide(0), RULE), RULE);
+    // Each character that is inserted alone is an operation, which takes several times the room of the character.
+    live.file.sql.run('UPDATE rockpool_document SET compact_above = ?', BigInt(Number.MAX_SAFE_INTEGER));
+    let state: CellValue = start;
+    for (let edits = 1; edits <= 25; edits++) {
+      if (edits === 25) live.file.sql.run('UPDATE rockpool_document SET compact_above = 1');
+      const edited = editOf(live, state, tide(edits), 1);
+      await send(live, 'p', edited.edit);
+      state = edited.state;
+    }
+    expect(isEditOf(stateOf(live, 'p'), editOf(live, start, tide(0), 1).edit)).toBe(false);
+    expect(live.file.sql.get('SELECT length(state) > 128 * 1024 FROM rockpool_document_replaced')).toEqual([1n]);
+    const late = editOf(live, start, tide(0, { m: 2 }), 2);
+    const later = editOf(live, late.state, tide(0, { m: 3, o: 4 }), 2);
     for (const edited of [late, later]) await send(live, 'p', edited.edit);
-    expect(textOf(live, 'p')).toBe(large({ m: 3, n: 1, o: 4 }));
+    expect(textOf(live, 'p')).toBe(tide(25, { m: 3, o: 4 }));
   }, 60_000);
 
   it('holds up nobody else: writes of other databases are decided while it is worked on, and later ones of its own database after it', async () => {

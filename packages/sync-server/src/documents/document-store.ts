@@ -1,22 +1,17 @@
 import type { CellValue, DocumentRule } from '@rockpool/shared';
-import { clientsOf, createDocument, decodeDocumentCell, documentText, encodeDocumentCell, isDocumentEdit, isEditOf, parseJson } from '@rockpool/shared/document';
+import { clientsOf, createDocument, decodeDocumentCell, documentText, isDocumentEdit, isEditOf, parseJson } from '@rockpool/shared/document';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../store/sqlite-file.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 import { forgetAuthors, moveAuthorsToReplaced, rememberAuthors, rememberAuthorsOfEdits } from './document-authors.ts';
+import { keepEdit } from './document-edits.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
+import { GROWTH } from './document-work.ts';
 
 /*
- * The documents of one database: their states, which the app's columns show as JSON, and the last edits of each, so that whoever is nearly
- * up to date is told what was edited and not the whole document.
+ * The documents of one database: their states, which the app's columns show as JSON. The last edits of each are in document-edits.ts.
  */
-
-/** So many edits of a document are kept one by one; who has fewer of them gets the whole document. */
-const MAX_EDITS_KEPT = 64;
-
-/** A document is compacted when its state has become this many times what it was when it was new. */
-const GROWTH = 3;
 
 /** Below this a history is not worth a new document, which everybody has to load. */
 const MIN_COMPACTED_BYTES = 16 * 1024;
@@ -50,7 +45,7 @@ export function readReplaced(sql: SqliteFile, place: DocumentPlace): CellValue {
   return sql.get('SELECT state FROM rockpool_document_replaced WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0] ?? null;
 }
 
-/** The size of a state, in bytes, from which on the document is to be compacted. */
+/** The size of a state, in bytes, above which the document is to be compacted. */
 export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
   return Number(sql.get('SELECT compact_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0] ?? MIN_COMPACTED_BYTES);
 }
@@ -61,38 +56,42 @@ function writeDocument({ sql, documents }: DatabaseFile, place: DocumentPlace, o
     deleteDocument(sql, place);
     return forgetAuthors(sql, place);
   }
-  if (isDocumentEdit(sent) && isEditOf(state, sent)) {
+  const carried = documents.carried(state as Uint8Array);
+  if (isDocumentEdit(sent) && (carried !== null || isEditOf(state, sent))) {
+    const limit = documents.compactAbove(state as Uint8Array);
     sql.run(
-      `INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET state = excluded.state`,
+      `INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET state = excluded.state${limit === null ? '' : ', compact_above = excluded.compact_above'}`,
       ...keyOf(place),
       state,
       BigInt(watermark),
-      BigInt(growthLimit(state)),
+      BigInt(limit ?? growthLimit(state)),
     );
-    sql.run('INSERT INTO rockpool_document_edit (table_id, key, column_id, watermark, yjs) VALUES (?, ?, ?, ?, ?)', ...keyOf(place), BigInt(watermark), updateOf(sent));
-    forgetOldEdits(sql, place);
-    return;
+    if (carried !== null) writeLateEdit(sql, place, documents.replaced(state as Uint8Array), sent, watermark);
+    return keepEdit(sql, place, watermark, carried?.update ?? updateOf(sent), (state as Uint8Array).length);
   }
   const replaced = isDocumentEdit(sent) ? documents.replaced(state as Uint8Array) : null;
-  writeAuthors(sql, place, old, sent, documents.carriedBy(state as Uint8Array), watermark);
+  writeAuthors(sql, place, old, sent, watermark);
   deleteDocument(sql, place);
   const values = [...keyOf(place), state, BigInt(watermark), BigInt(growthLimit(state))];
   sql.run('INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)', ...values);
   if (replaced !== null) sql.run('INSERT INTO rockpool_document_replaced (table_id, key, column_id, state) VALUES (?, ?, ?, ?)', ...keyOf(place), replaced);
 }
 
-/** Who is in a document that takes the place of another one: after an edit of `old` or a late one, with new content, or as it comes back with its row. */
-function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, carriedBy: number | null, watermark: number): void {
+/** The replaced document gets the edits that come late: the next one may build on them. */
+function writeLateEdit(sql: SqliteFile, place: DocumentPlace, replaced: Uint8Array | null, sent: CellValue, watermark: number): void {
+  sql.run('UPDATE rockpool_document_replaced SET state = ? WHERE table_id = ? AND key = ? AND column_id = ?', replaced, ...keyOf(place));
+  rememberAuthors(sql, place, 'replaced', clientsOf(updateOf(sent)), watermark);
+}
+
+/** Who is in a document that takes the place of another one: after an edit of `old`, with new content, or as it comes back with its row. */
+function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, watermark: number): void {
   if (sent === null) return;
   if (!isDocumentEdit(sent)) return forgetAuthors(sql, place);
   rememberAuthorsOfEdits(sql, place);
-  const clients = clientsOf(updateOf(sent));
-  if (old !== null && isEditOf(old, sent)) {
-    rememberAuthors(sql, place, 'now', clients, watermark);
-    return moveAuthorsToReplaced(sql, place);
-  }
-  rememberAuthors(sql, place, 'replaced', clients, watermark);
-  if (carriedBy !== null) rememberAuthors(sql, place, 'now', [carriedBy], watermark);
+  const isCompacted = old !== null && isEditOf(old, sent);
+  rememberAuthors(sql, place, isCompacted ? 'now' : 'replaced', clientsOf(updateOf(sent)), watermark);
+  if (isCompacted) moveAuthorsToReplaced(sql, place);
 }
 
 function updateOf(edit: CellValue): Uint8Array {
@@ -120,18 +119,6 @@ export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], w
   }
 }
 
-function forgetOldEdits(sql: SqliteFile, place: DocumentPlace): void {
-  const last = sql.get(
-    'SELECT watermark FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC LIMIT 1 OFFSET ?',
-    ...keyOf(place),
-    BigInt(MAX_EDITS_KEPT),
-  )?.[0];
-  if (last === undefined) return;
-  rememberAuthorsOfEdits(sql, place, Number(last));
-  sql.run('DELETE FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark <= ?', ...keyOf(place), last as bigint);
-  sql.run('UPDATE rockpool_document SET edits_above = ? WHERE table_id = ? AND key = ? AND column_id = ?', last as bigint, ...keyOf(place));
-}
-
 /** All documents of a row that goes. They may come back with it, and then their authors are known. */
 function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array): void {
   for (const columnId of table.documents.keys()) {
@@ -143,16 +130,4 @@ function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Arr
 
 function deleteDocument(sql: SqliteFile, place: DocumentPlace): void {
   for (const name of ['rockpool_document', 'rockpool_document_replaced', 'rockpool_document_edit']) sql.run(`DELETE FROM ${name} WHERE table_id = ? AND key = ? AND column_id = ?`, ...keyOf(place));
-}
-
-/** What a reader at a watermark needs to have the document: the edits since, as far as they are kept, else the whole of it. */
-export function documentNews(sql: SqliteFile, place: DocumentPlace, state: CellValue, from: number): CellValue {
-  if (state === null) return null;
-  const editsAbove = sql.get('SELECT edits_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0];
-  if (editsAbove === undefined || from < Number(editsAbove)) return state;
-  const updates = sql
-    .all('SELECT yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark > ? ORDER BY watermark', ...keyOf(place), BigInt(from))
-    .map(([update]) => update as Uint8Array);
-  const { documentId } = decodeDocumentCell(state) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'state' }>;
-  return encodeDocumentCell({ kind: 'news', documentId, updates });
 }

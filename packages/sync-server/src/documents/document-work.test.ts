@@ -18,14 +18,14 @@ describe('a late edit of a compacted document', () => {
     const edit = editOf(replaced, '{"n":0,"lost":1}', ANN);
     const [once, again] = [workOnDocument(work({ edit })), workOnDocument(work({ edit }))];
     expect(again.state).toEqual(once.state);
-    expect(again.carriedBy).toBe(once.carriedBy);
+    expect(again.carried?.client).toBe(once.carried?.client);
     expect(once.text).toBe('{"lost":1,"n":0}');
   });
 
   it('shares no operation with another one that a restored server carries over in its place', () => {
     const lost = workOnDocument(work({ edit: editOf(replaced, '{"n":0,"lost":1}', ANN) }));
     const kept = workOnDocument(work({ edit: editOf(replaced, '{"n":0,"kept":2}', ANN) }));
-    expect(kept.carriedBy).not.toBe(lost.carriedBy);
+    expect(kept.carried?.client).not.toBe(lost.carried?.client);
     // Written by somebody who has read the lost one: over what it had put there.
     const edit = editOf(lost.state, '{"n":0,"lost":3}', BEN);
     expect(() => workOnDocument(work({ document: kept.state, replaced: null, edit, site: BEN.site }))).toThrow(expect.objectContaining({ code: 'document-gap' }));

@@ -15,7 +15,7 @@ export interface MergeWork {
   readonly edit: Uint8Array;
   readonly rule: DocumentRule;
   readonly site: string;
-  /** The size of a state, in bytes, from which on it is compacted. */
+  /** The state is compacted when it is larger, in bytes. Infinity: it stays as it is. */
   readonly compactAbove: number;
 }
 
@@ -35,15 +35,30 @@ export interface WorkedDocument {
   readonly overwrittenInReplaced: readonly OverwrittenMember[];
   /** The document that this one takes the place of, with the edit in it; null where the edit went into the document as it is. */
   readonly replaced: Uint8Array | null;
-  /** As which Yjs client the edit was carried over; null where it was not. */
-  readonly carriedBy: number | null;
+  /** Set where the edit is of the replaced document: what it became in this one. Null otherwise. */
+  readonly carried: CarriedOver | null;
+  /** Set where the document was too large, and compaction would not have halved it: the size at which to try again, in bytes. Null otherwise. */
+  readonly compactAbove: number | null;
 }
+
+export interface CarriedOver {
+  /** The Yjs client that it was made as. */
+  readonly client: number;
+  /** A Yjs update. */
+  readonly update: Uint8Array;
+}
+
+/** A document is compacted when its state has become this many times what it was when it was new. */
+export const GROWTH = 3;
+
+/** Compaction sends the whole document to every reader. It has to save at least this part of the state. */
+const LEAST_SAVING = 0.5;
 
 type Merged = Omit<WorkedDocument, 'text' | 'state'> & { readonly state: CellValue };
 
 /** Pure. Throws `document-invalid` and `document-gap`. */
 export function workOnDocument(work: DocumentWork): WorkedDocument {
-  const worked: Merged = work.kind === 'merge' ? merge(work) : { state: expandContent(work.content, work.rule), overwritten: [], overwrittenInReplaced: [], replaced: null, carriedBy: null };
+  const worked: Merged = work.kind === 'merge' ? merge(work) : { ...UNREPLACED, state: expandContent(work.content, work.rule), overwritten: [] };
   return { ...worked, state: worked.state as Uint8Array, text: documentText(worked.state) };
 }
 
@@ -55,15 +70,20 @@ function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork
   if (replaced !== null) {
     const late = mergeForeignEdit(replaced, edit, rule, site);
     const author = carrier(document, replaced, edit);
-    const { state, overwritten } = carryOver(document, replaced, late.state, rule, author);
+    const { state, overwritten, update } = carryOver(document, replaced, late.state, rule, author);
     const told = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
     // What stands at a place now says more than what stood there in the document that was replaced.
-    return { state, overwritten, overwrittenInReplaced: late.overwritten.filter(({ path }) => !told.has(JSON.stringify(path))), replaced: late.state, carriedBy: clientIdOf(author.site, author.generation) };
+    const overwrittenInReplaced = late.overwritten.filter(({ path }) => !told.has(JSON.stringify(path)));
+    return { ...UNREPLACED, state, overwritten, overwrittenInReplaced, replaced: late.state, carried: { client: clientIdOf(author.site, author.generation), update } };
   }
   const { state, overwritten } = mergeForeignEdit(document, edit, rule, site);
-  const isTooLarge = state.length > compactAbove;
-  return { state: isTooLarge ? compactDocument(state, rule) : state, overwritten, overwrittenInReplaced: [], replaced: isTooLarge ? state : null, carriedBy: null };
+  if (state.length <= compactAbove) return { ...UNREPLACED, state, overwritten };
+  const compacted = compactDocument(state, rule);
+  if (compacted.length > (1 - LEAST_SAVING) * state.length) return { ...UNREPLACED, state, overwritten, compactAbove: GROWTH * compacted.length };
+  return { ...UNREPLACED, state: compacted, overwritten, replaced: state };
 }
+
+const UNREPLACED = { overwrittenInReplaced: [], replaced: null, carried: null, compactAbove: null } as const;
 
 /**
  * As whom a late edit is made in the document of now: nobody else writes as the server. The generation is a digest of all that decides what is made, since two different edits

@@ -75,11 +75,11 @@ describe('a document', () => {
   it('is told whole to whoever missed more edits than are kept', async () => {
     const [a, b] = await two('{"n":0}');
     await b.connection.close();
-    for (let n = 1; n <= 70; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n}}`) })]);
+    for (let n = 1; n <= 127; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n}}`) })]);
     const again = await tested.server.connect(b.connection.site);
     const { first } = await again.open(await tested.server.token(), DATABASE);
     b.takeDelivery(first);
-    expect(documentText(b.state)).toBe('{"n":70}');
+    expect(documentText(b.state)).toBe('{"n":127}');
   });
 
   it.each([[null], ['{"another":1}']])('that is replaced by another leaves late edits of the old one in the ledger (%s)', async (other) => {
@@ -133,7 +133,7 @@ describe('whose an edit was', () => {
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
     await b.connection.close();
     await a.connection.commit([update('pages', 'p', { content: a.edit('{"n":0,"title":"ann"}') })]);
-    for (let n = 1; n <= 70; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n},"title":"ann"}`) })]);
+    for (let n = 1; n <= 127; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n},"title":"ann"}`) })]);
     expect(tested.server.query('SELECT count(*) FROM rockpool_document_edit')).toEqual([[64n]]);
     await comeBack(b, 'ben');
     const [[, path, , lost, won, lostBy, wonBy] = [], ...more] = losses();

@@ -1,5 +1,5 @@
 import { compareVersions, EXISTENCE_COLUMN_ID, mergeRow, type Loss, type RowChange, type RowMerge, type RowRules, type StoredRow, type Version } from '@rockpool/shared';
-import { rulesOfRow } from '../documents/document-merge.ts';
+import { rulesOfRow, type AuthorProgress } from '../documents/document-merge.ts';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
 import { baseOf, type RowWrite } from '../push/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -17,12 +17,17 @@ export interface MergedRow {
   readonly corrected: readonly number[];
 }
 
+export interface ChangesetProgress extends AuthorProgress {
+  /** See ChangesetToDecide. Default: no. */
+  readonly isOfOlderEpoch?: boolean;
+}
+
 /** Reads what is stored and merges a changeset into it. Writes nothing. */
-export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, base: number, isOfOlderEpoch: boolean = false): MergedRow[] {
+export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], version: Version, { base, isOfOlderEpoch = false, isFollowed }: ChangesetProgress): MergedRow[] {
   return writes.map((write) => {
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
     const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: isOfOlderEpoch ? baseOf(write, rowBaseOfOlder(write, before, version, base), 0) : baseOf(write, base) };
-    const rules = rulesOfRow(file, write);
+    const rules = rulesOfRow(file, write, { base, isFollowed });
     const { row, losses, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write, rules) : mergeRow(before?.row, change, rules);
     if (isOfOlderEpoch && write.kind === 'delete' && before === undefined && rules.deleteRule === 'delete-wins') return { write, before, after: deletedBefore(version), losses, corrected };
     const after = row === undefined || row === before?.row ? before : { row, bornAt: before?.bornAt ?? version.watermark, waitsFor: null };

@@ -1,6 +1,6 @@
 import type { CellValue, ChangeGroup } from '@rockpool/shared';
 import type { DocumentPlace } from '../documents/document-place.ts';
-import { documentNews } from '../documents/document-store.ts';
+import { documentNews } from '../documents/document-edits.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { RowKey } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';

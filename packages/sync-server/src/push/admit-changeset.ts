@@ -31,13 +31,15 @@ export interface ChangesetToDecide extends LinkedChangeset {
   readonly base: number;
   /** The watermarks that its author means are of an older log (older-epoch.ts). */
   readonly isOfOlderEpoch: boolean;
+  /** The push has more changesets after it. */
+  readonly isFollowed: boolean;
 }
 
 /**
  * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
  * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file fails.
  */
-export function admitChangeset(file: DatabaseFile, { checks, validate }: AdmissionRules, site: SiteState, { changeset, hash, base, isOfOlderEpoch }: ChangesetToDecide, sender: Sender): SiteState {
+export function admitChangeset(file: DatabaseFile, { checks, validate }: AdmissionRules, site: SiteState, { changeset, hash, base, isOfOlderEpoch, isFollowed }: ChangesetToDecide, sender: Sender): SiteState {
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
     ageUs: changeset.ageUs,
@@ -49,7 +51,7 @@ export function admitChangeset(file: DatabaseFile, { checks, validate }: Admissi
   try {
     const stored = file.sql.savepoint((): StoredOutcome => {
       const { atomic, writes } = readChangeset(changeset.body, file);
-      const merged = new MergedRows(file, mergeChangeset(file, writes, version, base, isOfOlderEpoch));
+      const merged = new MergedRows(file, mergeChangeset(file, writes, version, { base, isOfOlderEpoch, isFollowed }));
       writeRows(file, merged.all());
       cascadeDeletes(file, checks, merged, version, base);
       returnChildren(file, checks, merged, version, base);

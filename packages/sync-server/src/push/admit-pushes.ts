@@ -88,7 +88,7 @@ function admitPushOf(before: SiteState, file: DatabaseFile, rules: AdmissionRule
     const ahead = push.changesets.find((changeset) => seen(changeset) > file.log.watermark);
     if (ahead !== undefined) throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
-    const toDecide = undecided.map((linked) => ({ ...linked, base: seen(linked.changeset), isOfOlderEpoch: isOfOlderEpoch(push, linked.changeset) }));
+    const toDecide = undecided.map((linked, index) => ({ ...linked, base: seen(linked.changeset), isOfOlderEpoch: isOfOlderEpoch(push, linked.changeset), isFollowed: index < undecided.length - 1 }));
     const { site: after, needed } = admitChangesets(file, rules, before, toDecide, sender);
     if (after !== before) {
       file.sites.save(after);

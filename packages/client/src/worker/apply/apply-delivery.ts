@@ -91,7 +91,7 @@ function applyNews({ connection, searchIndexes, pending, log, delivery, tablesBy
     log.advance(delivery, Math.max(log.decidedUpTo, delivery.decidedUpTo));
     return { ...applied, outcomes: news };
   });
-  for (const { sequence } of outcomes) pending.remove(sequence);
+  pending.remove(outcomes.map(({ sequence }) => sequence));
   pending.setWithheld(withheld.keys());
   return { touched, changes };
 }

@@ -67,6 +67,19 @@ export class PendingIndex {
     return this.changesByRow.get(rowId(row)) ?? [];
   }
 
+  /** What one changeset does to a row. */
+  changeOf(row: RowRef, sequence: number): PendingRowChange | undefined {
+    const changes = this.changesOf(row);
+    // They are in order, and a row may have thousands.
+    let [low, high] = [0, changes.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((changes[middle] as PendingRowChange).sequence < sequence) low = middle + 1;
+      else high = middle;
+    }
+    return changes[low]?.sequence === sequence ? changes[low] : undefined;
+  }
+
   /** In order. */
   get sequences(): readonly number[] {
     return [...this.rowsBySequence.keys()];
@@ -92,13 +105,19 @@ export class PendingIndex {
     this.newest = 0;
   }
 
-  remove(sequence: number): void {
-    for (const row of this.rowsOf(sequence)) {
-      const left = this.changesOf(row).filter((change) => change.sequence !== sequence);
-      if (left.length === 0) this.changesByRow.delete(rowId(row));
-      else this.changesByRow.set(rowId(row), left);
+  /** Forgets changesets that are decided. Looks at each of their rows once, however many of them concern it. */
+  remove(sequences: Iterable<number>): void {
+    const removed = new Set(sequences);
+    const rows = new Set<string>();
+    for (const sequence of removed) {
+      for (const row of this.rowsOf(sequence)) rows.add(rowId(row));
+      this.rowsBySequence.delete(sequence);
     }
-    this.rowsBySequence.delete(sequence);
+    for (const id of rows) {
+      const left = (this.changesByRow.get(id) ?? []).filter((change) => !removed.has(change.sequence));
+      if (left.length === 0) this.changesByRow.delete(id);
+      else this.changesByRow.set(id, left);
+    }
   }
 }
 

@@ -21,7 +21,7 @@ export function putBack(
       const writes = pending.rowsOf(sequence).map((ref) => {
         const writer = writers.of(ref.tableId);
         const before = current.get(rowId(ref)) as RowState;
-        const change = pending.changesOf(ref).find((candidate) => candidate.sequence === sequence);
+        const change = pending.changeOf(ref, sequence);
         return { ref, writer, key: ref.key, before, after: change === undefined ? before : withChange(before, change, writer.columns) };
       });
       writeAfterRemovingAll(writes);

@@ -1,5 +1,5 @@
 import type { CellValue } from '@rockpool/shared';
-import { baseRow, fold, hiddenValues, withAdmitted, withDelivered, type ColumnRules, type DeliveredRow, type HiddenValues, type PendingRowChange, type RowState } from './row-state.ts';
+import { baseRow, fold, foldAdmitted, hiddenValues, withDelivered, type ColumnRules, type DeliveredRow, type HiddenValues, type PendingRowChange, type RowState } from './row-state.ts';
 
 /** What became of pending changesets, by number. What is not in it is still pending. */
 export type Decisions = ReadonlyMap<number, 'admitted' | 'rejected'>;
@@ -41,10 +41,12 @@ export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], ru
   const { decisions, withheldBefore, withheldAfter } = rules;
   const shownBefore = row.pending.filter(({ sequence }) => !withheldBefore.has(sequence));
   const atCursor = baseRow(row.visible, shownBefore, row.hidden, row.columns);
-  let base = atCursor;
-  for (const change of row.pending) if (decisions.get(change.sequence) === 'admitted') base = withAdmitted(base, change, row.columns);
+  const admitted = row.pending.filter(({ sequence }) => decisions.get(sequence) === 'admitted');
+  let base = foldAdmitted(atCursor, admitted, row.columns);
   for (const change of delivered) base = withDelivered(base, change, row.columns, atCursor);
   const shown = row.pending.filter(({ sequence }) => !decisions.has(sequence) && !withheldAfter.has(sequence));
-  const visible = fold(base, shown, row.columns);
+  // What moved from the pending changes into the server's row is in the visible one already.
+  const isAsShown = delivered.length === 0 && admitted.length + shown.length === shownBefore.length && row.pending.length === shownBefore.length;
+  const visible = isAsShown ? row.visible : fold(base, shown, row.columns);
   return { base, visible, hidden: hiddenValues(base, visible, shown, row.columns), shown };
 }

@@ -83,10 +83,14 @@ export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRule
   });
 }
 
-/** What an edit builds on may be in the delivery that says that it was admitted: then so is the edit. */
 function withAdmittedDocument(columns: ColumnRules, columnId: number, before: CellValue, value: CellValue): CellValue {
+  return columns.documents.has(columnId) && documentSupport().isDocumentEdit(value) ? withEditUnlessGap(columns, before, value) : withWrittenDocument(columns, columnId, before, value);
+}
+
+/** What an edit builds on may be in the delivery that says that it was admitted: then so is the edit. */
+function withEditUnlessGap({ readBase }: ColumnRules, before: CellValue, edit: CellValue): CellValue {
   try {
-    return withWrittenDocument(columns, columnId, before, value);
+    return documentSupport().mergeEdit(before, edit, readBase);
   } catch (thrown) {
     if (thrown instanceof RockpoolError && thrown.code === 'document-gap') return before;
     throw thrown;
@@ -102,8 +106,69 @@ function withEdit(row: RowState, { kind, values: written }: RowEdit, valueOf: (c
 }
 
 /** The visible row: the server's, with the pending changes on top, in order. Throws like withChange. */
-export function fold(base: RowState, pending: readonly RowEdit[], rules: ColumnRules): RowState {
-  return pending.reduce<RowState>((row, change) => withChange(row, change, rules), base);
+export function fold(base: RowState, pending: readonly RowEdit[], columns: ColumnRules): RowState {
+  return foldRuns(base, pending, columns, withChange, (document, edits) => documentSupport().mergeEdits(document, edits, columns.readBase));
+}
+
+/** The server's row with admitted changes in it, in order. */
+export function foldAdmitted(base: RowState, admitted: readonly RowEdit[], columns: ColumnRules): RowState {
+  return foldRuns(base, admitted, columns, withAdmitted, (document, edits) => {
+    try {
+      return documentSupport().mergeEdits(document, edits, columns.readBase);
+    } catch (thrown) {
+      if (!(thrown instanceof RockpoolError) || thrown.code !== 'document-gap') throw thrown;
+      return edits.reduce((before, edit) => withEditUnlessGap(columns, before, edit), document);
+    }
+  });
+}
+
+/**
+ * Applies changes in order. Edits of a document that follow each other are merged together: one by one, each would cost what the document and the edits before it
+ * weigh. `one` applies a change, `run` merges the edits of one document.
+ */
+function foldRuns(
+  base: RowState,
+  changes: readonly RowEdit[],
+  columns: ColumnRules,
+  one: (row: RowState, change: RowEdit, columns: ColumnRules) => RowState,
+  run: (document: CellValue, edits: readonly CellValue[]) => CellValue,
+): RowState {
+  if (columns.documents.size === 0) return changes.reduce((row, change) => one(row, change, columns), base);
+  const runs = new Map<number, CellValue[]>();
+  const finish = (row: RowState): RowState => {
+    if (runs.size === 0) return row;
+    const values = new Map(row.values);
+    for (const [columnId, edits] of runs) values.set(columnId, run(values.get(columnId) ?? null, edits));
+    runs.clear();
+    return { ...row, values };
+  };
+  let row = base;
+  for (const change of changes) {
+    const parts = withoutEdits(change, columns);
+    if (parts === null) row = one(finish(row), change, columns);
+    else if (row.exists) {
+      for (const [columnId, edit] of parts.edits) {
+        const edits = runs.get(columnId);
+        if (edits === undefined) runs.set(columnId, [edit]);
+        else edits.push(edit);
+      }
+      row = one(row, parts.rest, columns);
+    }
+  }
+  return finish(row);
+}
+
+/** The edits of documents in an update, and the rest of it. Null for a change that makes another document, or takes one away. */
+function withoutEdits(change: RowEdit, { documents }: ColumnRules): { readonly edits: ReadonlyMap<number, CellValue>; readonly rest: RowEdit } | null {
+  if (change.kind !== 'update') return null;
+  const edits = new Map<number, CellValue>();
+  const rest = new Map<number, CellValue>();
+  for (const [columnId, value] of change.values) {
+    if (!documents.has(columnId)) rest.set(columnId, value);
+    else if (documentSupport().isDocumentEdit(value)) edits.set(columnId, value);
+    else return null;
+  }
+  return { edits, rest: { kind: 'update', values: rest } };
 }
 
 /**

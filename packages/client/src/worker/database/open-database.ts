@@ -238,7 +238,12 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
           return dropParked(parkedParts(), action.sequence, id);
         case 'change-document':
           if (documentTables(schema.tables).size === 0) throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
-          return writer.runInternal(() => ({ atomic: false, results: [documentSupport().changeDocument(connection, schema, action)] }), id);
+          // The text of a document is far longer than a change of it, and pages ask for changes all the time.
+          return writer.runRereadable(
+            () => ({ atomic: false, results: [documentSupport().changeDocument(connection, schema, action)] }),
+            () => [documentSupport().readDocument(connection, schema, action)],
+            id,
+          );
         case 'restore-conflict':
           return writer.runInternal(() => {
             restoreConflict(connection, schema, action.conflictId);

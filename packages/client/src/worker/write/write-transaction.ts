@@ -89,19 +89,25 @@ export class WriteTransaction {
     return this.once(requestId, () => ({ results: [], tablesWritten: new Set(), ...body() }));
   }
 
+  /** The same for results that can be read again: they are not kept with the request. When it is repeated, `readAgain` gives them as they are then. */
+  runRereadable(body: () => Pick<BodyResult, 'atomic' | 'results'>, readAgain: () => readonly StatementOutcome[], requestId: string): WriteOutcome {
+    const outcome = this.once(requestId, () => ({ tablesWritten: new Set(), ...body() }), false);
+    return outcome.repeated ? { ...outcome, results: readAgain() } : outcome;
+  }
+
   /** Begins a transaction that stays open until it is committed or rolled back. Nothing else may write on this connection meanwhile. */
   begin({ atomic }: { readonly atomic: boolean }): OpenTransaction {
     this.parts.connection.run('BEGIN IMMEDIATE');
     return new OpenTransaction(this, atomic);
   }
 
-  private once(requestId: string | null, body: () => BodyResult): WriteOutcome {
+  private once(requestId: string | null, body: () => BodyResult, keepsResults: boolean = true): WriteOutcome {
     const { requests, nowMs } = this.parts;
     return this.inTransaction(() => {
       const known = requestId === null ? null : requests.find(requestId);
       if (known !== null) return known;
       const outcome = this.captured(body);
-      if (requestId !== null) requests.record(requestId, outcome, nowMs());
+      if (requestId !== null) requests.record(requestId, keepsResults ? outcome : { ...outcome, results: [] }, nowMs());
       return outcome;
     });
   }

@@ -1,0 +1,48 @@
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES } from '@rockpool/shared';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { toStatementResult } from '../../rpc/statement-result.ts';
+import type { WriteOutcome } from '../../rpc/write-request.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { testTable } from '../testing/table-schema.ts';
+import { openInMemory } from '../testing/test-database.ts';
+
+const schema = buildSchema([
+  testTable('page', { id: 'text not null', content: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] } }),
+]);
+const BODY = 'The tide comes in. '.repeat(1_000);
+
+let database: OpenDatabase;
+beforeEach(() => {
+  database = openInMemory({ schema });
+  database.write({ id: 'i', statements: [{ sql: `INSERT INTO page (id, content) VALUES ('p', ?)`, params: [JSON.stringify({ body: BODY, n: 0 })] }] });
+});
+afterEach(() => database.close());
+
+/** Sets the member `n`, as the page of a document does. */
+function setN(id: string, from: number, to: number): WriteOutcome {
+  const changeJson = JSON.stringify({ members: { n: { set: [from, to] } } });
+  return database.write({ id, statements: [], action: { kind: 'change-document', table: 'page', key: ['p'], column: 'content', changeJson } });
+}
+
+const textsOf = ({ results }: WriteOutcome): string[] => results.flatMap((result) => toStatementResult<{ text: string }>(result).rows.map(({ text }) => text));
+const contentWith = (n: number): string => JSON.stringify({ body: BODY, n });
+
+it('the record of a change of a document does not hold the document', () => {
+  expect(textsOf(setN('a', 0, 1))).toEqual([contentWith(1)]);
+  const recorded = database.connection.value(`SELECT length(outcome_json) FROM rockpool_request WHERE id = 'a'`);
+  expect(recorded).toBeLessThan(100);
+});
+
+it('a change of a document that is asked for again is made once, and gives the document as it is then', () => {
+  setN('a', 0, 1);
+  setN('b', 1, 2);
+  const again = setN('a', 0, 1);
+  expect(again).toMatchObject({ repeated: true, sequence: 2 });
+  expect(textsOf(again)).toEqual([contentWith(2)]);
+});
+
+it.each([`DELETE FROM page`, `UPDATE page SET content = NULL`])('a change that is asked for again gives no row where the document is gone since (%s)', (sql) => {
+  setN('a', 0, 1);
+  database.write({ id: 'gone', statements: [{ sql, params: [] }] });
+  expect(textsOf(setN('a', 0, 1))).toEqual([]);
+});

@@ -1,0 +1,209 @@
+import { buildSchema, documentColumns, encodeMessage, type ClientMessage, type DocumentRule, type ServerMessage } from '../../packages/shared/src/index.ts';
+import { diffJson, PathRule } from '../../packages/shared/src/document/index.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
+import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
+import { PAGES } from '../../packages/sync-server/src/testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+
+/** What was typed into a text, in the form of github.com/josephg/editing-traces: positions in characters. */
+export interface EditingTrace {
+  readonly startContent: string;
+  readonly endContent: string;
+  readonly txns: readonly { readonly patches: readonly (readonly [at: number, removed: number, inserted: string])[] }[];
+}
+
+export interface ReplayOptions {
+  /** So many transactions of the trace are saved as one. */
+  readonly every: number;
+  /** `offline`: all is written before the writer connects. `online`: each save is settled, and read by the reader, before the next. */
+  readonly when: 'offline' | 'online';
+}
+
+/** What a trace costs, of bytes as they are before framing and packing. */
+export interface ReplayFigures {
+  readonly saves: number;
+  readonly upBytes: number;
+  readonly readerDownBytes: number;
+  readonly writerDownBytes: number;
+  /** Of the document on the server. */
+  readonly stateBytes: number;
+  readonly writerFileBytes: number;
+  /** Of a writer that has not written yet. */
+  readonly emptyFileBytes: number;
+  /** CPU time of all three, from the moment the writer connects to the end; of `online`, with the writing. */
+  readonly settleCpuMs: number;
+}
+
+const SCHEMA = buildSchema([PAGES]);
+const [RULE] = [...documentColumns(PAGES).values()] as [DocumentRule];
+
+/** Replays a trace in one document of one device, with a second that reads it, over sockets. Rejects where they do not end with the text of the trace. */
+export async function replay(trace: EditingTrace, { every, when }: ReplayOptions): Promise<ReplayFigures> {
+  const folder = temporaryFolder();
+  const server = await TestServer.start(folder.path, { schema: SCHEMA });
+  const [writer, reader] = [new ReplayDevice(server, 'ann'), new ReplayDevice(server, 'ben')];
+  try {
+    for (const device of [writer, reader]) device.connect();
+    writer.insert(trace.startContent);
+    await allRead(writer, reader);
+    if (when === 'offline') writer.disconnect();
+    for (const device of [writer, reader]) device.forgetBytes();
+    const emptyFileBytes = writer.fileBytes;
+    const before = process.cpuUsage();
+    let text = trace.startContent;
+    let saves = 0;
+    for (const next of textsOf(trace, every)) {
+      writer.change(text, next);
+      text = next;
+      saves++;
+      if (when === 'online') await allRead(writer, reader);
+    }
+    const start = when === 'online' ? before : process.cpuUsage();
+    writer.connect();
+    await allRead(writer, reader);
+    const cpu = process.cpuUsage(start);
+    for (const device of [writer, reader]) if (device.text !== trace.endContent) throw new Error('the text is another one');
+    return {
+      saves,
+      upBytes: writer.upBytes,
+      readerDownBytes: reader.downBytes,
+      writerDownBytes: writer.downBytes,
+      stateBytes: Number(server.query('SELECT length(state) FROM rockpool_document')[0]?.[0]),
+      writerFileBytes: writer.fileBytes,
+      emptyFileBytes,
+      settleCpuMs: (cpu.user + cpu.system) / 1000,
+    };
+  } finally {
+    for (const device of [writer, reader]) device.close();
+    await server.stop();
+    folder.remove();
+  }
+}
+
+/** The text after each save. */
+function* textsOf({ startContent, txns }: EditingTrace, every: number): Generator<string> {
+  let text = startContent;
+  let saved = text;
+  for (const [index, { patches }] of txns.entries()) {
+    for (const patch of patches) text = patched(text, patch);
+    if (((index + 1) % every !== 0 && index < txns.length - 1) || text === saved) continue;
+    yield text;
+    saved = text;
+  }
+}
+
+function patched(text: string, [at, removed, inserted]: EditingTrace['txns'][number]['patches'][number]): string {
+  // Positions count characters, not units of UTF-16.
+  if (!/[\uD800-\uDFFF]/.test(text)) return text.slice(0, at) + inserted + text.slice(at + removed);
+  const characters = Array.from(text);
+  return [...characters.slice(0, at), inserted, ...characters.slice(at + removed)].join('');
+}
+
+async function allRead(writer: ReplayDevice, reader: ReplayDevice): Promise<void> {
+  while (writer.pendingCount > 0 || reader.cursor < writer.cursor || writer.cursor === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+/** The database and the sync of one client, in this process. It counts what its messages weigh. */
+class ReplayDevice {
+  upBytes = 0;
+  downBytes = 0;
+  private readonly database: OpenDatabase;
+  private readonly server: TestServer;
+  private readonly principal: string;
+  private engine: SyncEngine | null = null;
+  private requests = 0;
+
+  constructor(server: TestServer, principal: string) {
+    this.server = server;
+    this.principal = principal;
+    this.database = openInMemory({ schema: SCHEMA, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
+  }
+
+  connect(): void {
+    this.engine ??= createSyncEngine({
+      url: `ws://${this.server.host}/sync`,
+      databaseId: DATABASE,
+      token: () => this.server.token('editor', this.principal),
+      database: toSyncDatabase({ database: this.database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
+      connect: (url, events) => {
+        const socket = connectWebSocket(url, {
+          ...events,
+          onMessage: (message) => {
+            this.downBytes += sizeOf(message);
+            events.onMessage(message);
+          },
+        });
+        return {
+          ...socket,
+          send: (message) => {
+            this.upBytes += sizeOf(message);
+            socket.send(message);
+          },
+        };
+      },
+      onReport: () => undefined,
+      onStuck: () => undefined,
+      onProblem: (error) => {
+        throw error;
+      },
+      auditTimes: { quietMs: 3_600_000, intervalMs: 3_600_000 },
+    });
+    this.engine.start();
+  }
+
+  disconnect(): void {
+    this.engine?.stop();
+    this.engine = null;
+  }
+
+  insert(body: string): void {
+    this.database.write({ id: this.nextId(), statements: [{ sql: `INSERT INTO pages (id, content) VALUES ('p', ?)`, params: [JSON.stringify({ body })] }] });
+    this.engine?.committed();
+  }
+
+  /** As a page does that has the document open. */
+  change(from: string, to: string): void {
+    const changeJson = JSON.stringify(diffJson({ body: from }, { body: to }, PathRule.root(RULE)));
+    this.database.write({ id: this.nextId(), statements: [], action: { kind: 'change-document', table: 'pages', key: ['p'], column: 'content', changeJson } });
+    this.engine?.committed();
+  }
+
+  get text(): string {
+    return (JSON.parse(this.database.connection.value('SELECT content FROM pages') as string) as { body: string }).body;
+  }
+
+  get pendingCount(): number {
+    return this.database.outbox.pendingCount();
+  }
+
+  get cursor(): number {
+    return this.database.meta.cursor;
+  }
+
+  get fileBytes(): number {
+    const [pages, pageBytes] = ['page_count', 'page_size'].map((name) => this.database.connection.value(`PRAGMA ${name}`)) as [number, number];
+    return pages * pageBytes;
+  }
+
+  forgetBytes(): void {
+    this.upBytes = 0;
+    this.downBytes = 0;
+  }
+
+  close(): void {
+    this.disconnect();
+    this.database.close();
+  }
+
+  /** As long as those of pages. */
+  private nextId(): string {
+    return String(this.requests++).padStart(36, '0');
+  }
+}
+
+function sizeOf(message: ClientMessage | ServerMessage): number {
+  return encodeMessage(message).length;
+}
