@@ -42,6 +42,18 @@ async function bodyAt(url: string): Promise<string> {
   }
 }
 
+/** What the page fails with. */
+async function errorAt(url: string): Promise<string> {
+  const page = await browser.newPage();
+  try {
+    const failed = page.waitForEvent('pageerror');
+    await page.goto(url);
+    return (await failed).message;
+  } finally {
+    await page.close();
+  }
+}
+
 describe('Vite, without a plugin and without COOP or COEP', () => {
   it('builds an app whose files any server can serve', { timeout: 180_000 }, async () => {
     await build(config);
@@ -58,6 +70,11 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
     await new Promise<void>((resolve) => server.listen(0, resolve));
     try {
       expect(await bodyAt(`http://localhost:${(server.address() as AddressInfo).port}/`)).toBe('buy milk');
+      // The way of a bundler that does not know the expression, or of a deploy that forgets a file.
+      const entry = assets.find((name) => name.startsWith('entry') && name.endsWith('.js')) ?? '';
+      rmSync(join(outDir, 'assets', entry));
+      const address = `http://localhost:${(server.address() as AddressInfo).port}`;
+      expect(await errorAt(`${address}/`)).toContain(`The script of the worker could not be loaded. (url=${address}/assets/${entry}, problem=there is no script at this address, status=404`);
     } finally {
       server.close();
       server.closeAllConnections();

@@ -15,11 +15,14 @@ const PAGE: ClientEnvironment = {
  *
  * Rejects with a `RockpoolError`:
  * - `config-invalid`: the options have problems
+ * - `worker-unavailable`: there are no web workers here, as in Node, where `createClient` of `@rockpool/client/node` is the one to use
+ * - `worker-unloadable`: the worker's script could not be loaded; fields say from where, and why as far as that can be told
  * - `storage-unsupported`: the browser lacks what `persistence` needs (fields say what)
  * - `storage-ephemeral`: this window forgets what it stores, as private windows do; only `persistence: 'memory'` can be had
  * - `storage-busy`: another tab holds the database and does not answer
  * - `tab-outdated`: another tab runs a newer version of the app
  * - `schema-incompatible`: what is stored does not fit the schema
+ * - `database-newer`: a newer version of Rockpool wrote it; it is left as it is
  * - `other-principal`: unsent changes of another person are in it
  * - `migration-failed`, `migration-refused`: a migration could not be carried out, and why; the database is as it was
  * - `storage-full` and others of the storage

@@ -3,7 +3,7 @@ import { defineSchema } from '@rockpool/client/schema';
 import { and, asc, count, desc, eq, gt, inArray, like, relations, sql } from 'drizzle-orm';
 import { alias, blob, integer, numeric, real, sqliteTable, text, unionAll } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { drizzle, type RockpoolDatabase } from './index.ts';
+import { drizzle, type RockpoolDatabase, type WriteResult } from './index.ts';
 
 const list = sqliteTable('list', { id: text().primaryKey(), name: text().notNull().unique() });
 const todo = sqliteTable('todo', {
@@ -71,7 +71,7 @@ describe('builders', () => {
   it('insert, select, update and delete', async () => {
     const db = await withRows();
     const written = await db.update(todo).set({ done: true }).where(eq(todo.listId, 'l2'));
-    expectTypeOf(written).toEqualTypeOf<StatementResult>();
+    expectTypeOf(written).toEqualTypeOf<WriteResult>();
     expect(written).toEqual({ changes: 1, rows: [] });
     expect(await db.delete(todo).where(eq(todo.id, 't4'))).toEqual({ changes: 1, rows: [] });
     const done = await db.select({ id: todo.id, done: todo.done }).from(todo).where(and(eq(todo.done, true), like(todo.title, '%a%'))).orderBy(desc(todo.id));

@@ -1,11 +1,12 @@
 import { createTableRelationsHelpers, extractTablesRelationalConfig, type ExtractTablesWithRelations } from 'drizzle-orm';
 import { BaseSQLiteDatabase, type SQLiteTransactionConfig } from 'drizzle-orm/sqlite-core';
-import type { Client, StatementResult, TransactionOptions } from '../client.ts';
+import type { Client, SqlStatement, StatementResult, TransactionOptions, Write } from '../client.ts';
 import { statementOfBatch, type DrizzleWrite } from './batch.ts';
 import { mendBlobModes } from './blob-modes.ts';
 import { RelationalDialect } from './relational-dialect.ts';
 import { RockpoolSession } from './session.ts';
 import type { RelationalSchema, RockpoolTransaction } from './transaction.ts';
+import { rejectedWrite, type WriteResult } from './write-result.ts';
 
 export interface DrizzleOptions<Tables extends Record<string, unknown>> {
   /** Tables and relations, as in `import * as tables`; needed for `db.query` alone. */
@@ -13,7 +14,7 @@ export interface DrizzleOptions<Tables extends Record<string, unknown>> {
 }
 
 /** A Drizzle database over a client. */
-export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<string, never>> extends BaseSQLiteDatabase<'async', StatementResult, Tables> {
+export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<string, never>> extends BaseSQLiteDatabase<'async', WriteResult, Tables> {
   /** The client that everything goes to. Closing it ends this too. */
   readonly $client: Client;
 
@@ -25,7 +26,7 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
   }
 
   /**
-   * One transaction of the client, as `client.transaction` has it: its options, its errors, its limits. `tx.transaction` is a savepoint;
+   * One transaction of the client, as `client.transaction` has it: its options, its errors, its limits, and `synced` beside its promise. `tx.transaction` is a savepoint;
    * `tx.rollback()` throws, and so takes back everything.
    *
    * ```ts
@@ -38,20 +39,26 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
   override transaction<T>(
     body: (tx: RockpoolTransaction<Tables, ExtractTablesWithRelations<Tables>>) => Promise<T>,
     options?: SQLiteTransactionConfig & TransactionOptions,
-  ): Promise<T> {
-    return super.transaction(body, options);
+  ): Write<T> {
+    return super.transaction(body, options) as Write<T>;
   }
 
   /**
-   * Runs all writes in one atomic transaction: all of them take effect or none. Results come in their order.
+   * Runs all writes in one atomic transaction: all of them take effect or none. Results come in their order, with `synced` beside the promise.
    * Rejects, before anything is written, with `sql-forbidden` for what gives rows: a `select`, or a write with `returning`.
    *
    * ```ts
    * await db.batch([db.insert(list).values({ id, name }), db.update(todo).set({ listId: id })]);
    * ```
    */
-  async batch<const Writes extends readonly DrizzleWrite[]>(writes: Writes): Promise<{ -readonly [Index in keyof Writes]: StatementResult }> {
-    return (await this.$client.batch(writes.map(statementOfBatch))) as { -readonly [Index in keyof Writes]: StatementResult };
+  batch<const Writes extends readonly DrizzleWrite[]>(writes: Writes): Write<{ -readonly [Index in keyof Writes]: StatementResult }> {
+    let statements: SqlStatement[];
+    try {
+      statements = writes.map(statementOfBatch);
+    } catch (thrown) {
+      return rejectedWrite(thrown);
+    }
+    return this.$client.batch(statements) as Write<{ -readonly [Index in keyof Writes]: StatementResult }>;
   }
 }
 

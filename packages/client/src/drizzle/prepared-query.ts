@@ -4,6 +4,7 @@ import { RockpoolError } from '@rockpool/client';
 import type { SqlRow, SqlStatement, SqlValue, StatementResult, TransactionOptions } from '../client.ts';
 import { fillParams } from './placeholders.ts';
 import { resultColumn, withResultColumns } from './result-columns.ts';
+import { rejectedWrite, withSynced, type WriteResult } from './write-result.ts';
 import { createRowDecoder, undecodable, type JoinedTables, type RowDecoder, type SelectedField } from './row-decoder.ts';
 
 export type PlaceholderValues = Record<string, unknown>;
@@ -33,7 +34,7 @@ export interface QueryParts {
   readonly writes: boolean;
 }
 
-type Config = PreparedQueryConfig & { type: 'async'; run: StatementResult };
+type Config = PreparedQueryConfig & { type: 'async'; run: WriteResult };
 
 /** One statement of Drizzle, with places for values. Its errors are those of the client. */
 export class RockpoolQuery extends SQLitePreparedQuery<Config> {
@@ -52,9 +53,14 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
     return this.parts.method !== 'run';
   }
 
-  override async run(values: PlaceholderValues = {}): Promise<StatementResult> {
-    const { changes } = await this.parts.executor.execute(this.writeStatement(values));
-    return { changes, rows: [] };
+  override run(values: PlaceholderValues = {}): Promise<WriteResult> {
+    let statement: SqlStatement;
+    try {
+      statement = this.writeStatement(values);
+    } catch (thrown) {
+      return rejectedWrite(thrown);
+    }
+    return withSynced(this.parts.executor.execute(statement));
   }
 
   override async all(values: PlaceholderValues = {}): Promise<unknown> {

@@ -1,14 +1,15 @@
 import type { Query, TablesRelationalConfig } from 'drizzle-orm';
 import { SQLiteSession, type SelectedFieldsOrdered, type SQLiteExecuteMethod, type SQLiteTransactionConfig } from 'drizzle-orm/sqlite-core';
-import type { StatementResult, TransactionOptions } from '../client.ts';
+import type { TransactionOptions } from '../client.ts';
 import { RockpoolQuery, type Executor, type RowShape } from './prepared-query.ts';
 import type { RelationalDialect } from './relational-dialect.ts';
 import { RockpoolTransaction, type RelationalSchema } from './transaction.ts';
+import type { WriteResult } from './write-result.ts';
 
 /** Where Drizzle's builders end: it makes statements out of theirs, for a client or for a transaction of one. */
 export class RockpoolSession<Tables extends Record<string, unknown>, Relations extends TablesRelationalConfig> extends SQLiteSession<
   'async',
-  StatementResult,
+  WriteResult,
   Tables,
   Relations
 > {

@@ -1,8 +1,8 @@
 import type { TablesRelationalConfig } from 'drizzle-orm';
 import { SQLiteTransaction } from 'drizzle-orm/sqlite-core';
-import type { StatementResult } from '../client.ts';
 import type { RelationalDialect } from './relational-dialect.ts';
 import type { RockpoolSession } from './session.ts';
+import type { WriteResult } from './write-result.ts';
 
 /** Tables and relations as Drizzle keeps them for `db.query`. */
 export interface RelationalSchema<Relations extends TablesRelationalConfig> {
@@ -14,7 +14,7 @@ export interface RelationalSchema<Relations extends TablesRelationalConfig> {
 /** What `db.transaction` gives its body: all of Drizzle, within one transaction of the client. */
 export class RockpoolTransaction<Tables extends Record<string, unknown>, Relations extends TablesRelationalConfig> extends SQLiteTransaction<
   'async',
-  StatementResult,
+  WriteResult,
   Tables,
   Relations
 > {

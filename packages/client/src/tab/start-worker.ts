@@ -1,4 +1,32 @@
-/** Starts the dedicated worker of this tab. Bundlers recognise this expression and build the worker as an entry of its own. */
-export function startWorker(): Worker {
-  return new Worker(new URL('../worker/entry.ts', import.meta.url), { type: 'module', name: 'rockpool' });
+import { RockpoolError } from '@rockpool/shared';
+
+/** A worker, and where its script was looked for: a worker that cannot be loaded says nothing. */
+export interface StartedWorker {
+  readonly worker: Worker;
+  readonly url: string;
+}
+
+/**
+ * Starts the dedicated worker of this tab. Throws `worker-unavailable` where there are none, as in Node, and `worker-unloadable` where the page's policy refuses it at once.
+ *
+ * Bundlers recognise the expression below, as it stands, and build the worker as an entry of its own. Only the constructor learns the address that comes of it.
+ */
+export function startWorker(): StartedWorker {
+  if (typeof Worker === 'undefined') throw new RockpoolError('worker-unavailable', { use: '@rockpool/client/node' });
+  const { Worker: native } = globalThis;
+  let url = '';
+  globalThis.Worker = new Proxy(native, {
+    construct(target, [address, options]: [string | URL, WorkerOptions]) {
+      url = String(address);
+      return new target(address, options);
+    },
+  });
+  try {
+    const worker = new Worker(new URL('../worker/entry.ts', import.meta.url), { type: 'module', name: 'rockpool' });
+    return { worker, url };
+  } catch (cause) {
+    throw new RockpoolError('worker-unloadable', { url, problem: 'the browser refuses it' }, { cause });
+  } finally {
+    globalThis.Worker = native;
+  }
 }

@@ -28,7 +28,7 @@ interface World {
 function create(start: () => Worker, reopen: TabWorkerOptions['reopen'] = () => Promise.resolve(), pingMs = 20): World {
   const world = { stuck: [] as RockpoolError[], problems: [] as RockpoolError[], opened: 0 };
   const worker = createTabWorker({
-    connect: () => connectWorker(start(), (error) => world.problems.push(error)),
+    connect: () => connectWorker({ worker: start(), url: '' }, (error) => world.problems.push(error)),
     reopen: async (remote) => {
       world.opened++;
       await reopen(remote);
@@ -94,7 +94,7 @@ it('a real worker with a statement that has no end is replaced; a write of that 
   const options: OpenOptions = { name: freshName(), schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'durable' };
   const tab = { onEvent: () => undefined, token: async () => '' };
   const open: TabWorkerOptions['reopen'] = async (remote) => void (await remote.open(options, proxy(tab)));
-  const world = create(startWorker, open, 250);
+  const world = create(() => startWorker().worker, open, 250);
   await world.worker.call(open);
   world.worker.watch();
   const [requestId, insert] = [newId(), [{ sql: "INSERT INTO note VALUES ('a')", params: [] }]];

@@ -8,9 +8,15 @@ const connections: WorkerConnection[] = [];
 function connect(script: string): { readonly connection: WorkerConnection; readonly problems: RockpoolError[] } {
   const problems: RockpoolError[] = [];
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-  const connection = connectWorker(new Worker(url, { type: 'module' }), (error) => problems.push(error));
+  const connection = connectWorker({ worker: new Worker(url, { type: 'module' }), url }, (error) => problems.push(error));
   connections.push(connection);
   return { connection, problems };
+}
+
+function connectTo(url: string, WorkerOfPage: typeof Worker = Worker): WorkerConnection {
+  const connection = connectWorker({ worker: new WorkerOfPage(url, { type: 'module' }), url }, () => undefined);
+  connections.push(connection);
+  return connection;
 }
 
 /** Answers every call as comlink would. */
@@ -28,11 +34,40 @@ describe('a call into the worker', () => {
   });
 
   it('fails when the script of the worker cannot be run, and so do later ones', async () => {
-    for (const script of ['this is not JavaScript', `import './nowhere.js';`, `throw new Error('at the start')`]) {
+    const scripts = [['this is not JavaScript', 'worker-unloadable'], [`import './nowhere.js';`, 'worker-unloadable'], [`throw new Error('at the start')`, 'internal']] as const;
+    for (const [script, code] of scripts) {
       const { connection } = connect(script);
-      await expect(query(connection)).rejects.toMatchObject({ code: 'internal' });
-      await expect(query(connection)).rejects.toMatchObject({ code: 'internal' });
+      await expect(query(connection)).rejects.toMatchObject({ code });
+      await expect(query(connection)).rejects.toMatchObject({ code });
     }
+  });
+
+  it('fails with the address and the reason when a bundler has lost the script', async () => {
+    const there = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
+    const gone = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
+    URL.revokeObjectURL(gone);
+    const text = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/plain' }));
+    for (const [url, fields] of [
+      [new URL('/@fs/no-such-file/entry.js', location.href).href, { status: expect.any(Number) }],
+      [location.href, { contentType: 'text/html' }],
+      [text, { contentType: 'text/plain' }],
+      [gone, { problem: 'its address cannot be reached from this page' }],
+    ] as const) {
+      await expect(query(connectTo(url))).rejects.toMatchObject({ code: 'worker-unloadable', recovery: 'bug', fields: { url, help: 'docs/guides/client.md#bundlers', ...fields } });
+    }
+    expect(await query(connectTo(there))).toBe('answer');
+  });
+
+  it('fails with the reason when a policy of the page refuses the script', async () => {
+    const frame = document.createElement('iframe');
+    frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`;
+    const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
+    document.body.append(frame);
+    await loaded;
+    const { Worker: WorkerOfFrame } = frame.contentWindow as unknown as typeof globalThis;
+    const url = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
+    await expect(query(connectTo(url, WorkerOfFrame))).rejects.toMatchObject({ code: 'worker-unloadable', fields: { url, problem: expect.stringContaining('Content-Security-Policy') } });
+    frame.remove();
   });
 
   it('fails when the connection is ended before the answer came', async () => {

@@ -2,6 +2,8 @@ import { RockpoolError } from '@rockpool/shared';
 import { releaseProxy, wrap, type Remote } from 'comlink';
 import { installErrorTransfer } from '../rpc/error-transfer.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
+import type { StartedWorker } from './start-worker.ts';
+import { whyUnloadable } from './why-unloadable.ts';
 
 /** Calls into this tab's worker. Comlink alone would wait for ever on a worker that never started. */
 export interface WorkerConnection {
@@ -11,8 +13,11 @@ export interface WorkerConnection {
   end(error: RockpoolError): void;
 }
 
-/** `onProblem` hears of errors in the worker that belong to no call. A worker goes on after such an error. */
-export function connectWorker(worker: Worker, onProblem: (error: RockpoolError) => void): WorkerConnection {
+/**
+ * `onProblem` hears of errors in the worker that belong to no call. A worker goes on after such an error. A script that cannot be loaded fails all calls with
+ * `worker-unloadable`, one that throws at its start with `internal`.
+ */
+export function connectWorker({ worker, url }: StartedWorker, onProblem: (error: RockpoolError) => void): WorkerConnection {
   installErrorTransfer();
   const remote = wrap<WorkerApi>(worker);
   const methods = withMethodsKept(remote);
@@ -32,7 +37,9 @@ export function connectWorker(worker: Worker, onProblem: (error: RockpoolError) 
   worker.addEventListener('error', (event) => {
     event.preventDefault(); // It is reported with a code instead.
     if (ended !== null) return;
-    const cause: unknown = event.error ?? new Error(event.message ?? 'its script or a script that it imports could not be loaded');
+    // What went wrong in a script is told; that there is none is not.
+    if (!hasAnswered && !(event instanceof ErrorEvent)) return void whyUnloadable(url).then(end);
+    const cause: unknown = event.error ?? new Error(event.message);
     const error = new RockpoolError('internal', { thrown: hasAnswered ? 'in the worker' : 'while the worker started' }, { cause });
     if (hasAnswered) onProblem(error);
     else end(error);

@@ -100,6 +100,8 @@ const ERROR_KINDS = {
   'undo-refused': ['ask-user', 'This transaction can no longer be undone without touching what others did since.'],
   'value-invalid': ['ask-user', 'A value cannot be stored: infinity, text with NUL or a lone surrogate, or a type that SQLite does not have.'],
   'worker-stuck': ['retry', 'The worker of this tab does not get on; it is started anew.'],
+  'worker-unavailable': ['bug', 'There are no web workers here; in Node, use `createClient` of `@rockpool/client/node`.'],
+  'worker-unloadable': ['bug', 'The script of the worker could not be loaded.'],
   'write-forgotten': ['bug', 'What became of this write is not known any more: it was made more than a day ago.'],
 } as const;
 
