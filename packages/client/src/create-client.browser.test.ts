@@ -133,6 +133,8 @@ describe('a client', () => {
       parkedCount: 0,
       sentUpTo: null,
       reason: null,
+      readOnly: null,
+      waitingFor: null,
       stuck: null,
       snapshot: null,
       lastContactMs: null,

@@ -37,8 +37,8 @@ describe('migrations that drizzle-kit made', () => {
     await old.execute(sql`INSERT INTO todo VALUES ('a', 'milk')`);
     const updated = await openClient({ name, ...newer });
     expect(await updated.query('SELECT * FROM todo')).toEqual([{ id: 'a', title: 'milk', rank: 7 }]);
-    await until(() => old.status.state === 'blocked');
-    expect(old.status.reason?.code).toBe('tab-outdated');
+    await until(() => old.status.state === 'outdated');
+    expect(old.status).toMatchObject({ role: 'none', reason: { code: 'tab-outdated', recovery: 'upgrade' } });
     await expect(openClient({ name, ...older })).rejects.toMatchObject({ code: 'tab-outdated', recovery: 'upgrade' });
   });
 

@@ -67,7 +67,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     },
     onProblem: onError,
     onStuck: (stuck) => {
-      status.set({ ...status.current, state: 'opening', reason: stuck.toData() });
+      status.set({ ...status.current, state: 'opening', role: 'none', reason: stuck.toData(), waitingFor: null });
       onError(stuck);
     },
   });
@@ -84,7 +84,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     ...INITIAL_STATUS,
     // What `durable` comes to is known when the worker has answered, and nobody sees this before.
     persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
-    role: 'follower',
+    role: 'none',
   });
 
   const askToken = sync === null ? null : createTokenSource({ token: sync.token, onError });

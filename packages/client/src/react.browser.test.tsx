@@ -157,7 +157,7 @@ it('draws as while it loads when there is no client yet', async () => {
       <Badge />
     </RockpoolProvider>,
   );
-  await expect.poll(() => page.textContent).toBe('loadingopening follower');
+  await expect.poll(() => page.textContent).toBe('loadingopening none');
 });
 
 it('tells where the changes of a row are, and again when sync has news', async () => {

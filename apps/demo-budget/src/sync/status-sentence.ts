@@ -48,6 +48,8 @@ export function statusWords(status: SyncStatus): StatusWords {
         detail: 'The server does not accept this budget’s key. Open the budget by its share link again. Your work is kept on this device.',
         tone: 'attention',
       };
+    case 'outdated':
+      return { label: 'Reload this tab', detail: 'Another tab runs a newer version of this app. Reload this tab to go on; nothing that it has saved is lost.', tone: 'attention' };
     case 'blocked':
       return {
         label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${pendingCount} to send`,

@@ -1,3 +1,4 @@
+import type { TabRole } from '@rockpool/client';
 import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
@@ -7,6 +8,12 @@ import { changes, statusWords, stuckSentence, timeAgo, timeSpan } from './status
 import { StorageFacts } from './storage-facts.tsx';
 import { SyncControls } from './sync-controls.tsx';
 import { useNow } from './use-now.ts';
+
+const roleWords: Readonly<Record<TabRole, string>> = {
+  leader: 'Saves and syncs for all tabs of this budget',
+  follower: 'Another tab saves and syncs for it',
+  none: 'Takes no part now: it is opening, or outdated',
+};
 
 /** How the budget is kept and sent, in plain language. */
 export function SyncView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
@@ -56,7 +63,7 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
         )}
         <div>
           <dt>This tab</dt>
-          <dd>{status.role === 'leader' ? 'Saves and syncs for all tabs of this budget' : 'Another tab saves and syncs for it'}</dd>
+          <dd>{roleWords[status.role]}</dd>
         </div>
         <StorageFacts persistence={status.persistence} />
       </dl>

@@ -18,6 +18,10 @@ describe('the words for sync', () => {
     expect(statusWords({ ...status, state: 'offline' }).detail).toContain('cannot be reached');
   });
 
+  it('ask for a reload of a tab that is outdated', () => {
+    expect(statusWords({ ...status, state: 'outdated', role: 'none', pendingCount: 2 })).toMatchObject({ label: 'Reload this tab', tone: 'attention' });
+  });
+
   it('say what is awaited while everything comes for the first time', () => {
     const waiting = (stage: 'snapshot-build' | 'snapshot-download' | 'token'): string => statusWords({ ...status, state: 'connecting', waitingFor: { stage, sinceMs: 0, deadlineMs: 1 } }).detail;
     expect(waiting('snapshot-build')).toContain('preparing');

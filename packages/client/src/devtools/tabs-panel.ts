@@ -1,6 +1,8 @@
 import { element, table } from './dom.ts';
 import type { MakePanel } from './panel.ts';
 
+const ROLE_WORDS = { leader: 'leads', follower: 'follows', none: 'takes no part' } as const;
+
 /** Which tabs share the database: the lock that names the leader has the others in its queue. */
 export const tabsPanel: MakePanel = (client) => ({
   title: 'Tabs',
@@ -9,6 +11,6 @@ export const tabsPanel: MakePanel = (client) => ({
     const { held = [], pending = [] } = await navigator.locks.query();
     const leads = (name: string | undefined): boolean => name?.startsWith(`rockpool:${client.name}`) === true && name.endsWith(':leader');
     const rows = [...held.filter(({ name }) => leads(name)).map(({ clientId }) => ['leads', clientId ?? null]), ...pending.filter(({ name }) => leads(name)).map(({ clientId }) => ['follows', clientId ?? null])];
-    into.replaceChildren(element('p', '', `This tab ${client.status.role === 'leader' ? 'leads' : 'follows'}, on ${client.status.persistence}.`), table(['role', 'worker'], rows));
+    into.replaceChildren(element('p', '', `This tab ${ROLE_WORDS[client.status.role]}, on ${client.status.persistence}.`), table(['role', 'worker'], rows));
   },
 });

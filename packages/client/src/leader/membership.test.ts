@@ -570,6 +570,37 @@ describe('tabs of different bundles', () => {
     await newer.membership.open();
     expect(newer.role).toBe('leader');
     expect(older.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
+    // What its work says while it is stopped is not the last word.
+    expect(older.told.at(-1)).toBe('leader offline');
+    expect(older.told).toHaveLength(1);
+  });
+
+  it('a tab that is away takes no part, and says so until it has joined again', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await leader.membership.suspend();
+    await settle();
+    expect([leader.told, follower.told.at(-1)]).toEqual([['leader offline', 'none opening'], 'leader offline']);
+    await leader.membership.resume();
+    expect(leader.told.at(-1)).toBe('follower offline');
+  });
+
+  it('a tab that cannot take over says why, and when it tries again', async () => {
+    const browser = new FakeBrowser();
+    let isBroken = false;
+    const leader = browser.tab();
+    await leader.membership.open();
+    const heir = browser.tab({ failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-lost') : null) });
+    await heir.membership.open();
+    isBroken = true;
+    leader.kill();
+    await settle();
+    expect(heir.told.at(-1)).toBe('none opening');
+    expect(heir.status?.reason).toMatchObject({ code: 'storage-lost', fields: { nextAttemptMs: expect.any(Number) as number } });
+    isBroken = false;
+    await browser.advance(1_000);
+    expect(heir.told.at(-1)).toBe('leader offline');
+    expect(heir.status?.reason).toBeNull();
   });
 
   it('a tab whose schema has less is told that it is outdated', async () => {

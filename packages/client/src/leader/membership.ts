@@ -1,4 +1,4 @@
-import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError, type ErrorData } from '@rockpool/shared';
 import type { Touched } from '../rpc/query-dependencies.ts';
 import type { Reads } from '../rpc/reads.ts';
 import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
@@ -93,6 +93,7 @@ export class Membership<Database extends WritableDatabase> {
   private renewAnnouncementDeadline: () => void = () => undefined;
   private ended: RockpoolError | null = null;
   private isAway = true;
+  private status: LeaderStatus;
   private isHidden = false;
   private retryMs = FIRST_RETRY_MS;
   private cancelRetry: () => void = () => undefined;
@@ -100,6 +101,7 @@ export class Membership<Database extends WritableDatabase> {
 
   constructor(options: MembershipOptions<Database>) {
     this.options = options;
+    this.status = options.initialStatus;
     this.tabId = options.newId();
     this.election = createElection(options.locks, `rockpool:${options.scope}:leader`);
     this.link = createLink({ clock: options.clock, newRequestId: options.newId, send: (to, message) => this.channel?.send(to, { ...message, tabId: this.tabId }) });
@@ -271,7 +273,7 @@ export class Membership<Database extends WritableDatabase> {
       send: (to, message) => this.channel?.send(to, message),
       startWork: options.startWork,
       onCommit: (notice) => this.observe(this.commits.observe(notice)),
-      onStatus: (status) => options.onStatus(status, 'leader'),
+      onStatus: (status) => this.tellStatus(status, 'leader'),
       onProblem: options.onProblem,
     });
     this.leadership = leadership;
@@ -281,7 +283,7 @@ export class Membership<Database extends WritableDatabase> {
     this.reads.readFrom(leadership.reads);
     leadership.announce();
     this.observe(this.commits.observePosition(leadership.position));
-    options.onStatus(leadership.currentStatus, 'leader');
+    this.tellStatus(leadership.currentStatus, 'leader');
     // Until here it was read from, so that reads went on.
     await asFollower?.close({ handsOver: false });
   }
@@ -349,7 +351,21 @@ export class Membership<Database extends WritableDatabase> {
     if (epoch !== this.leaderEpoch || statusNumber < this.newestStatus) return;
     this.newestStatus = statusNumber;
     // A leader of an older version says nothing of it.
-    this.options.onStatus({ ...status, readOnly: status.readOnly ?? null }, 'follower');
+    // An older bundle leaves out what is newer.
+    this.tellStatus({ ...status, readOnly: status.readOnly ?? null, waitingFor: status.waitingFor ?? null }, 'follower');
+  }
+
+  /** What ended this tab's part is its last word. */
+  private tellStatus(status: LeaderStatus, role: TabRole): void {
+    if (this.ended !== null) return;
+    this.status = status;
+    // Work that is being stopped says so, although this tab no longer leads.
+    if (role === 'none' || !this.isAway) this.options.onStatus(status, role);
+  }
+
+  /** This tab takes no part until it has joined again. */
+  private tellAway(reason: ErrorData | null): void {
+    this.tellStatus({ ...this.status, state: 'opening', reason, waitingFor: null, stuck: null, snapshot: null, sentUpTo: null }, 'none');
   }
 
   private onUndone(): void {
@@ -395,6 +411,7 @@ export class Membership<Database extends WritableDatabase> {
       await this.election.withdraw();
       this.channel?.close();
       this.channel = null;
+      this.tellAway(null);
     }
   }
 
@@ -414,6 +431,8 @@ export class Membership<Database extends WritableDatabase> {
     if (this.ended !== null) return;
     this.options.onProblem(toRockpoolError(thrown));
     await this.step(() => this.leave()).catch(this.tellProblem);
+    const { code, fields } = toRockpoolError(thrown);
+    this.tellAway(new RockpoolError(code, { ...fields, nextAttemptMs: this.options.clock.nowMs() + this.retryMs }).toData());
     this.cancelRetry = this.options.clock.after(this.retryMs, () => {
       this.step(() => this.join()).catch((again: unknown) => this.retryLater(again));
     });

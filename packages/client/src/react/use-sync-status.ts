@@ -3,7 +3,7 @@ import { INITIAL_STATUS, type SyncStatus } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
 /** On a server, and while the provider has no client: nothing is known but that it is being opened. */
-const OPENING: SyncStatus = Object.freeze({ ...INITIAL_STATUS, role: 'follower' });
+const OPENING: SyncStatus = Object.freeze({ ...INITIAL_STATUS, role: 'none' });
 
 /** The status of sync; the component draws again when it changes. */
 export function useSyncStatus(): SyncStatus {

@@ -4,7 +4,7 @@ import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /**
  * Where sync stands, by name:
- * - `opening`: the local database is being opened; with the reason `worker-stuck` once more, because the worker of this tab did not get on
+ * - `opening`: the local database is being opened. With a reason: once more, because of it, such as `worker-stuck`, or what kept this tab from taking over
  * - `offline`: no connection; local work goes on. `reason` says why and is null when nobody asked for sync
  * - `connecting`: a connection is being made, or the server's state is being fetched; `waitingFor` says what is awaited. After two failures in a row the state stays
  *   `offline` while the next attempts run
@@ -14,9 +14,10 @@ import type { SnapshotProgress } from './snapshot-progress.ts';
  *   attempt comes by itself; the state stays until the server has answered what failed
  * - `needs-auth`: nobody is signed in, or the server refuses the token; local work goes on and is kept
  * - `blocked`: sync cannot go on by itself; `reason` says why
+ * - `outdated`: another tab runs a newer version of the app. This tab can neither read nor write until it is reloaded; `reason` is `tab-outdated`
  * - `paused`: somebody has paused it; local work goes on, and nothing is sent or fetched until `sync.resume()`
  */
-export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushing' | 'up-to-date' | 'unavailable' | 'needs-auth' | 'blocked';
+export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushing' | 'up-to-date' | 'unavailable' | 'needs-auth' | 'blocked' | 'outdated';
 
 /**
  * Where a change can be held up while there is a connection:
@@ -68,8 +69,8 @@ export interface StuckStage {
   readonly next: SyncRemedy;
 }
 
-/** `leader`: this tab writes and syncs for all tabs. `follower`: it reads locally and sends its writes to the leader. */
-export type TabRole = 'leader' | 'follower';
+/** `leader`: this tab writes and syncs for all tabs. `follower`: it reads locally and sends its writes to the leader. `none`: it takes no part, since it is opening, away, or outdated. */
+export type TabRole = 'leader' | 'follower' | 'none';
 
 /** What the user may want to know about sync, the same in every tab but for `role`. */
 export interface SyncStatus {

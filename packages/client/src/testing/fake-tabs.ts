@@ -35,6 +35,8 @@ export interface FakeTab {
   readonly problems: RockpoolError[];
   readonly ended: RockpoolError[];
   role: TabRole | null;
+  /** Roles and states, as they were told. */
+  readonly told: string[];
   status: LeaderStatus | null;
   /** Ends the tab where it stands. */
   kill(): void;
@@ -110,10 +112,12 @@ export class FakeBrowser {
           };
           return { ...opened, close };
         },
-        startWork: () => ({ onLocalCommit: () => undefined, tryNow: () => undefined, stop: () => Promise.resolve() }),
+        // As sync does, it says so when it is stopped.
+        startWork: (tools) => ({ onLocalCommit: () => undefined, tryNow: () => undefined, stop: async () => tools.publishStatus(FAKE_STATUS) }),
         onTouched: (touched) => tab.touched.push(touched),
         onFirstSync: (progress) => tab.firstSync.push(progress),
         onStatus: (status, role) => {
+          tab.told.push(`${role} ${status.state}`);
           tab.status = status;
           tab.role = role;
         },
@@ -125,6 +129,7 @@ export class FakeBrowser {
       problems: [],
       ended: [],
       role: null,
+      told: [],
       status: null,
       kill: () => {
         if (!life.isAlive) return;

@@ -63,7 +63,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       const send = (event: WorkerEvent): void => void sendToTab(tab, event);
       const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });
       const initialStatus: LeaderStatus = { ...INITIAL_STATUS, state: 'offline', persistence };
-      let status: SyncStatus = { ...initialStatus, role: 'follower' };
+      let status: SyncStatus = { ...initialStatus, role: 'none' };
       let told: StatusNews = { number: 0, status };
       news = told;
       let isOpen = false;
@@ -143,7 +143,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         onProblem: problem,
         onEnded: (error) => {
           if (error.code === 'client-closed' || !isOpen) return; // The caller is told by its own call.
-          setStatus({ ...status, state: 'blocked', reason: error.toData() });
+          setStatus({ ...status, state: error.code === 'tab-outdated' ? 'outdated' : 'blocked', role: 'none', reason: error.toData(), waitingFor: null, stuck: null, snapshot: null, sentUpTo: null });
           problem(error);
         },
       });
