@@ -36,8 +36,8 @@ const groups: ChangeGroup[] = [
 const body = encodeChangesetBody({ atomic: true, groups, hiddenBases: [{ tableId: tableIdOf('entry'), key: ['e1'], columnId: 0, base: 300 }] });
 
 const fromClient: ClientMessage[] = [
-  { type: 'hello', protocolVersion: 1, token: 'a.b.c', databaseId: 'budget-1', siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, cursorLink: new Uint8Array(16), decidedUpTo: 0, decidedHash: new Uint8Array(16), lastSequence: 0, reload: false, snapshot: 'accepted' },
-  { type: 'hello', protocolVersion: 1, token: '', databaseId: 'b', siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, cursorLink: id, decidedUpTo: 129, decidedHash: id, lastSequence: 130, reload: true, snapshot: { epoch: id, watermark: 2 ** 40, link: id } },
+  { type: 'hello', protocolVersion: 2, token: 'a.b.c', databaseId: 'budget-1', databaseIdentity: null, siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, cursorLink: new Uint8Array(16), decidedUpTo: 0, decidedHash: new Uint8Array(16), lastSequence: 0, reload: false, snapshot: 'accepted' },
+  { type: 'hello', protocolVersion: 2, token: '', databaseId: 'b', databaseIdentity: id, siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, cursorLink: id, decidedUpTo: 129, decidedHash: id, lastSequence: 130, reload: true, snapshot: { epoch: id, watermark: 2 ** 40, link: id } },
   { type: 'push', previousHash: id, olderEpochUpTo: 0, changesets: [{ sequence: 130, stampUs: 1_763_683_200_000_123, ageUs: 1500, base: 12, body }] },
   { type: 'confirm', cursor: 13, decidedUpTo: 130 },
   { type: 'renew-token', token: 'd.e.f' },
@@ -46,7 +46,7 @@ const fromClient: ClientMessage[] = [
   { type: 'presence', states: [{ tabId: id, topic: '', stateJson: '{"page":"budget"}' }, { tabId: id, topic: '["notes",["n1"],"body"]', stateJson: null }] },
 ];
 const fromServer: ServerMessage[] = [
-  { type: 'welcome', protocolVersion: 1, epoch: id, watermark: 12, decidedUpTo: 129, decidedHash: id, reload: false, serverNowMs: 1_763_683_200_000, canWrite: true, takeSnapshot: false },
+  { type: 'welcome', protocolVersion: 2, databaseIdentity: id, epoch: id, watermark: 12, decidedUpTo: 129, decidedHash: id, reload: false, serverNowMs: 1_763_683_200_000, canWrite: true, takeSnapshot: false },
   {
     type: 'delivery',
     whole: false,

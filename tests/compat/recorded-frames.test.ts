@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decodeClientMessage, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES, PROTOCOL_FLOOR, PROTOCOL_VERSION } from '../../packages/shared/src/index.ts';
+import { decodeClientMessage, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES, PROTOCOL_FLOOR, PROTOCOL_VERSION, type ClientMessage, type ServerMessage } from '../../packages/shared/src/index.ts';
 import { fromHex, toRecordable, type RecordedFrame } from './frames.ts';
 
 const folder = new URL('.', import.meta.url);
@@ -12,13 +12,26 @@ describe('recorded frames', () => {
   });
 
   it.each(versions.filter((version) => version >= PROTOCOL_FLOOR))('of protocol version %i still say what they said', (version) => {
-    const recorded = JSON.parse(readFileSync(new URL(`protocol-${version}.json`, folder), 'utf8')) as RecordedFrame[];
+    const recorded = framesOf(version);
     expect(new Set(recorded.map(({ frame }) => frame.slice(2, 4))).size).toBe(14);
-    for (const { side, frame, message } of recorded) {
-      const whole = new FrameAssembler(MAX_MESSAGE_BYTES).add(fromHex(frame));
-      expect(whole).not.toBeNull();
-      const decoded = side === 'client' ? decodeClientMessage(whole as Uint8Array) : decodeServerMessage(whole as Uint8Array);
-      expect(toRecordable(decoded)).toEqual(message);
+    for (const { side, frame, message } of recorded) expect(toRecordable(decode(side, frame))).toEqual(message);
+  });
+
+  // A session begins with a hello: nothing else of these versions reaches a server.
+  it.each(versions.filter((version) => version < PROTOCOL_FLOOR))('of protocol version %i are refused by their version, where a session would begin', (version) => {
+    const greetings = framesOf(version).filter(({ message }) => ['hello', 'welcome'].includes((message as { readonly type: string }).type));
+    expect(greetings).toHaveLength(3);
+    for (const { side, frame } of greetings) {
+      expect(() => decode(side, frame)).toThrow(expect.objectContaining({ code: 'protocol-version', fields: { received: version, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION } }));
     }
   });
 });
+
+function framesOf(version: number): RecordedFrame[] {
+  return JSON.parse(readFileSync(new URL(`protocol-${version}.json`, folder), 'utf8')) as RecordedFrame[];
+}
+
+function decode(side: RecordedFrame['side'], frame: string): ClientMessage | ServerMessage {
+  const whole = new FrameAssembler(MAX_MESSAGE_BYTES).add(fromHex(frame)) as Uint8Array;
+  return side === 'client' ? decodeClientMessage(whole) : decodeServerMessage(whole);
+}

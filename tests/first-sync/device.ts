@@ -78,6 +78,7 @@ export class Device {
       schema: SCHEMA,
       runtime: testRuntime,
       download: (onProgress, signal) => this.download({ url, token, get, patience })(onProgress, signal),
+      databaseIdentity: () => this.database.meta.databaseIdentity,
     });
     this.engine = createSyncEngine({
       url: '',

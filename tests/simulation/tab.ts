@@ -59,6 +59,7 @@ export class Tab {
       scope: 'household',
       schema: SCHEMA_JSON,
       migrationCount: 0,
+      tabOptions: { sync: { url: 'ws://server', databaseId: DATABASE_ID, principal: null }, durability: 'relaxed' },
       initialStatus: STATUS,
       locks: device.browser.locks(this.owner),
       openPort: (channelName) => device.browser.openPort(channelName, this.owner),
@@ -72,7 +73,7 @@ export class Tab {
           token: () => Promise.resolve(device.name),
           tools,
           persistence: 'opfs',
-          snapshots: snapshotSource({ name: 'household', medium: this.medium, schema: householdSchema, runtime: runtimes.writers, download: () => device.download() }),
+          snapshots: snapshotSource({ name: 'household', medium: this.medium, schema: householdSchema, runtime: runtimes.writers, download: () => device.download(), databaseIdentity: () => tools.database.meta.databaseIdentity }),
         }),
       onTouched: () => {
         this.isDirty = true;

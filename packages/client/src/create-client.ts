@@ -23,6 +23,8 @@ const PAGE: ClientEnvironment = {
  * - `tab-outdated`: another tab runs a newer version of the app
  * - `schema-incompatible`: what is stored does not fit the schema
  * - `database-newer`: a newer version of Rockpool wrote it; it is left as it is
+ * - `database-mismatch`: it belongs to another database of a server than `sync.databaseId`, or a tab has it open for another one
+ * - `tab-options-differ`: a tab has it open with another `sync.url`, `sync.principal` or `durability`, or one of the two without `sync`
  * - `other-principal`: unsent changes of another person are in it
  * - `migration-failed`, `migration-refused`: a migration could not be carried out, and why; the database is as it was
  * - `storage-full` and others of the storage

@@ -75,7 +75,7 @@ export {
 export type { Outcome } from './protocol/outcome.ts';
 export { decodePacked, encodePacked, type PackedMessage } from './protocol/packed.ts';
 export type { Presence, PresenceNews, PresenceState, SeenPresence } from './protocol/presence.ts';
-export { PROTOCOL_FLOOR, PROTOCOL_VERSION } from './protocol/protocol-version.ts';
+export { PROTOCOL_FLOOR, PROTOCOL_VERSION, requireSpokenVersion } from './protocol/protocol-version.ts';
 export type { Push, PushedChangeset } from './protocol/push.ts';
 export type { RenewToken } from './protocol/renew-token.ts';
 export type { Welcome } from './protocol/welcome.ts';

@@ -71,6 +71,7 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
         protocolVersion: PROTOCOL_VERSION,
         token,
         databaseId,
+        databaseIdentity: null,
         siteId: new Uint8Array(randomBytes(16)),
         schemaHash: schema.hash,
         epoch: null,

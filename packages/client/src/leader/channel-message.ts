@@ -6,13 +6,15 @@ import type { WriteAction } from '../rpc/write-action.ts';
 import type { CommitNotice, CommitPosition } from './commit-notice.ts';
 import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import type { SyncStatus } from '../rpc/sync-status.ts';
+import type { TabOptions } from './tab-options.ts';
 
 /**
  * The version of these messages. Tabs of one origin may run different bundles, so every message carries it.
  *
  * 1  first version
+ * 2  the leader says which server database it syncs with, and its other options
  */
-export const CHANNEL_PROTOCOL = 1;
+export const CHANNEL_PROTOCOL = 2;
 
 /** What tabs of one database say to all others. */
 export type BroadcastMessage =
@@ -54,6 +56,7 @@ export interface LeaderMessage {
   readonly status: LeaderStatus;
   /** Whether other tabs may open the files that it writes. If not, they read by asking. */
   readonly sharesFiles: boolean;
+  readonly tabOptions: TabOptions;
 }
 
 export interface AskMessage {

@@ -60,6 +60,7 @@ function createWorld(medium: Pick<OpenedDatabase<unknown>, 'committed' | 'flushe
     opened: { database, reads: NO_READS, close: () => Promise.resolve(), ...medium },
     schema: 'schema',
     migrationCount: 0,
+    tabOptions: { sync: null, durability: 'relaxed' },
     initialStatus: FAKE_STATUS,
     clock: { nowMs: () => NOW_MS, elapsedMs: () => NOW_MS, after: () => () => undefined },
     hasFollowers: () => true,

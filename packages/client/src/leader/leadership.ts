@@ -11,6 +11,7 @@ import type { CommitNotice, CommitPosition } from './commit-notice.ts';
 import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import { ReadInterrupted } from './read-interrupted.ts';
+import type { TabOptions } from './tab-options.ts';
 import { readsBeside } from './reads-beside.ts';
 import { WriterTurns } from './writer-turns.ts';
 
@@ -64,6 +65,7 @@ export interface LeadershipOptions<Database> {
   readonly sharesFiles: boolean;
   readonly schema: string;
   readonly migrationCount: number;
+  readonly tabOptions: TabOptions;
   readonly initialStatus: LeaderStatus;
   readonly clock: Clock;
   /** Whether anybody is known to listen: a message to all tabs costs more than a small write, whoever hears it. */
@@ -170,8 +172,8 @@ export class Leadership<Database extends WritableDatabase> {
   announce(): void {
     this.cancelTellingStatus?.();
     this.cancelTellingStatus = null;
-    const { tabId, schema, migrationCount, sharesFiles } = this.options;
-    this.options.post({ kind: 'leader', tabId, ...this.position, schema, migrationCount, status: this.status, statusNumber: this.statusNumber, sharesFiles });
+    const { tabId, schema, migrationCount, sharesFiles, tabOptions } = this.options;
+    this.options.post({ kind: 'leader', tabId, ...this.position, schema, migrationCount, status: this.status, statusNumber: this.statusNumber, sharesFiles, tabOptions });
   }
 
   /** Commits were undone: what the work remembers of the database may not be so any more. */

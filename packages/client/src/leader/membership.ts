@@ -1,4 +1,4 @@
-import { RockpoolError, toRockpoolError, type ErrorData } from '@rockpool/shared';
+import { RockpoolError, toRockpoolError, type ErrorCode, type ErrorData } from '@rockpool/shared';
 import type { Touched } from '../rpc/query-dependencies.ts';
 import type { Reads } from '../rpc/reads.ts';
 import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
@@ -17,6 +17,7 @@ import { createLink, REQUEST_DEADLINE_MS, type Link } from './link.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import { remoteReads } from './remote-reads.ts';
 import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
+import { optionsProblem, type TabOptions } from './tab-options.ts';
 import { TabReads } from './tab-reads.ts';
 
 /*
@@ -44,6 +45,7 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly schema: string;
   /** How many migrations this bundle has; 0 without any. */
   readonly migrationCount: number;
+  readonly tabOptions: TabOptions;
   readonly initialStatus: LeaderStatus;
   readonly locks: Locks;
   readonly openPort: (channelName: string) => BroadcastPort;
@@ -70,6 +72,9 @@ const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
 /** After a failed take-over: from one second, doubling, to half a minute. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
+
+/** While this tab was away, somebody else has made the database theirs: trying again changes nothing, and what waits here must not wait for ever. */
+const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-principal']);
 
 export class Membership<Database extends WritableDatabase> {
   /** Waits while this tab can read nowhere, because roles change or the page is away. */
@@ -265,6 +270,7 @@ export class Membership<Database extends WritableDatabase> {
       sharesFiles: options.sharesFiles,
       schema: options.schema,
       migrationCount: options.migrationCount,
+      tabOptions: options.tabOptions,
       initialStatus: options.initialStatus,
       clock: options.clock,
       hasFollowers: () => this.hasFollowers,
@@ -322,6 +328,9 @@ export class Membership<Database extends WritableDatabase> {
     if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
     if (comparison === 'incompatible') return this.endUnasked(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads' }));
+
+    const problem = optionsProblem(this.options.tabOptions, message.tabOptions);
+    if (problem !== null) return this.endUnasked(problem);
 
     if (message.epoch !== this.leaderEpoch) {
       this.leaderEpoch = message.epoch;
@@ -429,9 +438,11 @@ export class Membership<Database extends WritableDatabase> {
   /** Taking over, or coming back, failed: lets others try, and tries again. */
   private async retryLater(thrown: unknown): Promise<void> {
     if (this.ended !== null) return;
-    this.options.onProblem(toRockpoolError(thrown));
+    const error = toRockpoolError(thrown);
+    if (IS_FINAL.has(error.code)) return this.end(error).catch(this.tellProblem);
+    this.options.onProblem(error);
     await this.step(() => this.leave()).catch(this.tellProblem);
-    const { code, fields } = toRockpoolError(thrown);
+    const { code, fields } = error;
     this.tellAway(new RockpoolError(code, { ...fields, nextAttemptMs: this.options.clock.nowMs() + this.retryMs }).toData());
     this.cancelRetry = this.options.clock.after(this.retryMs, () => {
       this.step(() => this.join()).catch((again: unknown) => this.retryLater(again));

@@ -6,6 +6,7 @@ import type { WriteRequest } from '../rpc/write-request.ts';
 import { Membership } from '../leader/membership.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { BroadcastPort } from '../leader/tab-channel.ts';
+import type { TabOptions } from '../leader/tab-options.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import type { Touched } from '../rpc/query-dependencies.ts';
@@ -50,6 +51,8 @@ export interface FakeDatabase extends WritableDatabase {
 export interface FakeTabOptions {
   readonly schema?: string;
   readonly migrationCount?: number;
+  /** Default: without sync. */
+  readonly tabOptions?: TabOptions;
   /** Whether followers open the file too. Default true. */
   readonly sharesFiles?: boolean;
   readonly failToOpen?: (role: 'writer' | 'reader') => RockpoolError | null;
@@ -85,6 +88,7 @@ export class FakeBrowser {
         scope: 'test',
         schema: options.schema ?? 'schema',
         migrationCount: options.migrationCount ?? 0,
+        tabOptions: options.tabOptions ?? { sync: null, durability: 'relaxed' },
         initialStatus: FAKE_STATUS,
         locks: this.locks(life),
         openPort: (channelName) => this.openPort(channelName, life),

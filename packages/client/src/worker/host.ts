@@ -86,6 +86,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       const tellFirstSync = (progress: SnapshotProgress): void => send({ kind: 'first-sync', ...progress });
       const openLocal = createLocalOpener({
         ...options,
+        databaseId: sync?.databaseId ?? null,
         principal: sync?.principal ?? null,
         medium,
         schema,
@@ -118,6 +119,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         scope,
         schema: options.schema,
         migrationCount: options.migrations?.length ?? 0,
+        tabOptions: { sync: sync === null ? null : { url: sync.url, databaseId: sync.databaseId, principal: sync.principal }, durability: options.durability },
         initialStatus,
         locks: environment.locks,
         openPort,
@@ -130,7 +132,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
           if (sync === null) return startLeaderWork(tools, null);
           const token = async (): Promise<string> => tab.token();
           const { schema: stored, connection } = tools.database;
-          const snapshots = snapshotSource({ name, medium, schema: stored, runtime: connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: stored.hash, token }) });
+          const snapshots = snapshotSource({ name, medium, schema: stored, runtime: connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: stored.hash, token }), databaseIdentity: () => tools.database.meta.databaseIdentity });
           return startLeaderWork(tools, (given) => startSync({ target: sync, token, tools: given, persistence, presence: shown, ...(takesFiles ? { snapshots } : {}) }));
         },
         onTouched: (touched) => live?.touch(touched),
@@ -138,6 +140,9 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         onStatus: (leaderStatus, role) => {
           const { snapshot } = leaderStatus;
           if (snapshot !== null && snapshot.receivedBytes !== status.snapshot?.receivedBytes) tellFirstSync(snapshot);
+          // Nothing is sent or loaded until a person does something about it, so that the app hears of it in every tab.
+          const { reason } = leaderStatus;
+          if (reason?.code === 'database-mismatch' && status.reason?.code !== reason.code) problem(RockpoolError.fromData(reason));
           setStatus({ ...leaderStatus, role });
         },
         onProblem: problem,

@@ -3,6 +3,7 @@ import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 import { LOG_LINK_BYTES } from './delivery.ts';
+import { requireSpokenVersion } from './protocol-version.ts';
 
 export const ID_BYTES = 16;
 
@@ -20,6 +21,8 @@ export interface Hello {
   /** A JWT. Never logged, never in a URL. */
   readonly token: string;
   readonly databaseId: string;
+  /** The identity of the server database that this local database is bound to; null before the first welcome of a server that issues identities. */
+  readonly databaseIdentity: Uint8Array | null;
   readonly siteId: Uint8Array;
   /** 32 hex digits. */
   readonly schemaHash: string;
@@ -48,6 +51,8 @@ export function writeHello(writer: ByteWriter, hello: Hello): void {
   writer.varint(hello.protocolVersion);
   writer.text(hello.token);
   writer.text(hello.databaseId);
+  writer.u8(hello.databaseIdentity === null ? 0 : 1);
+  if (hello.databaseIdentity !== null) writer.bytes(hello.databaseIdentity);
   writer.bytes(hello.siteId);
   writer.text(hello.schemaHash);
   writer.u8(hello.epoch === null ? 0 : 1);
@@ -69,12 +74,14 @@ function writeSnapshot(writer: ByteWriter, snapshot: Hello['snapshot']): void {
   writer.bytes(snapshot.link);
 }
 
+/** Throws `protocol-version` for a hello of a version that this side does not speak, and `frame-invalid`. */
 export function readHello(reader: ByteReader): Hello {
   return {
     type: 'hello',
-    protocolVersion: reader.varint(),
+    protocolVersion: requireSpokenVersion(reader.varint()),
     token: reader.text(),
     databaseId: reader.text(),
+    databaseIdentity: reader.flag() ? reader.bytes(ID_BYTES).slice() : null,
     siteId: reader.bytes(ID_BYTES).slice(),
     schemaHash: reader.text(),
     epoch: reader.flag() ? reader.bytes(ID_BYTES).slice() : null,

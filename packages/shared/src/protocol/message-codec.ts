@@ -109,7 +109,7 @@ export function encodeDeliveryPart(encodedGroups: Uint8Array): Uint8Array<ArrayB
   return writer.finish();
 }
 
-/** Throws `frame-invalid` for anything that is not a message of a client. */
+/** Throws `frame-invalid` for anything that is not a message of a client, and `protocol-version` for a hello of another version. */
 export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
   return decode(bytes, (code, reader): ClientMessage => {
     switch (code) {
@@ -133,7 +133,7 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
   });
 }
 
-/** Throws `frame-invalid` for anything that is not a message of a server. */
+/** Throws `frame-invalid` for anything that is not a message of a server, and `protocol-version` for a welcome of another version. */
 export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
   return decode(bytes, (code, reader): ServerMessage => {
     switch (code) {

@@ -1,8 +1,17 @@
+import { RockpoolError } from '../errors/rockpool-error.ts';
+
 /*
  * One line per version: what changed.
  *   1  the first
+ *   2  hello and welcome carry the identity of the database (docs/decisions/0051-database-identity.md)
  */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
 
-/** The oldest version that this side still speaks. */
-export const PROTOCOL_FLOOR = 1;
+/** The oldest version that this side still speaks. A client of version 1 does not say which database its rows belong to. */
+export const PROTOCOL_FLOOR = 2;
+
+/** Hello and welcome begin with their version: what follows it is only read for a version that this side speaks. Throws `protocol-version`. */
+export function requireSpokenVersion(received: number): number {
+  if (received < PROTOCOL_FLOOR || received > PROTOCOL_VERSION) throw new RockpoolError('protocol-version', { received, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION });
+  return received;
+}

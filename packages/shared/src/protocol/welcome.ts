@@ -2,11 +2,17 @@ import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 import { ID_BYTES } from './hello.ts';
+import { requireSpokenVersion } from './protocol-version.ts';
 
 /** Answer to a hello that is in order, server to client. A first delivery follows at once, even when it is empty, unless a file is to be taken instead. */
 export interface Welcome {
   readonly type: 'welcome';
   readonly protocolVersion: number;
+  /**
+   * 16 bytes that the server issued when it created the database. Restoring the database from a backup keeps them; deleting it and creating another one
+   * under the same name does not. The client binds its local database to them for good.
+   */
+  readonly databaseIdentity: Uint8Array;
   readonly epoch: Uint8Array;
   /** The newest watermark of the log. */
   readonly watermark: number;
@@ -32,6 +38,7 @@ export interface Welcome {
 
 export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
   writer.varint(welcome.protocolVersion);
+  writer.bytes(welcome.databaseIdentity);
   writer.bytes(welcome.epoch);
   writer.varint(welcome.watermark);
   writer.varint(welcome.decidedUpTo);
@@ -42,10 +49,12 @@ export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
   writer.u8(welcome.takeSnapshot ? 1 : 0);
 }
 
+/** Throws `protocol-version` for a welcome of a version that this side does not speak, and `frame-invalid`. */
 export function readWelcome(reader: ByteReader): Welcome {
   return {
     type: 'welcome',
-    protocolVersion: reader.varint(),
+    protocolVersion: requireSpokenVersion(reader.varint()),
+    databaseIdentity: reader.bytes(ID_BYTES).slice(),
     epoch: reader.bytes(ID_BYTES).slice(),
     watermark: reader.varint(),
     decidedUpTo: reader.varint(),

@@ -3,6 +3,7 @@ import type { CellValue } from '../change/cell-value.ts';
 import type { ChangeGroup, ChangeKind, ChangesetBody } from '../change/changeset.ts';
 import type { AuditedTable } from '../protocol/audit.ts';
 import type { ClientMessage, ServerMessage } from '../protocol/message-codec.ts';
+import { PROTOCOL_FLOOR, PROTOCOL_VERSION } from '../protocol/protocol-version.ts';
 import type { Outcome } from '../protocol/outcome.ts';
 import type { PushedChangeset } from '../protocol/push.ts';
 
@@ -63,6 +64,7 @@ export const changesetBody: fc.Arbitrary<ChangesetBody> = plain({
 });
 
 const safe: fc.Arbitrary<number> = fc.maxSafeNat();
+const spokenVersion: fc.Arbitrary<number> = fc.integer({ min: PROTOCOL_FLOOR, max: PROTOCOL_VERSION });
 const id: fc.Arbitrary<Uint8Array> = fc.uint8Array({ minLength: 16, maxLength: 16 });
 
 export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
@@ -93,9 +95,10 @@ const presenceState = {
 export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
   plain({
     type: fc.constant('hello' as const),
-    protocolVersion: fc.nat(),
+    protocolVersion: spokenVersion,
     token: fc.string(),
     databaseId: fc.string(),
+    databaseIdentity: fc.option(id),
     siteId: id,
     schemaHash: fc.string(),
     epoch: fc.option(id),
@@ -120,7 +123,8 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
 export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
   plain({
     type: fc.constant('welcome' as const),
-    protocolVersion: fc.nat(),
+    protocolVersion: spokenVersion,
+    databaseIdentity: id,
     epoch: id,
     watermark: safe,
     decidedUpTo: safe,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -83,6 +83,52 @@ describe('an administrator', () => {
     const file = new DatabaseSync(databasePath(restored, DATABASE), { readOnly: true });
     expect(file.prepare('SELECT id FROM accounts ORDER BY id').all()).toEqual([{ id: 'a' }, { id: 'b' }]);
     file.close();
+  });
+
+  it('restores a database as the one that it was, and makes another one of a copy under another id', async () => {
+    const server = await ServerProcess.start(folder.path);
+    const { site } = await connected(server);
+    expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({ code: 0 });
+    await server.signal('SIGTERM');
+    const identityOf = async (databaseId: string): Promise<unknown> => (JSON.parse((await runCommand(['databases', 'inspect', databaseId, '--data', data])).stdout) as { identity: unknown }).identity;
+    const original = Buffer.from(site.databaseIdentity as Uint8Array).toString('hex');
+    expect(await identityOf(DATABASE)).toBe(original);
+    // A copy beside it, as a database of its own. Devices from before identities that were synced with the original do not take it for theirs.
+    expect(await runCommand(['databases', 'import', 'Copy', at('copy.sqlite'), '--data', data])).toMatchObject({ code: 0 });
+    const copied = await identityOf('Copy');
+    expect([copied, copied === original]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), false]);
+    // Deleted, and put back: the same. Deleted, and made anew: another.
+    await runCommand(['databases', 'delete', DATABASE, '--data', data]);
+    await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data]);
+    expect(await identityOf(DATABASE)).toBe(original);
+    const again = await ServerProcess.start(folder.path);
+    for (const [databaseId, how] of [[DATABASE, 'welcome'], ['Copy', 'failure']] as const) {
+      const old = await TestConnection.connect(again.url, site);
+      old.hello(await again.token('editor', 'ann', databaseId), databaseId, { databaseIdentity: null });
+      expect(await old.next(how)).toMatchObject(how === 'welcome' ? { databaseIdentity: site.databaseIdentity } : { code: 'database-mismatch' });
+    }
+    await again.signal('SIGTERM');
+    await runCommand(['databases', 'delete', DATABASE, '--data', data]);
+    const anew = await ServerProcess.start(folder.path);
+    const bound = await TestConnection.connect(anew.url, site);
+    bound.hello(await anew.token(), DATABASE);
+    expect(await bound.failure()).toMatchObject({ code: 'database-mismatch' });
+    expect((await connected(anew)).site.databaseIdentity).not.toEqual(site.databaseIdentity);
+    await anew.signal('SIGTERM');
+  });
+
+  it('hears from the doctor of a file that somebody copied by hand, which no server opens', async () => {
+    const server = await ServerProcess.start(folder.path);
+    await connected(server);
+    await server.signal('SIGTERM');
+    copyFileSync(databasePath(data, DATABASE), databasePath(data, 'by-hand'));
+    expect(await runCommand(['doctor', '--data', data])).toMatchObject({ code: 1, stdout: expect.stringContaining(`problem  database by-hand: the file was copied or renamed by hand from the database ${DATABASE}`) as string });
+    const again = await ServerProcess.start(folder.path);
+    const connection = await TestConnection.connect(again.url, new TestSite());
+    connection.hello(await again.token('editor', 'ann', 'by-hand'), 'by-hand');
+    expect(await connection.failure()).toMatchObject({ code: 'database-unavailable' });
+    await connected(again);
+    await again.signal('SIGTERM');
   });
 
   it('is told of a backup that was damaged before anything is restored', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { damageProblems } from '../store/damage-problems.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import { databaseFileName, databaseIds, databasePath, databasesDirectory, membersPath } from '../store/data-directory.ts';
+import { databaseFileName, databaseIdOfFile, databaseIds, databasePath, databasesDirectory, membersPath } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { failWith } from './read-values.ts';
@@ -53,7 +53,7 @@ export function runRestore(sources: Sources, print: (line: string) => void): voi
     if (databaseIds(dataDir).length > 0) failWith([`${dataDir} has databases already`]);
     for (const name of Object.keys(manifest)) {
       if (name === MEMBERS) copyDatabase(join(directory, name), membersPath(dataDir));
-      else restoreDatabase(join(directory, name), join(databasesDirectory(dataDir), name));
+      else restoreDatabase(join(directory, name), join(databasesDirectory(dataDir), name), databaseIdOfFile(name) ?? name);
     }
   } finally {
     lock.release();

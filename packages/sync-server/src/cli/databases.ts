@@ -71,7 +71,7 @@ function importDatabase({ dataDir, databaseId, file, print }: Action): void {
     const path = databasePath(dataDir, databaseId);
     refuseOverwrite(path);
     inspectDatabase(file); // throws for what is no database of ours, before anything is written
-    restoreDatabase(file, path);
+    restoreDatabase(file, path, databaseId);
     print(`imported ${file} as ${databaseId}`);
   } finally {
     lock.release();
@@ -100,7 +100,7 @@ function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
     inspectDatabase(file); // throws for what is not a database of ours, before anything is changed
     const path = databasePath(dataDir, databaseId);
     const kept = keepDatabaseFiles(path);
-    restoreDatabase(file, path);
+    restoreDatabase(file, path, databaseId);
     print(`replaced ${databaseId} by ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
   } finally {
     lock.release();

@@ -34,7 +34,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   print(`note     ${isInUse(dataDir) ? 'a server runs here' : 'no server runs here'}`);
   for (const databaseId of databaseIds(dataDir, { withMissing: true })) {
     const path = databasePath(dataDir, databaseId);
-    report(`database ${databaseId}`, [...(await damageProblems(path)), ...databaseProblems(path, schema)]);
+    report(`database ${databaseId}`, [...(await damageProblems(path)), ...databaseProblems(path, databaseId, schema)]);
   }
   return isWell;
 }

@@ -43,7 +43,7 @@ export function examinePostgres(url: string, schema: Schema | null, report: (sub
   return PostgresAdministration.use(url, async (administration) => {
     report('PostgreSQL', await administration.problems());
     for (const databaseId of await administration.list()) {
-      report(`database ${databaseId}`, await administration.withCopy(databaseId, (path) => databaseProblems(path, schema)));
+      report(`database ${databaseId}`, await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema)));
     }
   });
 }

@@ -32,10 +32,10 @@ afterEach(() => {
 function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
   const heard: ServerMessage[] = [];
   const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), hasEnded: false, send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
-  const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = site;
+  const { siteId, databaseIdentity, epoch, cursor, links, decidedUpTo, changelog, hashes } = site;
   void live.join(
     subscriber,
-    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false, snapshot: 'refused' },
+    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', databaseIdentity, schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false, snapshot: 'refused' },
     { principal: { id: 'a' }, canWrite: true, view: null, nowMs: NOW_MS },
   );
   return { subscriber, heard };

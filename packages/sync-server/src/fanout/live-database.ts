@@ -15,10 +15,12 @@ import type { WaitingPush } from '../push/admit-pushes.ts';
 import { baseInEpoch } from '../push/older-epoch.ts';
 import { PushQueue } from '../push/push-queue.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
+import { identityOf } from '../store/identity.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
 import { sqliteDamage } from '../store/file-damage.ts';
 import type { SchemaView } from '../store/schema-view.ts';
 import { Deliveries } from './deliveries.ts';
+import { requireSameDatabase } from './require-same-database.ts';
 import { startingPoint } from './starting-point.ts';
 import type { Subscriber, Subscription } from './subscription.ts';
 
@@ -102,7 +104,7 @@ export class LiveDatabase {
 
   /**
    * Begins a session: welcome, then the first delivery, even when it is empty. Whoever should take a file first is told so, and nothing else. A session of the same site that is still there ends: it
-   * is the one whose end has not been noticed yet. Throws the failure of a hello that does not fit the log. Where commits take time, it may have to wait for some.
+   * is the one whose end has not been noticed yet. Throws `database-mismatch`, and the failure of a hello that does not fit the log. Where commits take time, it may have to wait for some.
    */
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
     // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it, unsaid, a copy would take for its own.
@@ -110,6 +112,7 @@ export class LiveDatabase {
     if (settling !== null) return settling.then(() => this.join(subscriber, hello, access));
     // Else it would end the session that its client has opened since.
     if (subscriber.hasEnded) return;
+    requireSameDatabase(this.file, hello);
     const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, needsWhole, fileWatermark, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
     if (logLostSomething && access.canWrite) {
@@ -122,6 +125,7 @@ export class LiveDatabase {
     const welcome: Welcome = {
       type: 'welcome',
       protocolVersion: PROTOCOL_VERSION,
+      databaseIdentity: identityOf(this.file.sql),
       epoch: this.file.epoch.id,
       watermark: this.file.log.watermark,
       decidedUpTo,

@@ -26,8 +26,20 @@ export class Epoch {
     return this.current.startedAt;
   }
 
-  /** Begins a new epoch, inside a transaction. `watermark`: up to which the logs of both epochs may be the same. */
-  renew(watermark: number): void {
+  /** Whether it is the epoch of this log, or was it before. */
+  hasBeen(id: Uint8Array): boolean {
+    if (Buffer.compare(id, this.id) === 0) return true;
+    const before = epochsBefore(this.sql);
+    for (let at = 0; at < before.length; at += ID_BYTES) if (Buffer.compare(id, before.subarray(at, at + ID_BYTES)) === 0) return true;
+    return false;
+  }
+
+  /**
+   * Begins a new epoch, inside a transaction. `watermark`: up to which the logs of both epochs may be the same. `isAnotherDatabase`: the file was copied, and clients
+   * of the earlier epochs belong to the original.
+   */
+  renew(watermark: number, isAnotherDatabase = false): void {
+    writeMeta(this.sql, 'epochs_before', isAnotherDatabase ? new Uint8Array(0) : new Uint8Array([...epochsBefore(this.sql), ...this.id]));
     this.current = { id: new Uint8Array(randomBytes(ID_BYTES)), startedAt: watermark };
     writeMeta(this.sql, 'epoch', this.current.id);
     writeMeta(this.sql, 'epoch_start', String(watermark));
@@ -37,6 +49,10 @@ export class Epoch {
   reload(): void {
     this.current = readEpoch(this.sql);
   }
+}
+
+function epochsBefore(sql: SqliteFile): Uint8Array {
+  return (readMeta(sql, 'epochs_before') ?? new Uint8Array(0)) as Uint8Array;
 }
 
 function readEpoch(sql: SqliteFile): { readonly id: Uint8Array; readonly startedAt: number } {

@@ -5,8 +5,6 @@ import {
   MAX_HELLO_BYTES,
   MAX_MESSAGE_BYTES,
   messageToFrames,
-  PROTOCOL_FLOOR,
-  PROTOCOL_VERSION,
   RockpoolError,
   toRockpoolError,
   type ClientMessage,
@@ -223,10 +221,7 @@ export class Session implements Subscriber {
   }
 
   private greet(hello: Hello): void {
-    const { protocolVersion, schemaHash, databaseId } = hello;
-    if (protocolVersion < PROTOCOL_FLOOR || protocolVersion > PROTOCOL_VERSION) {
-      throw new RockpoolError('protocol-version', { received: protocolVersion, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION });
-    }
+    const { schemaHash, databaseId } = hello;
     const { gate } = this.context;
     this.phase = 'authenticating';
     this.socket.pause();

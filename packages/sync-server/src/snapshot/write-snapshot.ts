@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { createGzip } from 'node:zlib';
 import { encodeSchema, FIRST_LOG_LINK, quoteName, syncedTables, SYSTEM_TABLES, tableToDdl, type Schema, type TableSchema } from '@rockpool/shared';
 import { storedSchema } from '../store/inspect-database.ts';
+import { identityOf } from '../store/identity.ts';
 import { readMeta } from '../store/meta.ts';
 import { SqliteFile } from '../store/sqlite-file.ts';
 
@@ -62,7 +63,7 @@ export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts
     target.exec('BEGIN');
     for (const table of [...SYSTEM_TABLES, ...syncedTables(schema)]) copyTable(source, target, table);
     copyDocuments(source, target);
-    writeFacts(target, schema, { epoch, watermark, link: link as Uint8Array });
+    writeFacts(target, schema, { identity: identityOf(source), epoch, watermark, link: link as Uint8Array });
     target.exec('COMMIT');
     return { epoch: Buffer.from(epoch).toString('hex'), watermark };
   } finally {
@@ -87,10 +88,10 @@ function copyDocuments(source: SqliteFile, target: DatabaseSync): void {
   for (const row of source.rows('SELECT table_id, key, column_id, state FROM rockpool_document')) insert.run(...row);
 }
 
-/** Where in the log the rows are; see Delivery for the link. */
-function writeFacts(target: DatabaseSync, schema: Schema, { epoch, watermark, link }: { readonly epoch: Uint8Array; readonly watermark: number; readonly link: Uint8Array }): void {
-  target.exec('CREATE TABLE rockpool_snapshot (schema_json TEXT NOT NULL, schema_hash TEXT NOT NULL, epoch BLOB NOT NULL, watermark INTEGER NOT NULL, link BLOB NOT NULL)');
-  target.prepare('INSERT INTO rockpool_snapshot VALUES (?, ?, ?, ?, ?)').run(encodeSchema(schema), schema.hash, epoch, BigInt(watermark), link);
+/** Which database the rows are of, and where in its log they are; see Delivery for the link. */
+function writeFacts(target: DatabaseSync, schema: Schema, { identity, epoch, watermark, link }: { readonly identity: Uint8Array; readonly epoch: Uint8Array; readonly watermark: number; readonly link: Uint8Array }): void {
+  target.exec('CREATE TABLE rockpool_snapshot (schema_json TEXT NOT NULL, schema_hash TEXT NOT NULL, epoch BLOB NOT NULL, watermark INTEGER NOT NULL, link BLOB NOT NULL, database_identity BLOB NOT NULL)');
+  target.prepare('INSERT INTO rockpool_snapshot VALUES (?, ?, ?, ?, ?, ?)').run(encodeSchema(schema), schema.hash, epoch, BigInt(watermark), link, identity);
 }
 
 async function compress(from: string, to: string): Promise<Pick<SnapshotFacts, 'compressedBytes' | 'sha256'>> {

@@ -1,21 +1,28 @@
 import { quoteName, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema } from '@rockpool/shared';
+import { identityOwner } from './identity.ts';
 import { storedSchema } from './inspect-database.ts';
 import { schemaAdditions } from './schema-additions.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
-/** What is wrong with a database's file, one sentence each. Reads all of it. `schema`: the one that a server is to run with; null: not known. */
-export function databaseProblems(path: string, schema: Schema | null): string[] {
+/** What is wrong with the file of the database of this id, one sentence each. Reads all of it. `schema`: the one that a server is to run with; null: not known. */
+export function databaseProblems(path: string, databaseId: string, schema: Schema | null): string[] {
   const sql = new SqliteFile(path, { readOnly: true });
   try {
     const integrity = sql.all('PRAGMA integrity_check').map(([line]) => String(line));
     if (integrity[0] !== 'ok') return integrity.map(() => 'SQLite finds the file damaged');
     const stored = storedSchema(sql);
-    return [...logProblems(sql), ...rowProblems(sql, stored), ...(schema === null ? [] : schemaProblems(stored, schema))];
+    return [...ownerProblems(sql, databaseId), ...logProblems(sql), ...rowProblems(sql, stored), ...(schema === null ? [] : schemaProblems(stored, schema))];
   } catch (error) {
     return [`the file cannot be read (${error instanceof RockpoolError ? error.code : error instanceof Error ? error.name : typeof error})`];
   } finally {
     sql.close();
   }
+}
+
+/** A server does not open it: the clients of either would take the other for theirs. */
+function ownerProblems(sql: SqliteFile, databaseId: string): string[] {
+  const owner = identityOwner(sql);
+  return owner === null || owner === databaseId ? [] : [`the file was copied or renamed by hand from the database ${owner}: move it away, and put it in with databases import`];
 }
 
 function logProblems(sql: SqliteFile): string[] {

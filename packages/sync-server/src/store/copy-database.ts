@@ -5,6 +5,7 @@ import { Epoch } from '../log/epoch.ts';
 import { Log } from '../log/log.ts';
 import { acceptFile } from './accept-file.ts';
 import { removeDatabaseFiles } from './data-directory.ts';
+import { claimCopy } from './identity.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
@@ -25,14 +26,18 @@ export function copyDatabase(from: string, to: string): void {
 
 /**
  * Puts a copy in its place. It gets a log epoch of its own: what clients have seen since the copy was made is not in it, so each of them loads its state
- * anew and pushes again what this log has lost.
+ * anew and pushes again what this log has lost. Under the id that it had it is the same database, and its clients go on; under another id it is a database of
+ * its own, which clients of the original are refused by.
  */
-export function restoreDatabase(from: string, to: string): void {
+export function restoreDatabase(from: string, to: string, databaseId: string): void {
   removeDatabaseFiles(to);
   copyDatabase(from, to);
   const sql = new SqliteFile(to);
   try {
-    sql.transaction(() => new Epoch(sql).renew(new Log(sql).watermark));
+    sql.transaction(() => {
+      const { watermark } = new Log(sql);
+      new Epoch(sql).renew(watermark, claimCopy(sql, databaseId, watermark));
+    });
   } finally {
     sql.close();
   }

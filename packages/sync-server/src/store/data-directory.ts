@@ -27,13 +27,23 @@ export function databaseFileName(databaseId: string): string {
   return `db-${databaseId.replaceAll(/[A-Z]/g, (letter) => `~${letter.toLowerCase()}`)}.sqlite`;
 }
 
+/** Null: this is not the file of a database. */
+export function databaseIdOfFile(fileName: string): string | null {
+  const name = /^db-(.+)\.sqlite$/.exec(fileName)?.[1];
+  return name === undefined ? null : unescaped(name);
+}
+
+function unescaped(name: string): string {
+  return name.replaceAll(/~([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
 /** The ids of all databases that have a file, sorted. `withMissing`: those too whose file is missing while its checksums are there. */
 export function databaseIds(dataDir: string, { withMissing = false }: { readonly withMissing?: boolean } = {}): string[] {
   const directory = join(dataDir, 'databases');
   if (!existsSync(directory)) return [];
   const pattern = withMissing ? /^db-(.+)\.sqlite(?:-sums)?$/ : /^db-(.+)\.sqlite$/;
   const names = new Set(readdirSync(directory).flatMap((file) => pattern.exec(file)?.[1] ?? []));
-  return [...names].map((name) => name.replaceAll(/~([a-z])/g, (_, letter: string) => letter.toUpperCase())).sort();
+  return [...names].map(unescaped).sort();
 }
 
 /** Removes a database and everything beside it. The file goes first: what is left of a removal that was cut off says that it is missing. */

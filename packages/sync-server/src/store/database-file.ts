@@ -5,6 +5,7 @@ import { Epoch } from '../log/epoch.ts';
 import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
 import { Tombstones } from '../log/tombstones.ts';
+import { claimIdentity, newIdentity } from './identity.ts';
 import { INTERNAL_TABLES_SQL, MIGRATIONS, SERVER_SITE, SERVER_SITE_NUMBER, STORAGE_FORMAT } from './internal-tables.ts';
 import { readMeta, writeMeta } from './meta.ts';
 import { schemaAdditions } from './schema-additions.ts';
@@ -26,21 +27,24 @@ export interface DatabaseFile {
 export interface DatabaseFileOptions {
   /** Something else is what lasts, and the file is made anew from it: its commits wait for no disk. */
   readonly disposable?: boolean;
+  /** The id that the database is opened under: its identity belongs to it (identity.ts). Default: nobody asks. */
+  readonly databaseId?: string;
   /** The statements of a table of the app, or of Rockpool's that clients see too. */
   readonly toDdl?: (table: TableSchema, isSystem: boolean) => string[];
 }
 
 /**
  * Opens the file, makes it where it is missing, adds to it what a newer schema adds.
- * Throws `schema-incompatible`, or `database-unavailable` for a file of another format.
+ * Throws `schema-incompatible`, or `database-unavailable` for a file of another format or of another database id.
  */
-export function openDatabaseFile(path: string, schema: Schema, { disposable = false, toDdl = storedTableToDdl }: DatabaseFileOptions = {}): DatabaseFile {
+export function openDatabaseFile(path: string, schema: Schema, { disposable = false, toDdl = storedTableToDdl, databaseId }: DatabaseFileOptions = {}): DatabaseFile {
   const sql = new SqliteFile(path, { disposable });
   try {
     sql.transaction(() => {
       const isNew = sql.get(`SELECT 1 FROM sqlite_schema LIMIT 1`) === undefined;
       if (isNew) create(sql, schema, toDdl);
       else bringToSchema(sql, schema);
+      if (databaseId !== undefined) claimIdentity(sql, databaseId);
     });
     const tables = [...SYSTEM_TABLES.map((table) => toStoredTable(table, true)), ...syncedTables(schema).map((table) => toStoredTable(table, false))];
     return {
@@ -64,6 +68,7 @@ function create(sql: SqliteFile, schema: Schema, toDdl: NonNullable<DatabaseFile
   for (const table of SYSTEM_TABLES) for (const statement of toDdl(table, true)) sql.exec(statement);
   for (const table of syncedTables(schema)) for (const statement of toDdl(table, false)) sql.exec(statement);
   writeMeta(sql, 'storage_format', String(STORAGE_FORMAT));
+  writeMeta(sql, 'identity', newIdentity());
   writeMeta(sql, 'epoch', randomBytes(ID_BYTES));
   writeMeta(sql, 'schema', encodeSchema(schema));
   sql.run(

@@ -1,9 +1,12 @@
 import { statSync } from 'node:fs';
 import { decodeSchema, quoteName, syncedTables, type Schema } from '@rockpool/shared';
+import { identityOf } from './identity.ts';
 import { readMeta } from './meta.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
 export interface DatabaseFacts {
+  /** Hex; null in a file from before identities that no server has opened since. */
+  readonly identity: string | null;
   readonly sizeBytes: number;
   readonly watermark: number;
   /** Devices that have written. */
@@ -19,6 +22,7 @@ export function inspectDatabase(path: string): DatabaseFacts {
     const schema = storedSchema(sql);
     const count = (from: string): number => Number(sql.get(`SELECT count(*) FROM ${from}`)?.[0]);
     return {
+      identity: readMeta(sql, 'identity') === undefined ? null : Buffer.from(identityOf(sql)).toString('hex'),
       sizeBytes: statSync(path).size,
       watermark: Number(sql.get('SELECT max(watermark) FROM rockpool_log')?.[0] ?? 0n),
       sites: count('rockpool_site') - 1,

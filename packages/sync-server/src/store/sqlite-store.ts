@@ -44,7 +44,7 @@ export class SqliteStore implements Store {
     const wasLeft = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
     // While a log is left, what is missing may lie there.
     if (!wasLeft && isTruncated(path)) throw damaged('truncated');
-    const file = this.openFile(path);
+    const file = this.openFile(path, databaseId);
     try {
       if (wasLeft) moveLog(file);
       if (isTruncated(path)) throw damaged('truncated');
@@ -55,9 +55,9 @@ export class SqliteStore implements Store {
     }
   }
 
-  private openFile(path: string): DatabaseFile {
+  private openFile(path: string, databaseId: string): DatabaseFile {
     try {
-      return openDatabaseFile(path, this.schema);
+      return openDatabaseFile(path, this.schema, { databaseId });
     } catch (error) {
       throw sqliteDamage(error) ?? error;
     }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSchema, type CellValue, type Schema } from '@rockpool/shared';
 import { column, table, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
 import type { OpenDatabase } from './durability.ts';
+import { identityOf } from './identity.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import type { Store } from './store.ts';
 
@@ -112,6 +113,42 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(other.file.sql.all('SELECT name FROM accounts')).toEqual([['Theirs']]);
       expect(other.file.epoch.id).not.toEqual(database.file.epoch.id);
       other.close();
+    });
+
+    it('gives each database an identity of its own, for good', async () => {
+      const identity = identityOf(database.file.sql);
+      expect(identity).toHaveLength(16);
+      await close();
+      await open();
+      expect(identityOf(database.file.sql)).toEqual(identity);
+      await close();
+      await open(TEST_SCHEMA, 'other');
+      expect(identityOf(database.file.sql)).not.toEqual(identity);
+    });
+
+    it.each([false, true])('gives a database from before identities one at its first opening, and the same to what was a copy of it then (written to: %s)', async (hasSites) => {
+      const forget = (): Promise<void> => run(`DELETE FROM rockpool_meta WHERE name LIKE 'identity%'`);
+      if (hasSites) await run(`INSERT INTO rockpool_site VALUES (1, x'${'01'.repeat(16)}', 'ann', 0, x'', 0, 0, 0, 0)`);
+      await forget();
+      await close();
+      await open();
+      const identity = identityOf(database.file.sql);
+      expect(identity).toHaveLength(16);
+      // More devices have written since, and the log was put back once.
+      if (hasSites) await database.commit(() => database.file.epoch.renew(0));
+      if (hasSites) await run(`INSERT INTO rockpool_site VALUES (2, x'${'00'.repeat(15)}02', 'ann', 0, x'', 0, 0, 0, 0)`);
+      await forget();
+      await close();
+      await open();
+      expect(identityOf(database.file.sql)).toEqual(identity);
+    });
+
+    it('refuses a database that somebody copied or renamed by hand', async () => {
+      await run(`UPDATE rockpool_meta SET value = 'another' WHERE name = 'identity_of'`);
+      await close();
+      store = await place.open(TEST_SCHEMA);
+      await expect((async () => store.open('household', EVENTS))()).rejects.toMatchObject({ code: 'database-unavailable', fields: { problem: expect.stringContaining('another database id') as string } });
+      database = await store.open('third', EVENTS);
     });
 
     it('has a file that others read meanwhile', async () => {

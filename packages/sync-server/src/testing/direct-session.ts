@@ -17,10 +17,10 @@ export class DirectSession implements Subscriber {
   constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
     this.database = database;
     this.replica = replica;
-    const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = replica.site;
+    const { siteId, databaseIdentity, epoch, cursor, links, decidedUpTo, changelog, hashes } = replica.site;
     void database.join(
       this,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false, snapshot: 'refused' },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', databaseIdentity, schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false, snapshot: 'refused' },
       { principal: { id: this.site.slice(0, 4) }, canWrite: true, view: null, nowMs },
     );
   }
@@ -34,6 +34,7 @@ export class DirectSession implements Subscriber {
     if (message.type === 'welcome') {
       this.isWelcome = true;
       this.replica.site.epoch = message.epoch;
+      this.replica.site.databaseIdentity = message.databaseIdentity;
     } else if (message.type === 'delivery') this.deliveries.push(message);
   }
 

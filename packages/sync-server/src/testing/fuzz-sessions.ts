@@ -86,6 +86,7 @@ async function greet(session: Session): Promise<void> {
     protocolVersion: PROTOCOL_VERSION,
     token: '',
     databaseId: 'household',
+    databaseIdentity: null,
     siteId: crypto.getRandomValues(new Uint8Array(16)),
     schemaHash: TEST_SCHEMA.hash,
     epoch: null,

@@ -31,8 +31,8 @@ export class HttpSessionClient {
   }
 
   hello(token: string, databaseId: string): Promise<void> {
-    const { siteId, epoch, cursor, decidedUpTo } = this.site;
-    return this.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token, databaseId, siteId, schemaHash: TEST_SCHEMA.hash, epoch, cursor, cursorLink: FIRST_LOG_LINK, decidedUpTo, decidedHash: FIRST_PREVIOUS_HASH, lastSequence: 0, reload: false, snapshot: 'refused' });
+    const { siteId, databaseIdentity, epoch, cursor, decidedUpTo } = this.site;
+    return this.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token, databaseId, databaseIdentity, siteId, schemaHash: TEST_SCHEMA.hash, epoch, cursor, cursorLink: FIRST_LOG_LINK, decidedUpTo, decidedHash: FIRST_PREVIOUS_HASH, lastSequence: 0, reload: false, snapshot: 'refused' });
   }
 
   /** Waits for it, as long as the server lets a request wait. */

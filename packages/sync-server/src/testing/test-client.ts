@@ -40,6 +40,7 @@ export class TestSite {
   readonly siteId: Uint8Array;
   readonly changelog: Changeset[] = [];
   readonly hashes: Uint8Array[] = [FIRST_PREVIOUS_HASH];
+  databaseIdentity: Uint8Array | null = null;
   epoch: Uint8Array | null = null;
   cursor = 0;
   /** The links of deliveries, by cursor. */
@@ -129,12 +130,13 @@ export class TestConnection {
   }
 
   hello(token: string, databaseId: string, changes: Partial<Hello> = {}): void {
-    const { siteId, epoch, cursor, links, decidedUpTo, changelog, hashes } = this.site;
+    const { siteId, databaseIdentity, epoch, cursor, links, decidedUpTo, changelog, hashes } = this.site;
     this.send({
       type: 'hello',
       protocolVersion: PROTOCOL_VERSION,
       token,
       databaseId,
+      databaseIdentity,
       siteId,
       schemaHash: TEST_SCHEMA.hash,
       epoch,
@@ -154,6 +156,7 @@ export class TestConnection {
     this.hello(token, databaseId);
     const welcome = await this.next('welcome');
     this.site.epoch = welcome.epoch;
+    this.site.databaseIdentity = welcome.databaseIdentity;
     return { welcome, first: await this.delivery() };
   }
 

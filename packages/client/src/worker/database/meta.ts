@@ -7,6 +7,8 @@ export type MetaKey =
   | 'storage_format' // integer, see internal-tables.ts
   | 'site_id' // 16 bytes, made with the database; another when the file turns out to be a copy
   | 'principal' // text, the person that the app has signed in; absent before anybody was
+  | 'database_id' // text, the server database that this one belongs to; absent before it was opened with sync
+  | 'database_identity' // 16 bytes that the server issued for that database; absent before the first welcome
   | 'is_restored' // 1 when the file was a backup: before anything is sent it goes on as another site; else absent or NULL
   | 'schema_json' // what the app's tables are: the schema of a bundle, or of several together
   | 'schema_hash' // its identity, hex
@@ -50,6 +52,16 @@ export class Meta {
   /** Null before the first welcome. */
   get logEpoch(): Uint8Array | null {
     return (this.get('log_epoch') ?? null) as Uint8Array | null;
+  }
+
+  /** Null before it was opened with sync, and in a file from before this was remembered. */
+  get databaseId(): string | null {
+    return (this.get('database_id') ?? null) as string | null;
+  }
+
+  /** Null before the first welcome. */
+  get databaseIdentity(): Uint8Array | null {
+    return (this.get('database_identity') ?? null) as Uint8Array | null;
   }
 
   get cursor(): number {

@@ -34,6 +34,7 @@ import { installSchema, requireInstalled, type InstalledSchema } from './install
 import type { BundleSchema } from './installed-schema.ts';
 import type { LocalDatabase } from './local-database.ts';
 import { Meta } from './meta.ts';
+import { bindDatabase, requireDatabase } from './require-database.ts';
 import { requirePrincipal } from './require-principal.ts';
 import { QueryRun, queryWithin } from './query-run.ts';
 import { openCursor, type RowCursor } from './row-cursor.ts';
@@ -52,6 +53,8 @@ export interface OpenDatabaseOptions {
   readonly schema: Schema;
   /** Default: none, the file is brought to the schema by adding. */
   readonly migrations?: readonly Migration[] | null;
+  /** The server database that it is opened for; see require-database.ts. Default: none. */
+  readonly databaseId?: string | null;
   /** See require-principal.ts. Default: the app does not say. */
   readonly principal?: string | null;
   readonly randomBytes: (count: number) => Uint8Array;
@@ -105,10 +108,10 @@ export interface OpenDatabase extends LocalDatabase {
 
 /**
  * Opens or creates the database. Throws `schema-incompatible` when the file cannot be brought to the schema by adding, `database-newer` for a file of a newer
- * version of Rockpool, `storage-missing` for a reader while there is nothing to read, and `storage-…` errors; the file is then as it was.
+ * version of Rockpool, `storage-missing` for a reader while there is nothing to read, `database-mismatch` when it belongs to another server database, and `storage-…` errors; the file is then as it was.
  */
 export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
-  const { runtime, path, vfsName, role, schema, migrations = null, principal = null, storageError } = options;
+  const { runtime, path, vfsName, role, schema, migrations = null, databaseId = null, principal = null, storageError } = options;
   const connection = new Connection(runtime, {
     path,
     readOnly: role === 'reader',
@@ -118,9 +121,11 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   try {
     configure(connection, role);
     const meta = new Meta(connection);
+    if (meta.isThere) requireDatabase(meta, databaseId);
     const bundle: BundleSchema = { schema, migrations };
     const installed = role === 'writer' ? installSchema(connection, meta, { ...bundle, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(meta, bundle);
     requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
+    if (role === 'writer') bindDatabase(meta, databaseId);
     return assemble(options, connection, meta, installed);
   } catch (error) {
     connection.close();

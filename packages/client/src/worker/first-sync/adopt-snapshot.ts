@@ -12,7 +12,7 @@ const SITE_ID_BYTES = 16;
  * Throws `schema-mismatch` for rows of another schema.
  */
 export function adoptSnapshot(connection: Connection, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
-  const { schema: stored, epoch, watermark, link } = readSnapshotFacts(connection, schema);
+  const { schema: stored, databaseIdentity, epoch, watermark, link } = readSnapshotFacts(connection, schema);
   connection.exec('BEGIN; DROP TABLE rockpool_snapshot; ALTER TABLE rockpool_document RENAME TO rockpool_snapshot_document');
   for (const sql of INTERNAL_DDL) connection.exec(sql);
   connection.exec('INSERT INTO rockpool_document SELECT table_id, key, column_id, state FROM rockpool_snapshot_document; DROP TABLE rockpool_snapshot_document');
@@ -21,6 +21,7 @@ export function adoptSnapshot(connection: Connection, schema: Schema, randomByte
   meta.set('site_id', randomBytes(SITE_ID_BYTES));
   meta.set('schema_json', encodeSchema(buildSchema(syncedTables(stored).map(withoutSearchIndexes))));
   meta.set('schema_hash', stored.hash);
+  meta.set('database_identity', databaseIdentity);
   meta.set('log_epoch', epoch);
   meta.set('cursor', watermark);
   meta.set('cursor_link', link);

@@ -1,4 +1,4 @@
-import { RockpoolError, type Schema } from '@rockpool/shared';
+import { cellValuesEqual, RockpoolError, type Schema } from '@rockpool/shared';
 import { stageFile, type Medium, type SqliteModule as StorageModule, type StagedFile } from '@rockpool/vfs-opfs';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
@@ -25,10 +25,12 @@ export interface SnapshotSourceOptions {
   readonly schema: Schema;
   readonly runtime: SqliteRuntime;
   readonly download: DownloadContent;
+  /** Of the server database that the local one belongs to; null: not known yet. */
+  readonly databaseIdentity: () => Uint8Array | null;
 }
 
 /** The server's snapshots for a database that is in use: each is put beside it, as a file to read from. One at a time. */
-export function snapshotSource({ name, medium, schema, runtime, download }: SnapshotSourceOptions): SnapshotSource {
+export function snapshotSource({ name, medium, schema, runtime, download, databaseIdentity }: SnapshotSourceOptions): SnapshotSource {
   let staged: StagedFile | null = null;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -51,7 +53,10 @@ export function snapshotSource({ name, medium, schema, runtime, download }: Snap
     storage.register(runtime.module as unknown as StorageModule);
     const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName });
     try {
-      return { position: readSnapshotFacts(connection, schema), path: storage.path };
+      const { epoch, watermark, link, databaseIdentity: identity } = readSnapshotFacts(connection, schema);
+      const known = databaseIdentity();
+      if (known !== null && !cellValuesEqual(identity, known)) throw new RockpoolError('database-mismatch', { problem: 'the snapshot is of another server database' });
+      return { position: { epoch, watermark, link }, path: storage.path };
     } finally {
       connection.close();
     }

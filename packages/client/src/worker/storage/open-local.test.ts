@@ -11,7 +11,7 @@ function opener(disk: SimulatedDisk, told: RockpoolError[], principal: string | 
     name: 'test',
     schema: testSchema,
     migrations: null,
-    principal,
+    databaseId: null, principal,
     durability: 'relaxed',
     medium: disk.medium(),
     runtime: Promise.resolve(testRuntime),

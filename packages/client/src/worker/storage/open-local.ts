@@ -1,4 +1,4 @@
-import { RockpoolError, type Schema } from '@rockpool/shared';
+import { cellValuesEqual, RockpoolError, type Schema } from '@rockpool/shared';
 import { openStorage, type Medium, type SqliteModule as StorageModule, type Storage } from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
 import type { OpenedDatabase } from '../../leader/opened-database.ts';
@@ -20,6 +20,8 @@ export interface LocalOptions {
   readonly name: string;
   readonly schema: Schema;
   readonly migrations: readonly Migration[] | null;
+  /** The server database that it is opened for; null: none. See require-database.ts. */
+  readonly databaseId: string | null;
   /** See require-principal.ts. */
   readonly principal: string | null;
   readonly durability: Durability;
@@ -36,7 +38,7 @@ export interface LocalOptions {
   readonly onStartedAnew?: (error: RockpoolError) => void;
 }
 
-type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'principal'>;
+type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal'>;
 
 /** Opens the database of this worker, as often as its role changes. */
 export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<OpenDatabase>>;
@@ -71,7 +73,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     } catch (thrown) {
       if (role === 'reader' || onStartedAnew === undefined || !isCorrupt(thrown)) throw thrown;
     }
-    const aside = await setAside(name, medium, await whenLoaded, options.principal);
+    const aside = await setAside(name, medium, await whenLoaded, options);
     let parked = 0;
     try {
       const opened = await open(role, onUndone);
@@ -90,8 +92,12 @@ function startedAnew({ keptAs, unsent }: SetAside, parked: number): RockpoolErro
 
 /** Returns how many: all, or none where there is no room for them. They are in the file that is kept, too. */
 async function parkUnsent({ database, committed, flushed }: OpenedDatabase<OpenDatabase>, aside: SetAside): Promise<number> {
-  const { unsent } = aside;
+  const { unsent, databaseIdentity } = aside;
+  const { meta } = database;
+  // What was filled from a server just now may be another database of the same name: what was meant for the old one stays in its file.
+  if (databaseIdentity !== null && meta.databaseIdentity !== null && !cellValuesEqual(databaseIdentity, meta.databaseIdentity)) return 0;
   try {
+    if (databaseIdentity !== null) meta.set('database_identity', databaseIdentity);
     keepUnsent(database.connection, database.parked, unsent, startedAnew(aside, unsent.changesets.length).toData(), Date.now());
     await committed?.();
   } catch {
@@ -153,7 +159,7 @@ interface Connected {
   close(leavesLog?: boolean): Promise<void>;
 }
 
-async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migrations, principal }: AppOptions): Promise<Connected> {
+async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migrations, databaseId, principal }: AppOptions): Promise<Connected> {
   try {
     // One Emscripten module; each package declares the part of it that it uses.
     storage.register(runtime.module as unknown as StorageModule);
@@ -164,6 +170,7 @@ async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migra
       role: storage.role,
       schema,
       migrations,
+      databaseId,
       principal,
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
       nowMs: () => Date.now(),

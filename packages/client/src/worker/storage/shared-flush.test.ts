@@ -9,7 +9,7 @@ const WRITES = 20;
 
 async function openStrict(disk: SimulatedDisk): Promise<OpenedDatabase<OpenDatabase>> {
   const runtime = Promise.resolve(testRuntime);
-  const open = createLocalOpener({ name: 'test', schema: testSchema, migrations: null, principal: null, durability: 'strict', medium: disk.medium(), runtime });
+  const open = createLocalOpener({ name: 'test', schema: testSchema, migrations: null, databaseId: null, principal: null, durability: 'strict', medium: disk.medium(), runtime });
   return open('writer', () => undefined);
 }
 

@@ -1,4 +1,4 @@
-import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, syncedTables, SYSTEM_TABLES, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
+import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, RockpoolError, syncedTables, SYSTEM_TABLES, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
 import { applyDelivery, type SnapshotFile } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
 import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
@@ -35,6 +35,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   let contactElapsedMs = 0;
   let isFirst = false;
   let isNarrow = false;
+  // The binding has to survive power loss before anything is sent: else what was sent here could be sent to another database.
+  let isBindingStored = true;
 
   /** What is pending was written after the contact that is kept, or its age could not be told from it. */
   function noteServerTime(serverMs: number): void {
@@ -70,6 +72,18 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     meta.set('synced_narrow', isNarrow ? 1 : 0);
   }
 
+  /** Throws `database-mismatch` where this belongs to another server database. */
+  function bindTo(identity: Uint8Array): void {
+    const { databaseIdentity: known } = meta;
+    if (known === null) {
+      meta.set('database_identity', identity);
+      isBindingStored = false;
+    } else if (!cellValuesEqual(known, identity)) throw new RockpoolError('database-mismatch', { problem: 'the server database of this name is not the one that the local database belongs to' });
+    if (isBindingStored) return;
+    database.flush();
+    isBindingStored = true;
+  }
+
   function applied(tables: ReadonlySet<string>, changes: readonly TableChange[] = []): void {
     if (tables.size > 0) onApplied({ tables: [...tables], changes });
   }
@@ -90,10 +104,11 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     },
     position() {
       const decidedUpTo = outbox.decidedUpTo();
-      return { epoch: meta.logEpoch, cursor: meta.cursor, cursorLink: meta.cursorLink, decidedUpTo, decidedHash: changelog.findHash(decidedUpTo) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence, reload: meta.wantsWhole || (meta.syncedNarrow && !isNarrow) };
+      return { databaseIdentity: meta.databaseIdentity, epoch: meta.logEpoch, cursor: meta.cursor, cursorLink: meta.cursorLink, decidedUpTo, decidedHash: changelog.findHash(decidedUpTo) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence, reload: meta.wantsWhole || (meta.syncedNarrow && !isNarrow) };
     },
     noteServerTime,
     greet(welcome: Welcome): WelcomeVerdict {
+      bindTo(welcome.databaseIdentity);
       noteServerTime(welcome.serverNowMs);
       epochThere = welcome.epoch;
       isFirst = true;

@@ -13,6 +13,8 @@ import type { Connect, ServerConnection } from './web-socket.ts';
 
 /** How far this database is, durably. */
 export interface SyncPosition {
+  /** See Hello. */
+  readonly databaseIdentity: Uint8Array | null;
   /** Null before the first welcome. */
   readonly epoch: Uint8Array | null;
   readonly cursor: number;
@@ -37,7 +39,7 @@ export interface SyncDatabase extends PushSource {
   /** The server does not know the schema that was named. Returns whether there is another one to name at once. */
   onSchemaMismatch(): boolean;
   position(): SyncPosition;
-  /** How the server's welcome fits what is here. Remembers the epoch of its log. */
+  /** How the server's welcome fits what is here. Remembers the identity of its database and the epoch of its log. Throws `database-mismatch` for another database than before. */
   greet(welcome: Welcome): WelcomeVerdict;
   /** The server's clock shows this now, ms since 1970. */
   noteServerTime(serverNowMs: number): void;

@@ -7,7 +7,7 @@ import { syncReport } from './sync-status.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const idle = { pendingCount: 0, parkedCount: 0 };
-const welcome: Welcome = { type: 'welcome', protocolVersion: 1, epoch: new Uint8Array(16), watermark: 5, decidedUpTo: 2, decidedHash: new Uint8Array(16), reload: false, serverNowMs: NOW_MS - 90, canWrite: true, takeSnapshot: false };
+const welcome: Welcome = { type: 'welcome', protocolVersion: 2, databaseIdentity: new Uint8Array(16), epoch: new Uint8Array(16), watermark: 5, decidedUpTo: 2, decidedHash: new Uint8Array(16), reload: false, serverNowMs: NOW_MS - 90, canWrite: true, takeSnapshot: false };
 const delivery = (decidedUpTo: number): Delivery => ({ type: 'delivery', whole: false, from: 5, to: 6, link: FIRST_LOG_LINK, decidedUpTo, outcomes: [], groups: [] });
 const failure = (code: ErrorCode): MachineEvent => ({ type: 'failed', error: new RockpoolError(code).toData() });
 

@@ -1,4 +1,4 @@
-import { FIRST_LOG_LINK, type CellValue, type ChangeGroup, type ChangeKind, type Delivery, type Outcome, type TableSchema, type Welcome } from '@rockpool/shared';
+import { FIRST_LOG_LINK, PROTOCOL_VERSION, type CellValue, type ChangeGroup, type ChangeKind, type Delivery, type Outcome, type TableSchema, type Welcome } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toSyncDatabase } from '../sync/sync-database.ts';
 import type { SyncDatabase } from '../sync/sync-engine.ts';
@@ -9,7 +9,8 @@ export const testEpoch = (number: number): Uint8Array => new Uint8Array(16).fill
 export function testWelcome(parts: Partial<Welcome> = {}): Welcome {
   return {
     type: 'welcome',
-    protocolVersion: 1,
+    protocolVersion: PROTOCOL_VERSION,
+    databaseIdentity: testEpoch(7),
     epoch: testEpoch(1),
     watermark: 0,
     decidedUpTo: 0,

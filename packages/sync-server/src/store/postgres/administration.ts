@@ -62,7 +62,7 @@ export class PostgresAdministration {
   /** Puts a database's file in, under a new log epoch. Throws `config-invalid` where there is one already, or the file has values that PostgreSQL's columns do not take. */
   async import(databaseId: string, from: string): Promise<void> {
     const path = join(this.directory, 'import.sqlite');
-    restoreDatabase(from, path);
+    restoreDatabase(from, path, databaseId);
     const { sql } = openDatabaseFile(path, this.schema);
     try {
       const problems = syncedTables(this.schema).flatMap((table) => typeChecks(table).flatMap((check) => (sql.get(`SELECT 1 FROM ${quoteName(table.name)} WHERE NOT (${check.sql}) LIMIT 1`) === undefined ? [] : [`${table.name}: ${check.problem}`])));

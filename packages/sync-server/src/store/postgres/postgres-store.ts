@@ -11,6 +11,7 @@ import { loadCopy, OWN_META } from './load-copy.ts';
 import { NAMESPACE, type MirroredTable } from './mirrored-table.ts';
 import { COMMIT_ID_BYTES, PostgresDatabase, writeCommit } from './postgres-database.ts';
 import { prepareSchema } from './prepare-schema.ts';
+import { claimIdentity, isClaimed } from '../identity.ts';
 import type { StoredChange } from './stored-change.ts';
 import { openCopyFile, WorkingCopy, type CommitPosition } from './working-copy.ts';
 
@@ -65,7 +66,7 @@ export class PostgresStore implements Store {
     const tables = await this.tables;
     const path = this.pathOf(databaseId);
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
-    const file = openCopyFile(path, schema);
+    const file = openCopyFile(path, schema, databaseId);
     try {
       const load = (): Promise<CommitPosition | null> => loadCopy(connections, databaseId, file, tables.values(), schema);
       // Where another instance has made it at the same moment, it is there the second time.
@@ -81,6 +82,8 @@ export class PostgresStore implements Store {
         announce: (head) => bus.publish({ kind: 'commit', databaseId, head }),
         measure: measureCommit,
       });
+      // From before identities, or a copy that somebody made by hand, which is refused. The commit takes turns with other instances, so that one of them issues it.
+      if (!isClaimed(file.sql, databaseId)) await database.commit(() => claimIdentity(file.sql, databaseId));
       this.opened.set(databaseId, database);
       return database;
     } catch (error) {

@@ -74,8 +74,8 @@ export class WorkingCopy {
 }
 
 /** The file of a working copy, as it is before anything is in it. */
-export function openCopyFile(path: string, schema: Schema): DatabaseFile {
-  return openDatabaseFile(path, schema, { disposable: true, toDdl: typedTableToDdl });
+export function openCopyFile(path: string, schema: Schema, databaseId: string): DatabaseFile {
+  return openDatabaseFile(path, schema, { disposable: true, toDdl: typedTableToDdl, databaseId });
 }
 
 /** A whole row, as PostgreSQL has it. */

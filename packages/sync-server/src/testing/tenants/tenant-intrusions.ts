@@ -17,7 +17,7 @@ const NOWHERE = 'nowhere';
 /** The victim's device, as far as others could know it. */
 function copyOf({ writer: { site } }: Tenant): TestSite {
   const copy = new TestSite(site.siteId);
-  [copy.epoch, copy.cursor, copy.decidedUpTo] = [site.epoch, site.cursor, site.decidedUpTo];
+  [copy.databaseIdentity, copy.epoch, copy.cursor, copy.decidedUpTo] = [site.databaseIdentity, site.epoch, site.cursor, site.decidedUpTo];
   for (const [cursor, link] of site.links) copy.links.set(cursor, link);
   copy.hashes.push(...site.hashes.slice(1));
   return copy;
@@ -58,11 +58,20 @@ const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
   const { epoch, cursor, links, hashes } = victim.writer.site;
   const link = links.get(cursor) ?? FIRST_LOG_LINK;
   const connection = await intruder.connect();
-  connection.hello(intruder.token, intruder.databaseId, { epoch, cursor: key % 2 === 0 ? cursor : 0, cursorLink: link, decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH, snapshot: epoch === null ? 'refused' : { epoch, watermark: cursor, link } });
+  connection.hello(intruder.token, intruder.databaseId, { databaseIdentity: intruder.writer.site.databaseIdentity, epoch, cursor: key % 2 === 0 ? cursor : 0, cursorLink: link, decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH, snapshot: epoch === null ? 'refused' : { epoch, watermark: cursor, link } });
   // The file that they hold is not of this log: they are told to take one, or get everything.
   if (!(await connection.next('welcome')).takeSnapshot) await connection.next('delivery');
   await connection.close();
   intruder.watch.look('feed', asText(await intruder.backend.changesAfter(victim.position)), intruder.number);
+};
+
+/** Another tenant's whole device, opened for one's own database, where the token is good: its rows must not come along. */
+const openForeignDevice: Intrusion = async (intruder, victim, key) => {
+  const copy = copyOf(victim);
+  // Also as a device from before databases had identities.
+  if (key % 2 === 0) copy.databaseIdentity = null;
+  if (copy.databaseIdentity === null && copy.epoch === null) return; // It has never met a server.
+  expect(await intruder.refusedHello(intruder.databaseId, copy)).toMatchObject({ failure: { code: 'database-mismatch' } });
 };
 
 /** A part of a file by the victim's word for it. */
@@ -88,4 +97,4 @@ const renewElsewhere: Intrusion = async (intruder, victim) => {
 };
 
 /** Ways into what is another's. None leads anywhere. */
-export const INTRUSIONS: Readonly<Record<string, Intrusion>> = { joinWithAnotherId, joinOverHttp, askRoutes, bringForeignCursor, askForForeignRange, editForeignDocument, renewElsewhere };
+export const INTRUSIONS: Readonly<Record<string, Intrusion>> = { joinWithAnotherId, joinOverHttp, askRoutes, bringForeignCursor, openForeignDevice, askForForeignRange, editForeignDocument, renewElsewhere };

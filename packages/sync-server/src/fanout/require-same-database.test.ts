@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { FIRST_LOG_LINK, type Failure, type Hello } from '@rockpool/shared';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { DATABASE } from '../testing/test-server.ts';
+
+const tested = serverUnderTest();
+const OTHER = 'other-household';
+
+/** A site with a row on the server that is not connected. `id`: of the row. */
+async function known(databaseId: string, id: string): Promise<TestSite> {
+  const connection = await tested.server.open(new TestSite(), { databaseId });
+  await connection.commit([insert('accounts', id, { name: id })]);
+  await connection.close();
+  return connection.site;
+}
+
+async function hello(site: TestSite, databaseId: string, changes: Partial<Hello> = {}): Promise<TestConnection> {
+  const connection = await tested.server.connect(site);
+  connection.hello(await tested.server.token('editor', 'ann', databaseId), databaseId, changes);
+  return connection;
+}
+
+async function refusal(site: TestSite, databaseId: string, changes: Partial<Hello> = {}): Promise<Failure> {
+  return (await hello(site, databaseId, changes)).failure();
+}
+
+const FROM_BEFORE = { databaseIdentity: null };
+
+describe('a client whose local database belongs to another server database', () => {
+  it('is refused before anything else is done, and nothing of it comes into this one', async () => {
+    const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
+    const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
+    // More than the other log holds: it would begin a new epoch there, and everybody would reload.
+    const failure = await refusal(mine, OTHER, { cursor: 70, decidedUpTo: 3, lastSequence: 3 });
+    expect(failure).toMatchObject({ code: 'database-mismatch', fields: { problem: expect.any(String) as string } });
+    await listener.roundTrip();
+    expect(listener.closed).toBeNull();
+    expect(listener.site.epoch).toEqual(theirs.epoch);
+    // Nor does what it pushes with its hello.
+    const eager = await hello(mine, OTHER);
+    mine.write([insert('accounts', 'leak', { name: 'leak' })]);
+    eager.push();
+    expect((await eager.failure()).code).toBe('database-mismatch');
+    expect(tested.server.query('SELECT id FROM accounts', OTHER)).toEqual([['theirs']]);
+    // At home it goes on.
+    await expect((await hello(mine, DATABASE)).next('welcome')).resolves.toMatchObject({ reload: false });
+  });
+
+  it('from before identities shows which database it belongs to, by the epoch or by the link of its log', async () => {
+    const site = await known(DATABASE, 'mine');
+    const { databaseIdentity, epoch, cursor, links } = site;
+    const cursorLink = links.get(cursor) as Uint8Array;
+    for (const shown of [{ epoch, cursor: 0, cursorLink: FIRST_LOG_LINK }, { epoch: randomBytes(16), cursor, cursorLink }]) {
+      const connection = await hello(site, DATABASE, { ...FROM_BEFORE, ...shown });
+      expect(await connection.next('welcome')).toMatchObject({ databaseIdentity });
+      await connection.close();
+    }
+    await known(OTHER, 'theirs');
+    for (const notShown of [{ epoch, cursor: 0 }, { epoch, cursor, cursorLink }, { epoch, cursor: 70, cursorLink }, { epoch: null, cursor, cursorLink }, { epoch: null, cursor: 1 }]) {
+      expect(await refusal(site, OTHER, { ...FROM_BEFORE, ...notShown })).toMatchObject({ code: 'database-mismatch' });
+    }
+  });
+
+  it('from before identities may have been in an earlier epoch of the log', async () => {
+    const site = await known(DATABASE, 'mine');
+    // It knows more than the log: a new epoch begins, in which the old one is remembered. Twice.
+    for (const cursor of [7, 9]) {
+      const ahead = await hello(site, DATABASE, { cursor });
+      const { epoch } = await ahead.next('welcome');
+      expect(epoch).not.toEqual(site.epoch);
+      await ahead.close();
+      await tested.restart();
+      const old = await hello(site, DATABASE, { ...FROM_BEFORE, cursor: 70 });
+      expect(await old.next('welcome')).toMatchObject({ reload: true, epoch });
+      await old.close();
+      site.epoch = epoch;
+      await known(DATABASE, `row-${cursor}`);
+    }
+  });
+
+  it('that was never welcomed has nothing of any database, and is welcomed', async () => {
+    await known(DATABASE, 'mine');
+    const connection = await hello(new TestSite(), DATABASE);
+    expect((await connection.next('welcome')).databaseIdentity).toHaveLength(16);
+  });
+});
