@@ -58,7 +58,7 @@ export interface RoundTrips {
 export async function sendValues(count: number, seed: number, store: RoundTripStore = 'files'): Promise<RoundTrips> {
   let [taken, refused] = [0, 0];
   for (let run = 0; taken + refused < count; run++) {
-    const file = store === 'files' ? openDatabaseFile(':memory:', roundTripSchema) : openCopyFile(':memory:', roundTripSchema);
+    const file = store === 'files' ? openDatabaseFile(':memory:', roundTripSchema) : openCopyFile(':memory:', roundTripSchema, 'values');
     const live = new LiveDatabase(file, {
       onFailure: (error) => {
         throw error;
