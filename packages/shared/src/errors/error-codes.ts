@@ -66,7 +66,7 @@ const ERROR_KINDS = {
   'other-principal': ['reauthenticate', 'The database holds unsent changes of another person, or a tab has it open as another person.'],
   'presence-invalid': ['bug', 'What a tab shows of itself to others is not JSON, is too large, or there is too much of it.'],
   'protocol-version': ['upgrade', 'Client and server speak different protocol versions.'],
-  'query-invalid': ['ask-user', 'SQLite does not accept this statement.'],
+  'query-invalid': ['bug', 'SQLite does not accept this statement.'],
   'rate-limited': ['retry', 'Too many requests in a short time.'],
   'replica-diverged': ['bug', 'An audit found rows of this device that differ from the server’s; they were replaced by the server’s.'],
   'request-invalid': ['bug', 'A request over HTTP is not what its route takes.'],

@@ -206,6 +206,23 @@ describe('capture refuses', () => {
   refused('a text over the limit in bytes', "UPDATE account SET name = replace(hex(zeroblob(1500 * 1024)), '0', 'ü€') WHERE id = 'b'", { problem: 'too-large', table: 'account', column: 'name', maxBytes: 8 * 1024 * 1024 });
 });
 
+it('a DELETE without WHERE is captured although it was compiled and kept before anything was recorded', () => {
+  const bench = new Bench();
+  const { connection } = bench;
+  const rows = "INSERT INTO pair VALUES (1, 'a', NULL), (2, 'b', NULL)";
+  connection.exec(rows);
+  connection.run('DELETE FROM pair');
+  connection.exec(rows);
+  connection.exec('BEGIN IMMEDIATE');
+  bench.capture.begin();
+  connection.run('DELETE FROM pair');
+  const { groups } = bench.capture.take();
+  bench.capture.end();
+  connection.exec('COMMIT');
+  expect(groups).toMatchObject([{ kind: 'delete', rowCount: 2 }]);
+  bench.close();
+});
+
 describe('capture on generated columns', () => {
   const generated = (name: string, statements: readonly string[], changedRows: number): void =>
     it(name, () => {

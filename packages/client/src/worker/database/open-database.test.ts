@@ -222,7 +222,7 @@ describe('a query', () => {
   });
 
   it('knows the tables it reads, through views and in full-text search', () => {
-    const statements = ['CREATE VIEW named AS SELECT account.name, count(entry.id) AS n FROM account LEFT JOIN entry ON account_id = account.id', 'CREATE VIRTUAL TABLE words USING fts5(note)'];
+    const statements = ['CREATE VIEW named AS SELECT account.name, count(entry.id) AS n FROM account LEFT JOIN entry ON account_id = account.id', 'CREATE VIRTUAL TABLE temp.words USING fts5(note)'];
     database.write({ id: 'views', statements: statements.map((sql) => ({ sql, params: [] })) });
     expect(tablesOf(database, 'SELECT * FROM named').toSorted()).toEqual(['account', 'entry', 'named']);
     expect(tablesOf(database, "SELECT * FROM words WHERE words MATCH 'x'")).toEqual(['words']);

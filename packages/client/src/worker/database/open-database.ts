@@ -1,4 +1,4 @@
-import { createLocalTime, RockpoolError, syncedTables, SYSTEM_TABLES, type ClockContact, type LastStamp, type LocalTime, type Schema, type TableSchema } from '@rockpool/shared';
+import { createLocalTime, quoteName, RESERVED_TABLE_PREFIX, RockpoolError, syncedTables, SYSTEM_TABLES, type ClockContact, type LastStamp, type LocalTime, type Schema, type TableSchema } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { ParkedChangeset } from '../../rpc/parked-changeset.ts';
@@ -124,6 +124,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
     if (meta.isThere) requireDatabase(meta, databaseId);
     const bundle: BundleSchema = { schema, migrations };
     const installed = role === 'writer' ? installSchema(connection, meta, { ...bundle, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(meta, bundle);
+    if (role === 'writer') dropTriggersOnInternalTables(connection);
     requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
     if (role === 'writer') bindDatabase(meta, databaseId);
     return assemble(options, connection, meta, installed);
@@ -131,6 +132,12 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
     connection.close();
     throw error;
   }
+}
+
+/** Earlier versions let apps create them. They run after capture and can take a write out of the changelog. */
+function dropTriggersOnInternalTables(connection: Connection): void {
+  const triggers = connection.rows(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND lower(substr(tbl_name, 1, ?)) = ?`, RESERVED_TABLE_PREFIX.length, RESERVED_TABLE_PREFIX);
+  for (const [name] of triggers) connection.exec(`DROP TRIGGER ${quoteName(String(name))}`);
 }
 
 function undecided(connection: Connection): Iterable<DecodedChangeset> {

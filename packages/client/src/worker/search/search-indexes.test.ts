@@ -186,7 +186,7 @@ describe('the index of a database that is there already', () => {
   it('refuses a name that a table of the app has taken by itself', async () => {
     const medium = memoryMedium();
     const { database, close } = await reopened(medium, { schema: plain });
-    write(database, 'CREATE TABLE note_search (a)');
+    database.connection.exec('CREATE TABLE note_search (a)'); // as a migration makes it
     await close();
     await expect(reopened(medium, { schema: searched })).rejects.toMatchObject({ code: 'schema-incompatible', fields: { table: 'note' } });
   });

@@ -51,8 +51,8 @@ export interface SqlAction {
 export interface SqlPolicy {
   /** Statements are cached apart for each name. */
   readonly name: string;
-  /** The error to refuse with, or null to allow it. */
-  refuse(action: SqlAction): RockpoolError | null;
+  /** The error to refuse with, or null to allow it. `use`: what the statement has asked for so far, this included; null where it is compiled again. */
+  refuse(action: SqlAction, use: TableUse | null): RockpoolError | null;
 }
 
 /** The tables and views that a statement names, as SQLite finds them while compiling it, triggers and foreign-key actions included. */
@@ -61,6 +61,8 @@ export interface TableUse {
   readonly read: Map<string, Set<string>>;
   /** `sqlite_master` is among them when it changes the schema. */
   readonly written: Set<string>;
+  /** The tables that it creates triggers on. */
+  readonly triggersOn: Set<string>;
 }
 
 /** The policy of one connection at the moment. Without one everything is allowed. */
@@ -110,7 +112,8 @@ export class Authorizer {
     const isWrite = code === ACTION_INSERT || code === ACTION_UPDATE || code === ACTION_DELETE;
     if (isWrite) this.use?.written.add(action.first);
     else if (code === ACTION_READ) this.use?.read.set(action.first, (this.use.read.get(action.first) ?? new Set()).add(action.second));
-    const refusal = policy.refuse(action);
+    else if (code === ACTION_CREATE_TRIGGER || code === ACTION_CREATE_TEMP_TRIGGER) this.use?.triggersOn.add(action.second);
+    const refusal = policy.refuse(action, this.use);
     if (refusal === null) return ALLOW;
     this.refusal ??= refusal;
     return DENY;

@@ -171,7 +171,7 @@ describe('errors', () => {
     expect(run("INSERT INTO t VALUES ('k', 2, 'secretive', 1, NULL)")).toEqual(['constraint-primary-key', { table: 't', columns: 'id' }]);
     expect(run('INSERT INTO numbered VALUES (1, 2)')).toEqual(['constraint-primary-key', { table: 'numbered', columns: 'id' }]);
     expect(run("INSERT INTO t (id, a, b) VALUES ('l', 6, 'y'), ('m', 6, 'y')")).toEqual(['constraint-unique', { table: 't', columns: 'a, b' }]);
-    expect(run("INSERT INTO t VALUES ('l', 3, 'X', 1, NULL)")).toEqual(['constraint-unique', { constraint: "index 't_lower'" }]);
+    expect(run("INSERT INTO t VALUES ('l', 3, 'X', 1, NULL)")).toEqual(['constraint-unique', { table: 't', constraint: "index 't_lower'" }]);
     expect(run("INSERT INTO t VALUES ('l', NULL, 'secretive', 1, NULL)")).toEqual(['constraint-not-null', { table: 't', columns: 'a' }]);
     expect(run("INSERT INTO t VALUES ('l', 5, 'secretive', -1, NULL)")).toEqual(['constraint-check', { constraint: 'positive' }]);
     expect(run("INSERT INTO t VALUES ('l', 5, 'secretive', 1, 'secretive')")).toEqual(['constraint-foreign-key', {}]);

@@ -43,6 +43,7 @@ export class Connection {
   private readonly openStatements: Set<Statement> = new Set();
   private readonly word: Pointer;
   private closed = false;
+  private recordingSessions = 0;
 
   constructor(runtime: SqliteRuntime, options: ConnectionOptions) {
     const { module, memory } = runtime;
@@ -82,7 +83,8 @@ export class Connection {
    * Under a policy it is refused with `sql-forbidden` when it does what the policy does not allow; without one everything is allowed.
    */
   prepare(sql: string, policy?: SqlPolicy): Statement {
-    const key = policy === undefined ? sql : `${policy.name}:${sql}`;
+    // A DELETE without WHERE that is compiled while nothing records changes empties its table in one go, unseen by a session that begins later.
+    const key = `${this.recordingSessions > 0 ? 'recorded ' : ''}${policy === undefined ? '' : policy.name}:${sql}`;
     const idle = this.idleStatements.get(key);
     if (idle !== undefined) {
       this.idleStatements.delete(key);
@@ -91,7 +93,7 @@ export class Connection {
     const { module, memory } = this.runtime;
     const text = memory.allocateCString(sql);
     const tail = memory.allocate(4);
-    const use: TableUse = { read: new Map(), written: new Set() };
+    const use: TableUse = { read: new Map(), written: new Set(), triggersOn: new Set() };
     const result = this.authorizer.during(policy, use, () =>
       module._sqlite3_prepare_v3(this.handle, text, -1, SQLITE_PREPARE_PERSISTENT, this.word, tail),
     );
@@ -203,6 +205,11 @@ export class Connection {
     const offset = module._sqlite3_error_offset(this.handle);
     const error = sqliteError({ resultCode: (resultCode & 0xff) === primaryCode ? resultCode : result, message, phase, offset });
     return error.code.startsWith('storage-') ? (this.storageError() ?? error) : error;
+  }
+
+  /** For `Session` only: it has begun to record the changes of this connection, or has ended. */
+  sessionChanged(count: 1 | -1): void {
+    this.recordingSessions += count;
   }
 
   /** For `Statement.release` only. */

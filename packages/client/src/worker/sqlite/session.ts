@@ -22,6 +22,7 @@ export class Session {
     this.handle = memory.readPointer(result);
     memory.free(result);
     if (created !== SQLITE_OK) throw connection.lastError(created, 'step');
+    connection.sessionChanged(1);
     for (const name of tableNames) {
       const attached = module._sqlite3session_attach(this.handle, name);
       if (attached === SQLITE_OK) continue;
@@ -52,5 +53,6 @@ export class Session {
   /** Must come before the connection is closed. */
   delete(): void {
     this.connection.runtime.module._sqlite3session_delete(this.handle);
+    this.connection.sessionChanged(-1);
   }
 }

@@ -2,6 +2,7 @@ import { RockpoolError, type CellValue } from '@rockpool/shared';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 import type { TableUse } from './authorizer.ts';
 import type { Connection } from './connection.ts';
+import { nameTable } from './name-table.ts';
 import type { HotFunctions, Pointer } from './emscripten-module.ts';
 import {
   SQLITE_BLOB,
@@ -143,7 +144,7 @@ export class Statement {
     // The message belongs to the connection and must be read before anything else is called on it.
     const error = this.connection.lastError(result, 'step');
     this.hot._sqlite3_reset(this.handle);
-    throw error;
+    throw nameTable(this.connection, error, this.tablesWritten);
   }
 
   /** Makes it ready to run again; bindings stay. */

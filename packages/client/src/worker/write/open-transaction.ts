@@ -3,6 +3,7 @@ import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
+import { commit } from './commit.ts';
 import { READ_POLICY } from './sql-policy.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
@@ -88,7 +89,7 @@ export class OpenTransaction {
         capture.end();
         const outcome = this.writer.log({ results: [], tablesWritten: this.tablesWritten, atomic: this.atomic }, captured);
         requests.record(requestId, outcome, nowMs());
-        connection.run('COMMIT');
+        commit(connection);
         this.ended = true;
         return outcome;
       } catch (error) {

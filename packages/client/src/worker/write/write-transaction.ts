@@ -21,6 +21,7 @@ import { findHiddenBases } from './hidden-bases.ts';
 import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
+import { commit } from './commit.ts';
 import { createWritePolicy, isLog } from './sql-policy.ts';
 
 export interface WriteParts {
@@ -210,7 +211,7 @@ export class WriteTransaction {
       const result = body();
       // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error, which cannot get here; nothing else may end it.
       if (!connection.inTransaction) throw new RockpoolError('internal', { problem: 'the transaction ended before its commit' });
-      connection.run('COMMIT');
+      commit(connection);
       return result;
     } catch (error) {
       if (connection.inTransaction) connection.run('ROLLBACK');
