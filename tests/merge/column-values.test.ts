@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { testTable } from '../../packages/client/src/worker/testing/table-schema.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
-import { buildSchema, type ErrorCode, type ErrorFields } from '../../packages/shared/src/index.ts';
+import { buildSchema, type CellValue, type ErrorCode, type ErrorFields } from '../../packages/shared/src/index.ts';
 import { postgresUnderTest } from '../../packages/sync-server/src/testing/postgres-under-test.ts';
-import { withServer as onServer, type Device } from '../health/real-pair.ts';
+import { temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+import { Device, withServer as onServer } from '../health/real-pair.ts';
 
 /* Values of a type that their column does not have: docs/values.md. Real clients, real servers on both stores. */
 
@@ -81,3 +82,47 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
     }));
 });
 
+
+describe('with several servers on PostgreSQL', () => {
+  it('one that reads the database anew has every value as it was written, byte for byte', async () => {
+    const { url } = await postgres.server.createDatabase();
+    await onServer(
+      async (first, device) => {
+        const one = device({ schema });
+        const numbers: SqlParam[] = [0.1, 1 / 3, 5e-324, -5e-324, 2.2250738585072014e-308, 1e22, 1e300, Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** 63, -(2 ** 63), 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 123456789.123456789, 4.35, 1.7976931348623155e308, 9007199254740993.5, '12.50', '1e5', '0.1e-300', 8.5e-17, null];
+        for (const [index, value] of numbers.entries()) one.write('INSERT INTO item (id, price, fraction, whole, words, bytes) VALUES (?, ?, ?, ?, ?, ?)', `n${index}`, value, value, typeof value === 'bigint' ? value : null, String(value), Uint8Array.of(index, 0));
+        for (const [list, number] of [['', 0n], ['A', -(2n ** 63n)], ['a', 2n ** 63n - 1n], ['a ', 1n], ['é', 1n], ['e\u0301', 1n], ['\u{10FFFF}', 1n]] as const) one.write('INSERT INTO place (list, number) VALUES (?, ?)', list, number);
+        for (const id of [new Uint8Array(0), Uint8Array.of(0), Uint8Array.of(0, 0), Uint8Array.of(49), Uint8Array.of(255)]) one.write('INSERT INTO tag (id) VALUES (?)', id);
+        await one.until(() => upToDate(one));
+        const folder = temporaryFolder();
+        const second = await TestServer.start(folder.path, { schema, postgres: url });
+        const two = new Device(second, { schema });
+        try {
+          await two.until(() => two.rows('SELECT 1 FROM tag').length > 0 && upToDate(two));
+          for (const table of ['item', 'place', 'tag']) {
+            const stored = exactRows(one, table);
+            expect(exactRows(two, table)).toEqual(stored);
+            for (const server of [first, second]) expect(server.query(`SELECT * FROM ${table} ORDER BY 1, 2`)).toEqual(stored);
+          }
+        } finally {
+          two.close();
+          await second.stop();
+          folder.remove();
+        }
+      },
+      { schema, postgres: url },
+    );
+  });
+});
+
+/** REAL as number, INTEGER as bigint. */
+function exactRows({ database }: Device, table: string): CellValue[][] {
+  const statement = database.connection.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`);
+  try {
+    const rows: CellValue[][] = [];
+    while (statement.step()) rows.push(statement.readCells());
+    return rows;
+  } finally {
+    statement.release();
+  }
+}

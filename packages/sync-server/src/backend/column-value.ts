@@ -6,12 +6,38 @@ export type BackendValue = null | boolean | number | bigint | string | Uint8Arra
 /** A row by the names of its columns. */
 export type BackendRow = Readonly<Record<string, BackendValue>>;
 
-/** The cell that a column gets. What cannot be stored is refused when it is admitted, like anybody's. */
+/** Text that SQLite takes for a number where the column has a numeric affinity. */
+const NUMBER = /^[ \t\n\v\f\r]*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ \t\n\v\f\r]*$/;
+const WHOLE_NUMBER = /^[ \t\n\v\f\r]*\+?(-?\d+)[ \t\n\v\f\r]*$/;
+
+/**
+ * The cell that a column gets: what SQLite would convert to the column's type is converted here. What the column cannot hold is refused when it is admitted, like
+ * anybody's. Throws `value-invalid` for a number in an INTEGER column that is no safe integer.
+ */
 export function toCell(value: BackendValue, { type, name }: ColumnSchema): CellValue {
-  if (typeof value === 'boolean') return value ? 1n : 0n;
-  if (typeof value !== 'number') return value;
-  if (type === 'real') return value;
-  if (Number.isSafeInteger(value)) return BigInt(value);
-  if (type === 'integer') throw new RockpoolError('value-invalid', { column: name, problem: 'not an integer' });
-  return value;
+  if (value === null || value instanceof Uint8Array) return value;
+  const plain = typeof value === 'boolean' ? BigInt(value) : value;
+  switch (type) {
+    case 'text':
+      return String(plain);
+    case 'real':
+      return typeof plain === 'string' && !NUMBER.test(plain) ? plain : Number(plain);
+    case 'integer':
+      if (typeof plain === 'number' && !Number.isSafeInteger(plain)) throw new RockpoolError('value-invalid', { column: name, problem: 'not an integer' });
+      return toNumeric(plain);
+    case 'numeric':
+      return toNumeric(plain);
+    case 'blob':
+      return plain;
+  }
+}
+
+/** An integer of 64 bits where that is exact, else a REAL; text that is no number stays text. */
+function toNumeric(value: number | bigint | string): CellValue {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;
+  if (!NUMBER.test(value)) return value;
+  const digits = WHOLE_NUMBER.exec(value)?.[1];
+  const whole = digits === undefined ? null : BigInt(digits);
+  return whole !== null && BigInt.asIntN(64, whole) === whole ? whole : toNumeric(Number(value));
 }

@@ -81,6 +81,8 @@ describe('a write of the server’s own program', () => {
     await expect(backend.transaction((tx) => tx.insert('rockpool_conflict', {}))).rejects.toThrowError(expect.objectContaining({ code: 'schema-unknown-table' }) as Error);
     await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', nam: 'x' }))).rejects.toThrowError(expect.objectContaining({ code: 'schema-unknown-column' }) as Error);
     await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 0.5 }))).rejects.toThrowError(expect.objectContaining({ code: 'value-invalid' }) as Error);
+    await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 'first' }))).rejects.toThrowError(expect.objectContaining({ code: 'constraint-data-type', fields: { table: 'accounts', column: 'rank', columnType: 'integer', valueType: 'text' } }) as Error);
+    await expect(backend.transaction((tx) => tx.insert('labels', { entry_id: 'e', position: 'first' }))).rejects.toThrowError(expect.objectContaining({ code: 'key-invalid' }) as Error);
     expect(await backend.transaction(() => undefined)).toBeNull();
     expect(tested.server.query('SELECT id FROM accounts')).toEqual([['a']]);
     expect(() => tested.server.sync.database('../etc')).toThrowError(expect.objectContaining({ code: 'auth-database-forbidden' }) as Error);
