@@ -13,6 +13,7 @@ const schema = buildSchema([
   testTable('tag', { id: 'blob not null', note: 'text' }),
   testTable('item', { id: 'text not null', words: 'text', whole: 'integer', fraction: 'real', price: 'numeric', bytes: 'blob', hits: 'integer not null default 0' }, {
     merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] },
+    indexes: [{ name: 'item_words', unique: true, expressions: ['"words" COLLATE NOCASE'], whereSql: null }],
   }),
 ]);
 
@@ -83,13 +84,44 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
 });
 
 
+describe.each(stores)('with a server on $store, a transaction', ({ withServer }) => {
+  it('of several calls fails at its COMMIT for what it left in a column, and not for what it put right', () =>
+    withServer(async (server, device) => {
+      const one = device();
+      const { database } = one;
+      const wrong = database.begin({ atomic: false });
+      wrong.execute({ sql: "INSERT INTO item (id, whole) VALUES ('i', 'many')", params: [] });
+      expect(() => wrong.commit('wrong')).toThrow(expect.objectContaining({ code: 'constraint-data-type' }) as Error);
+      expect(one.rows('SELECT id FROM item')).toEqual([]);
+      const right = database.begin({ atomic: false });
+      right.execute({ sql: "INSERT INTO item (id, whole) VALUES ('i', 'many')", params: [] });
+      right.execute({ sql: 'UPDATE item SET whole = 2', params: [] });
+      right.commit('right');
+      one.write("UPDATE item SET words = 'after'");
+      await one.until(() => upToDate(one));
+      expect(server.query('SELECT id, whole, words FROM item')).toEqual([['i', 2n, 'after']]);
+    }));
+
+  it('that takes a value which a unique index takes for the same is decided by the server for both devices', () =>
+    withServer(async (server, device) => {
+      const [one, two] = [device(), device()];
+      one.write("INSERT INTO item (id, words) VALUES ('a', 'Tea')");
+      two.write("INSERT INTO item (id, words) VALUES ('b', 'TEA')");
+      for (const each of [one, two]) await each.until(() => upToDate(each) && each.rows('SELECT 1 FROM item').length === 1);
+      const [stored] = server.query('SELECT id, words FROM item');
+      for (const each of [one, two]) expect(each.rows('SELECT id, words FROM item')).toEqual([stored]);
+      expect([one, two].flatMap(({ database }) => database.listParked().map(({ reason }) => reason.code))).toEqual(['constraint-unique']);
+      expect(() => one.write("INSERT INTO item (id, words) VALUES ('c', 'tea')")).toThrow(expect.objectContaining({ code: 'constraint-unique' }) as Error);
+    }));
+});
+
 describe('with several servers on PostgreSQL', () => {
   it('one that reads the database anew has every value as it was written, byte for byte', async () => {
     const { url } = await postgres.server.createDatabase();
     await onServer(
       async (first, device) => {
         const one = device({ schema });
-        const numbers: SqlParam[] = [0.1, 1 / 3, 5e-324, -5e-324, 2.2250738585072014e-308, 1e22, 1e300, Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** 63, -(2 ** 63), 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 123456789.123456789, 4.35, 1.7976931348623155e308, 9007199254740993.5, '12.50', '1e5', '0.1e-300', 8.5e-17, null];
+        const numbers: SqlParam[] = [0.1, 1 / 3, 5e-324, -5e-324, 2.2250738585072014e-308, 1e22, 1e300, Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** 63, -(2 ** 63), 2n ** 63n - 1n, -(2n ** 63n), 2n ** 53n + 1n, 123456789.12345679, 4.35, 1.7976931348623155e308, '12.50', '1e5', '0.1e-300', 8.5e-17, null];
         for (const [index, value] of numbers.entries()) one.write('INSERT INTO item (id, price, fraction, whole, words, bytes) VALUES (?, ?, ?, ?, ?, ?)', `n${index}`, value, value, typeof value === 'bigint' ? value : null, String(value), Uint8Array.of(index, 0));
         for (const [list, number] of [['', 0n], ['A', -(2n ** 63n)], ['a', 2n ** 63n - 1n], ['a ', 1n], ['é', 1n], ['e\u0301', 1n], ['\u{10FFFF}', 1n]] as const) one.write('INSERT INTO place (list, number) VALUES (?, ?)', list, number);
         for (const id of [new Uint8Array(0), Uint8Array.of(0), Uint8Array.of(0, 0), Uint8Array.of(49), Uint8Array.of(255)]) one.write('INSERT INTO tag (id) VALUES (?)', id);
