@@ -409,6 +409,33 @@ describe('a page that is hidden', () => {
     expect(browser.file.effects).toEqual(['a', 'b']);
   });
 
+  it('ends when the database is another one meanwhile, and fails what waits instead of trying for ever', async () => {
+    const browser = new FakeBrowser();
+    let isTaken = false;
+    const tab = browser.tab({ failToOpen: () => (isTaken ? new RockpoolError('database-mismatch', { belongsTo: 'team2', asked: 'team' }) : null) });
+    await tab.membership.open();
+    await tab.membership.suspend();
+    isTaken = true;
+    const waiting = write(tab, 'a');
+    const failed = expect(waiting).rejects.toMatchObject({ code: 'database-mismatch' });
+    await tab.membership.resume();
+    await failed;
+    expect(await codeOf(write(tab, 'b'))).toBe('database-mismatch');
+  });
+
+  it('ends when the tab that leads since has other options', async () => {
+    const browser = new FakeBrowser();
+    const mine = browser.tab();
+    await mine.membership.open();
+    await mine.membership.suspend();
+    const theirs = browser.tab({ tabOptions: { sync: null, durability: 'strict' } });
+    await theirs.membership.open();
+    await mine.membership.resume();
+    await settle();
+    expect(await codeOf(write(mine, 'a'))).toBe('tab-options-differ');
+    await write(theirs, 'b');
+  });
+
   it('takes everything for touched when it is back', async () => {
     const { follower } = await two(new FakeBrowser());
     await follower.membership.suspend();

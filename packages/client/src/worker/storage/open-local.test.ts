@@ -6,12 +6,13 @@ import { createLocalOpener, type OpenLocal } from './open-local.ts';
 
 const PAGE_BYTES = 8192;
 
-function opener(disk: SimulatedDisk, told: RockpoolError[], principal: string | null = null): OpenLocal {
+function opener(disk: SimulatedDisk, told: RockpoolError[], principal: string | null = null, databaseId: string | null = null): OpenLocal {
   return createLocalOpener({
     name: 'test',
     schema: testSchema,
     migrations: null,
-    databaseId: null, principal,
+    databaseId,
+    principal,
     durability: 'relaxed',
     medium: disk.medium(),
     runtime: Promise.resolve(testRuntime),
@@ -81,4 +82,21 @@ it.each(['rockpool_changelog', 'rockpool_decided'])('a database that is damaged 
   await expect(ben).rejects.toMatchObject({ code: 'other-principal' });
   expect(told).toEqual([]);
   expect(await disk.medium().list()).not.toContain('test.corrupt-1.sqlite');
+});
+
+it('a damaged database that belongs to another server database stays where it is, and its binding passes to the one that takes its place', async () => {
+  const disk = new SimulatedDisk();
+  const opened = await opener(disk, [], null, 'team')('writer', () => undefined);
+  opened.database.write({ id: 'a', statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Ada')", params: [] }] });
+  opened.database.meta.set('database_identity', new Uint8Array(16).fill(7));
+  const page = opened.database.connection.value("SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_changelog'") as number;
+  await opened.close({ handsOver: false });
+  await damage(disk, page);
+  const told: RockpoolError[] = [];
+  await expect(opener(disk, told, null, 'team2')('writer', () => undefined)).rejects.toMatchObject({ code: 'database-mismatch', fields: { belongsTo: 'team', asked: 'team2' } });
+  expect([told, (await disk.medium().list()).includes('test.corrupt-1.sqlite')]).toEqual([[], false]);
+  const again = await opener(disk, told, null, 'team')('writer', () => undefined);
+  expect(told).toMatchObject([{ code: 'storage-corrupt', fields: { keptAs: 'test.corrupt-1' } }]);
+  expect([again.database.meta.databaseId, again.database.meta.databaseIdentity]).toEqual(['team', new Uint8Array(16).fill(7)]);
+  await again.close({ handsOver: false });
 });

@@ -1,0 +1,44 @@
+import { RockpoolError } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { openInMemory } from '../testing/test-database.ts';
+import { testEpoch, testSync, testWelcome } from '../testing/sync-steps.ts';
+
+const write = { id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] };
+
+describe('the identity of the server database', () => {
+  it('is remembered at the first welcome and said in every hello, before and after becoming another site', () => {
+    const sync = testSync(openInMemory());
+    expect(sync.position().databaseIdentity).toBeNull();
+    sync.greet(testWelcome({ databaseIdentity: testEpoch(7) }));
+    expect(sync.position().databaseIdentity).toEqual(testEpoch(7));
+    sync.becomeNewSite(1);
+    expect(sync.position().databaseIdentity).toEqual(testEpoch(7));
+  });
+
+  it('of another one is refused, although its log could be this one put back, and nothing here changes', () => {
+    const database = openInMemory();
+    database.write(write);
+    const sync = testSync(database);
+    sync.greet(testWelcome({ databaseIdentity: testEpoch(7), epoch: testEpoch(1) }));
+    const before = sync.position();
+    expect(() => sync.greet(testWelcome({ databaseIdentity: testEpoch(8), epoch: testEpoch(2), reload: true }))).toThrow(expect.objectContaining({ code: 'database-mismatch' }));
+    expect(sync.position()).toEqual(before);
+    expect(database.outbox.pendingCount()).toBe(1);
+    expect(sync.greet(testWelcome({ databaseIdentity: testEpoch(7), epoch: testEpoch(2), reload: true })).kind).toBe('fits');
+  });
+
+  it('survives power loss before anything is sent: a flush that fails is tried again at the next welcome', () => {
+    let flushes = 0;
+    const database = openInMemory({
+      flush: () => {
+        flushes++;
+        if (flushes === 1) throw new RockpoolError('storage-unflushed');
+      },
+    });
+    const sync = testSync(database);
+    expect(() => sync.greet(testWelcome())).toThrow(expect.objectContaining({ code: 'storage-unflushed' }));
+    expect(sync.greet(testWelcome()).kind).toBe('fits');
+    sync.greet(testWelcome());
+    expect(flushes).toBe(2);
+  });
+});
