@@ -198,6 +198,7 @@ export class ServerHost {
     };
     const context: SessionContext = {
       schemas: new Map([[this.options.schema.hash, null]]),
+      schemaOutline: '',
       gate: new Gate({ authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }), authorize: () => true, now, log }),
       openDatabase: () => this.openDatabase(cache),
       onDamaged: (databaseId, error) => cache.takeOffline(databaseId, error),

@@ -84,6 +84,7 @@ export { columnSql, createIndexSql, createTableSql, quoteName, tableToDdl } from
 export { columnIdOf, schemaHash, tableIdOf } from './schema/identity.ts';
 export { keyMatchSql } from './schema/key-match.ts';
 export { decodeSchema, encodeSchema, SCHEMA_FILE_VERSION } from './schema/schema-codec.ts';
+export { decodeOutline, encodeOutline, outlineDifferences, outlineOf, type SchemaDifference, type SchemaOutline } from './schema/schema-outline.ts';
 export {
   columnGroups,
   counterColumnIds,

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { Hono } from 'hono';
-import { RockpoolError, type Schema } from '@rockpool/shared';
+import { encodeOutline, RockpoolError, type Schema } from '@rockpool/shared';
 import { createApp } from './app.ts';
 import { isDatabaseId } from './auth/database-id.ts';
 import { Gate } from './auth/gate.ts';
@@ -124,6 +124,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     origins,
     context: {
       schemas,
+      schemaOutline: encodeOutline(schema),
       gate,
       openDatabase: (databaseId) => databases.get(databaseId),
       onDamaged: (databaseId, error) => databases.takeOffline(databaseId, error),

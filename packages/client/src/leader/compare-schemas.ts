@@ -25,6 +25,13 @@ export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaCom
   return theyHaveMine ? 'theirs-is-newer' : iHaveTheirs ? 'mine-is-newer' : 'incompatible';
 }
 
+/** Of two incompatible schemas: a table and a column that this tab's has and the other's has not. */
+export function firstUnknownColumn({ schema: mine }: BundleSchema, { schema: theirs }: BundleSchema): { readonly table: string; readonly column: string } | null {
+  const known = columnsOf(theirs);
+  const [found] = namedColumns(decodeSchema(mine)).filter((named) => !known.has(JSON.stringify(named)));
+  return found === undefined ? null : { table: found[0], column: found[1] };
+}
+
 function columnsOf(encoded: string): Set<string> {
   return new Set(namedColumns(decodeSchema(encoded)).map((named) => JSON.stringify(named)));
 }

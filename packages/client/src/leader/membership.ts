@@ -9,7 +9,7 @@ import type { TabRole } from '../rpc/sync-status.ts';
 import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus, StatusMessage } from './channel-message.ts';
 import type { Clock } from './clock.ts';
 import { createCommitFollower, type CommitPosition } from './commit-notice.ts';
-import { compareSchemas } from './compare-schemas.ts';
+import { compareSchemas, firstUnknownColumn } from './compare-schemas.ts';
 import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
 import { createLifeLocks } from './life-locks.ts';
@@ -327,7 +327,7 @@ export class Membership<Database extends WritableDatabase> {
     const comparison = compareSchemas(this.options, message);
     if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
-    if (comparison === 'incompatible') return this.endUnasked(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads' }));
+    if (comparison === 'incompatible') return this.endUnasked(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads', ...firstUnknownColumn(this.options, message), problem: 'that tab does not have this column' }));
 
     const problem = optionsProblem(this.options.tabOptions, message.tabOptions);
     if (problem !== null) return this.endUnasked(problem);

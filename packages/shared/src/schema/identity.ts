@@ -32,7 +32,8 @@ export function schemaHash(tables: readonly TableSchema[]): string {
   return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-function identityOf(table: TableSchema): unknown {
+/** Everything about a table that counts: its name, its columns, and then what schema-outline.ts names. */
+export function identityOf(table: TableSchema): unknown[] {
   return [
     table.name,
     [...table.columns].sort(byName).map(({ name, type, notNull, defaultSql, generated }) => [name, type, notNull, defaultSql, generated?.sql ?? null]),

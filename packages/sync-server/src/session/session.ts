@@ -45,6 +45,8 @@ interface HeldMessage {
 export interface SessionContext {
   /** Of the clients that are served. */
   readonly schemas: KnownSchemas;
+  /** Of the server's schema, for a client that is not served: see schema-outline.ts. */
+  readonly schemaOutline: string;
   readonly gate: Gate;
   /** Throws where the database cannot be opened. */
   readonly openDatabase: (databaseId: string) => LiveDatabase | Promise<LiveDatabase>;
@@ -231,7 +233,7 @@ export class Session implements Subscriber {
       const canWrite = await gate.allows(principal, databaseId, 'write');
       if (this.phase !== 'authenticating') return;
       const view = this.context.schemas.get(schemaHash);
-      if (view === undefined) throw new RockpoolError('schema-mismatch');
+      if (view === undefined) throw new RockpoolError('schema-mismatch', { outline: this.context.schemaOutline });
       await this.open(hello, principal, canWrite, view);
     });
   }

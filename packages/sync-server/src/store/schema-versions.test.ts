@@ -1,4 +1,4 @@
-import { buildSchema, columnIdOf, tableIdOf, type Schema } from '@rockpool/shared';
+import { buildSchema, columnIdOf, decodeOutline, outlineDifferences, outlineOf, tableIdOf, type Schema, type SchemaOutline } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insert, remove, update, type Change } from '../testing/changeset.ts';
 import { TestSite, type TestConnection } from '../testing/test-client.ts';
@@ -95,10 +95,16 @@ describe('a client of an older version', () => {
   it('is asked to upgrade where its writes would mean something else', async () => {
     const site = new TestSite();
     await (await connect(TEST_SCHEMA, site)).close();
-    for (const [name, schema] of [['unknown', buildSchema([ACCOUNTS])], ['newer', NEWER]] as const) {
+    const missing = { column: null, problem: 'the table is missing' };
+    for (const [name, schema, difference] of [
+      ['unknown', buildSchema([ACCOUNTS]), { ...missing, table: 'cards', side: 'client' }],
+      ['newer', NEWER, { table: 'accounts', column: 'colour', side: 'server', problem: 'the column is missing' }],
+    ] as const) {
       const connection = await server.connect();
       connection.hello(await server.token(), DATABASE, { schemaHash: schema.hash });
-      expect(await connection.failure(), name).toMatchObject({ code: 'schema-mismatch' });
+      const { code, fields } = await connection.failure();
+      const outline = decodeOutline(fields['outline']) as SchemaOutline;
+      expect([code, outlineDifferences(outlineOf(schema), outline)[0]], name).toEqual(['schema-mismatch', difference]);
     }
   });
 });

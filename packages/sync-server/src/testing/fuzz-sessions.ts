@@ -60,7 +60,7 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
       close: () => undefined,
       terminate: () => undefined,
     };
-    const session = new Session(socket, { schemas: new Map([[TEST_SCHEMA.hash, null]]), gate, openDatabase: () => database, onDamaged: (_, error) => { throw error; }, now: () => 0, log, limits: SESSION_LIMITS, places: new Places(Infinity), metrics, onClosed: () => undefined });
+    const session = new Session(socket, { schemas: new Map([[TEST_SCHEMA.hash, null]]), schemaOutline: '', gate, openDatabase: () => database, onDamaged: (_, error) => { throw error; }, now: () => 0, log, limits: SESSION_LIMITS, places: new Places(Infinity), metrics, onClosed: () => undefined });
     if (frames.length % 3 !== 0) await greet(session);
     for (const frame of frames) session.receive(frame);
     await committed();

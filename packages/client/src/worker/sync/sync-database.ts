@@ -9,6 +9,7 @@ import { makeDependentEditsAnew } from '../documents/dependent-edits.ts';
 import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
 import { lookupsByTable } from '../write/table-changes.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
+import { mismatchFields } from './schema-mismatch.ts';
 import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
 
@@ -98,6 +99,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     get isNarrow() {
       return isNarrow;
     },
+    mismatchFields: (fields) => mismatchFields(isNarrow ? appSchema : schema, fields),
     onSchemaMismatch() {
       isNarrow = !isNarrow && schema.hash !== appSchema.hash && database.readOnly === null && pendingFitsApp();
       return isNarrow;

@@ -1,7 +1,7 @@
-import { changesetHash, decodeClientMessage, encodeMessage, FIRST_PREVIOUS_HASH, RockpoolError, type ClientMessage, type Push, type ServerMessage } from '@rockpool/shared';
+import { buildSchema, changesetHash, decodeClientMessage, encodeMessage, encodeOutline, FIRST_PREVIOUS_HASH, RockpoolError, type ClientMessage, type Push, type ServerMessage } from '@rockpool/shared';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory, testSchema } from '../testing/test-database.ts';
 import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
 import { createSyncEngine, type SyncDatabase, type SyncEngine } from './sync-engine.ts';
 import type { SyncReport } from './sync-status.ts';
@@ -91,6 +91,17 @@ it('what a delivery has made anew is sent, although the delivery decides nothing
   line.say(testWelcome());
   line.say(testDelivery({ to: 1 }));
   expect(pushes(line)).toMatchObject([{ changesets: [{ sequence: 1 }] }]);
+});
+
+it('says of a server with another schema which column differs and on which side, and nothing else of it', async () => {
+  const database = openInMemory();
+  const { next, reports } = await connected(database);
+  const line = await next(1);
+  const older = buildSchema(testSchema.tables.map((table) => (table.name === 'account' ? { ...table, columns: table.columns.filter(({ name }) => name !== 'rate'), indexes: [] } : table)));
+  line.say({ type: 'failure', code: 'schema-mismatch', fields: { outline: encodeOutline(older) } });
+  const { nextAttemptMs: _, ...fields } = reports.at(-1)?.reason?.fields ?? {};
+  expect(reports.at(-1)?.state).toBe('blocked');
+  expect(fields).toEqual({ table: 'account', column: 'rate', side: 'server', problem: 'the column is missing', differences: 1 });
 });
 
 it('tells what has failed also where the database cannot be read any more', async () => {

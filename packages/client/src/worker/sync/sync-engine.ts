@@ -1,6 +1,6 @@
 import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
-import { createSteadyClock, PROTOCOL_VERSION, toRockpoolError, type ChangeGroup, type Delivery, type ErrorCode, type RockpoolError, type Welcome } from '@rockpool/shared';
+import { createSteadyClock, PROTOCOL_VERSION, toRockpoolError, type ChangeGroup, type Delivery, type ErrorCode, type ErrorFields, type RockpoolError, type ServerMessage, type Welcome } from '@rockpool/shared';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import type { PresenceLine } from '../presence/site-presence.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
@@ -38,6 +38,8 @@ export interface SyncDatabase extends PushSource {
   readonly isNarrow: boolean;
   /** The server does not know the schema that was named. Returns whether there is another one to name at once. */
   onSchemaMismatch(): boolean;
+  /** What the fields of a `schema-mismatch` come to here: table, column, side, problem. */
+  mismatchFields(fields: ErrorFields): ErrorFields;
   position(): SyncPosition;
   /** How the server's welcome fits what is here. Remembers the identity of its database and the epoch of its log. Throws `database-mismatch` for another database than before. */
   greet(welcome: Welcome): WelcomeVerdict;
@@ -245,7 +247,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       onMessage: (message) => inTurn(() => {
         if (mine !== attempt) return;
         const isReplaced = state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
-        dispatch({ type: 'message', message });
+        dispatch({ type: 'message', message: explained(message) });
         if (message.type === 'failure') nameOtherSchema(message.code);
         if (isReplaced) guarded(replaced);
       }),
@@ -256,6 +258,11 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       },
     });
     connection = opened;
+  }
+
+  /** A server sends the outline of its schema; the status says what differs. */
+  function explained(message: ServerMessage): ServerMessage {
+    return message.type === 'failure' && message.code === 'schema-mismatch' ? { ...message, fields: database.mismatchFields(message.fields) } : message;
   }
 
   function nameOtherSchema(code: ErrorCode): void {

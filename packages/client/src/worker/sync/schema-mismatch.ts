@@ -1,0 +1,11 @@
+import { decodeOutline, outlineDifferences, outlineOf, type ErrorFields, type Schema } from '@rockpool/shared';
+
+/** What `schema-mismatch` says: the first difference and how many there are, instead of the server's whole outline. */
+export function mismatchFields(schema: Schema, { outline, ...fields }: ErrorFields): ErrorFields {
+  const server = decodeOutline(outline);
+  const differences = server === null ? [] : outlineDifferences(outlineOf(schema), server);
+  const [first] = differences;
+  if (first === undefined) return fields;
+  const { table, column, side, problem } = first;
+  return { ...fields, table, ...(column === null ? {} : { column }), side, problem, differences: differences.length };
+}
