@@ -60,6 +60,8 @@ export class Device implements Place {
   tabs: Tab[] = [];
   /** Of all its tabs, those that are closing or dead included. */
   private readonly owners = new Set<Owner>();
+  /** Since the last power cut, those that are closing or dead included. */
+  private readonly everOpened: Tab[] = [];
   /** One of its rows was changed past Rockpool, and no audit has found it yet. */
   isDamaged = false;
   /** The tab that dies after so many more changes of the storage. */
@@ -76,6 +78,8 @@ export class Device implements Place {
   private tabNumber = 0;
   private lastCommitMs = 0;
   private hasBeenLed = false;
+  /** Nobody has opened the files since. */
+  private hasLostPower = false;
 
   constructor(options: DeviceOptions) {
     const { name, time, random, offsetMs } = options;
@@ -84,7 +88,7 @@ export class Device implements Place {
     this.isCopy = options.files !== undefined;
     this.time = time;
     this.random = random;
-    this.disk = new SimulatedDisk(options.files === undefined ? {} : { files: options.files });
+    this.disk = new SimulatedDisk({ canLosePower: true, ...(options.files === undefined ? {} : { files: options.files }) });
     this.clock = new DeviceClock(time, offsetMs);
     this.browser = new Browser(time, random);
     this.disk.fault = ({ sizeBytes }) => {
@@ -111,6 +115,7 @@ export class Device implements Place {
     const tab = new Tab(this, `${this.name}.${++this.tabNumber}`, this.options.runtimes);
     this.tabs.push(tab);
     this.owners.add(tab.owner);
+    this.everOpened.push(tab);
     tab.run(() => tab.membership.open()).catch((thrown: RockpoolError) => {
       if (!tab.owner.isAlive) return;
       // It found no leader in time, since the one there is died or sleeps: the page says so, and its user opens it again.
@@ -144,6 +149,15 @@ export class Device implements Place {
       },
     });
     return { source, sizeBytes: bytes.length };
+  }
+
+  /** The whole device goes out, and all its tabs with it; what was not flushed may be lost. */
+  losePower(): void {
+    for (const tab of this.everOpened.splice(0)) tab.kill();
+    const lost = this.disk.losePower(() => this.random.next());
+    this.hasLostPower = true;
+    this.options.tally.add('power cut of client');
+    if (lost > 0) this.options.tally.add('unflushed calls of a client lost');
   }
 
   doomAtSend(tab: Tab, left: number): void {
@@ -182,7 +196,13 @@ export class Device implements Place {
   }
 
   recorded(tab: Tab, database: OpenDatabase): OpenDatabase {
-    const { model, onFault } = this.options;
+    const { model, onFault, tally } = this.options;
+    if (this.hasLostPower) {
+      this.hasLostPower = false;
+      const { fault, lost: forgotten } = model.forgetLost(this.name, database, false);
+      if (fault !== null) onFault(`${tab.owner.name} after opening: ${fault}`);
+      tally.add('transaction lost in a power cut', forgotten);
+    }
     model.record(this.name, database);
     const lost = lostWrites(model, this.name, database) ?? firstOpening(database);
     if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);

@@ -1,10 +1,21 @@
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, DEFAULT_TOKENIZE, type DocumentRule, type Schema } from '../../packages/shared/src/index.ts';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, DEFAULT_TOKENIZE, type DocumentRule, type ForeignKeyAction, type Schema } from '../../packages/shared/src/index.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sample-schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 
 /** Of the documents: texts by character in two places, one with formats, and elements told apart by `id`. */
 export const PAGE_RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', 'items.*.note'], richText: ['note'] };
+
+/** What a foreign key may say of a child whose parent is deleted. */
+export const ROOM_RULES: readonly ForeignKeyAction[] = ['cascade', 'set null', 'set default', 'restrict', 'no action'];
+
+/** The table of the children under a rule. */
+export function roomChild(onDelete: ForeignKeyAction): string {
+  return `in_room_${onDelete.replace(' ', '_')}`;
+}
+
+/** Where children go under `set default`. */
+const LOBBY = { house: 'lobby', number: 0 } as const;
 
 /** Everything that can stand in the way of a merge, and tables whose rows say of themselves whether something went wrong (checks.ts). */
 export const householdSchema: Schema = buildSchema([
@@ -67,6 +78,17 @@ export const householdSchema: Schema = buildSchema([
   // One row for each transaction, which a trigger of the app adds to a counter: whoever sees one sees the other.
   sampleTable('mark', [id, sampleColumn('author', 'text', { notNull: true }), sampleColumn('tally_id', 'text', { notNull: true }), sampleColumn('delta', 'integer', { notNull: true })]),
   sampleTable('tally', [id, sampleColumn('hits', 'integer', { notNull: true, defaultSql: '0' })], { merge: { ...DEFAULT_MERGE_RULES, counters: ['hits'] } }),
+  // A parent with a key of two columns, and a child for each rule of what becomes of it; either of the columns may be NULL, and then it has no parent.
+  sampleTable('room', [sampleColumn('house', 'text', { notNull: true }), sampleColumn('number', 'integer', { notNull: true }), sampleColumn('note', 'text')], { primaryKey: ['house', 'number'] }),
+  ...ROOM_RULES.map((onDelete) =>
+    sampleTable(
+      roomChild(onDelete),
+      [id, sampleColumn('house', 'text', { defaultSql: onDelete === 'set default' ? `'${LOBBY.house}'` : null }), sampleColumn('number', 'integer', { defaultSql: onDelete === 'set default' ? String(LOBBY.number) : null }), sampleColumn('note', 'text')],
+      { foreignKeys: [{ columns: ['house', 'number'], foreignTable: 'room', foreignColumns: ['house', 'number'], onDelete, onUpdate: 'no action' }] },
+    ),
+  ),
+  // A key and nothing beside it.
+  sampleTable('tag', [sampleColumn('house', 'text', { notNull: true }), sampleColumn('word', 'text', { notNull: true })], { primaryKey: ['house', 'word'] }),
   sampleTable('draft', [sampleColumn('id', 'integer', { notNull: true }), sampleColumn('content', 'text')], { synced: false }),
 ]);
 

@@ -1,4 +1,5 @@
 import { keyToString, tableIdOf, columnIdOf, type CellValue, type ChangeKind } from '../../packages/shared/src/index.ts';
+import { ROOM_RULES, roomChild } from './household-schema.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 
@@ -25,6 +26,7 @@ export interface Commit {
 export interface UnmarkedWrite {
   readonly device: string;
   readonly site: Uint8Array;
+  readonly sequence: number;
   /** How many of `inOrder` there were before. */
   readonly commitsBefore: number;
   readonly cells: readonly WrittenCell[];
@@ -41,9 +43,9 @@ export class Model {
   readonly marksOf = new Map<string, Set<string>>();
   readonly draftsOf = new Map<string, Set<number>>();
   /** All of them, those of each device in their order. */
-  readonly inOrder: Commit[] = [];
+  inOrder: Commit[] = [];
   /** What was written without a mark: what somebody had restored from the ledger, and what was typed into documents. */
-  readonly unmarked: UnmarkedWrite[] = [];
+  unmarked: UnmarkedWrite[] = [];
   /** Marks that a device and a copy of it both had: what became of them, only one of the two was told. */
   readonly shared = new Set<string>();
   /** By mark, the device that tried again what it and a copy of it both had parked: tried again by both, it would be made twice. */
@@ -52,7 +54,11 @@ export class Model {
   readonly dropped = new Set<string>();
   /** Transactions that take effect whole or not at all. */
   readonly atomic = new Set<string>();
+  /** Transactions whose promise was kept to the page. */
+  readonly acknowledged = new Set<string>();
   private readonly recordedUpTo = new Map<string, number>();
+  /** By site, in hex. */
+  private readonly sentUpTo = new Map<string, number>();
 
   /** Notes what the changelog of a device holds that is not noted yet. */
   record(device: string, database: OpenDatabase): void {
@@ -77,7 +83,7 @@ export class Model {
         }
       }
       if (mark === null) {
-        this.unmarked.push({ device, site: database.siteId, commitsBefore: this.inOrder.length, cells, withheld });
+        this.unmarked.push({ device, site: database.siteId, sequence, commitsBefore: this.inOrder.length, cells, withheld });
         continue;
       }
       // Its copy had it before it was noted here: the device died as it stored it.
@@ -121,6 +127,43 @@ export class Model {
     return [...times.values()].some((count) => count > 1);
   }
 
+  /** A worker of the site hands these to the network. From now on they must outlast a power cut. */
+  recordSent(site: string, upTo: number): void {
+    this.sentUpTo.set(site, Math.max(upTo, this.sentUpTo.get(site) ?? 0));
+  }
+
+  /**
+   * The device has lost power. What its storage had not flushed may be gone, unless it was sent, or its author had been promised more. Forgets what is gone; returns a
+   * transaction that must not be, and how many are.
+   */
+  forgetLost(device: string, database: OpenDatabase, isStrict: boolean): { readonly fault: string | null; readonly lost: number } {
+    const here = new Set([...database.changelog.readAfter(0)].flatMap(({ sequence }) => marksIn(database, sequence)));
+    const shown = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
+    const isOfDevice = (commit: { readonly device: string }): boolean => commit.device === device;
+    const gone = [...(this.marksOf.get(device) ?? [])].filter((mark) => !here.has(mark) && !shown.has(mark) && !this.dropped.has(mark) && !this.shared.has(mark));
+    const lost = new Set<string>();
+    for (const mark of gone) {
+      const commits = (this.commits.get(mark) ?? []).filter(isOfDevice);
+      if (commits.some(({ site, sequence }) => sequence <= (this.sentUpTo.get(hexOf(site)) ?? 0))) return { fault: `the transaction ${mark} was sent, and is lost after a power cut`, lost: 0 };
+      if (isStrict && this.acknowledged.has(mark)) return { fault: `the transaction ${mark} was acknowledged under strict durability, and is lost after a power cut`, lost: 0 };
+      lost.add(mark);
+    }
+    const head = database.changelog.head().sequence;
+    const site = hexOf(database.siteId);
+    const key = `${device} ${site}`;
+    this.recordedUpTo.set(key, Math.min(head, this.recordedUpTo.get(key) ?? 0));
+    this.inOrder = this.inOrder.filter((commit) => !(isOfDevice(commit) && lost.has(commit.mark)));
+    this.unmarked = this.unmarked.filter((write) => !(isOfDevice(write) && hexOf(write.site) === site && write.sequence > head));
+    for (const mark of lost) {
+      this.marksOf.get(device)?.delete(mark);
+      const left = (this.commits.get(mark) ?? []).filter((commit) => !isOfDevice(commit));
+      if (left.length === 0) this.commits.delete(mark);
+      else this.commits.set(mark, left);
+    }
+    if (!isStrict) this.draftsOf.set(device, new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id))));
+    return { fault: null, lost: lost.size };
+  }
+
   recordDropped(marks: readonly string[]): void {
     for (const mark of marks) this.dropped.add(mark);
   }
@@ -133,6 +176,10 @@ export class Model {
     const set = sets.get(name) ?? new Set<T>();
     sets.set(name, set.add(item));
   }
+}
+
+function hexOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex');
 }
 
 function isSameSite(a: Uint8Array, b: Uint8Array): boolean {
@@ -192,6 +239,8 @@ const FOLLOWED = new Map([
   ['plan', ['title', 'detail']],
   ['trip', ['title']],
   ['half', ['token']],
+  ['room', ['note']],
+  ...ROOM_RULES.map((rule) => [roomChild(rule), ['note']] as [string, string[]]),
 ].map(([table, columns]) => [tableIdOf(table as string), { table: table as string, columns: new Map((columns as string[]).map((name) => [columnIdOf(name), name])) }]));
 
 export interface Ending {

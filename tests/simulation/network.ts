@@ -21,6 +21,8 @@ export interface NetworkOptions {
   readonly serverOwner: () => Owner;
   /** A worker has handed a frame over. May end it. */
   readonly onSent: (client: Owner) => void;
+  /** A worker has handed over a push of its site, in hex, up to this changeset. */
+  readonly onPushSent: (site: string, upTo: number) => void;
   readonly listen: Listen;
 }
 
@@ -162,6 +164,8 @@ export class SimulatedConnection {
   private readonly down: Pipe;
   private server: ServerEnd | null = null;
   private outcomesUnderWay = 0;
+  /** Of the hello. */
+  private site = '';
   private isEnded = false;
   /** What happens to the next push, or to the next delivery. */
   private mangling: Mangling | null = null;
@@ -188,7 +192,10 @@ export class SimulatedConnection {
   }
 
   sendUp(frame: Uint8Array): void {
-    const type = wholeMessage(frame, decodeClientMessage)?.type;
+    const message = wholeMessage(frame, decodeClientMessage);
+    const type = message?.type;
+    if (message?.type === 'hello') this.site = Buffer.from(message.siteId).toString('hex');
+    if (message?.type === 'push') this.network.options.onPushSent(this.site, message.changesets.at(-1)?.sequence ?? 0);
     if (type === 'hello' || type === 'push') this.place.exchanges++;
     const times = type === 'push' && this.mangles('double') ? 2 : 1;
     for (let time = 0; time < times; time++) this.up.send(() => this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame))));

@@ -53,8 +53,11 @@ const LATER_WEIGHTS = {
   'edit deleted trip': 2,
   'count apart': 1,
   'restore a loss': 4,
+  'meet in rooms': 3,
+  'tag apart': 2,
   'kill server in commit': 2,
   'power cut of server': 3,
+  'power cut of client': 3,
   'fail server disk': 1,
 } as const;
 

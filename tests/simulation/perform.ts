@@ -11,8 +11,10 @@ import { editDeletedTrip } from './scenes/edit-deleted-trip.ts';
 import { forgottenDelete } from './scenes/forgotten-delete.ts';
 import { latePush } from './scenes/late-push.ts';
 import { meet } from './scenes/meet.ts';
+import { meetInRooms } from './scenes/meet-in-rooms.ts';
 import { restoreBehind } from './scenes/restore-behind.ts';
 import { restoreLoss } from './scenes/restore-loss.ts';
+import { tagApart } from './scenes/tag-apart.ts';
 import { writeAtOnce } from './scenes/write-at-once.ts';
 import { editPage, HONEST_FAILURES, write } from './sending.ts';
 import type { Tab } from './tab.ts';
@@ -142,12 +144,20 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return restoreBehind(world, device, random, number);
     case 'edit beside withheld':
       return editBesideWithheld(world, device, random, number);
+    case 'meet in rooms':
+      return meetInRooms(world, device, random, number);
+    case 'tag apart':
+      return tagApart(world, device, random, number);
     case 'kill server in commit':
       server.trap = { at: random.chance(0.5) ? 'in commit' : 'after commit', left: random.below(6) };
       return;
     case 'power cut of server':
       if (random.chance(0.3)) return server.kill({ kind: 'power loss' });
       server.trap = { at: random.pick(['statement', 'in commit', 'after commit', 'after commit', 'send']), left: random.below(6), losesPower: true };
+      return;
+    case 'power cut of client':
+      device.losePower();
+      device.openTab();
       return;
     case 'fail server disk':
       server.failingSyncs = 1 + random.below(2);

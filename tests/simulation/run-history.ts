@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { encodeKey, type CellValue, type TableSchema } from '../../packages/shared/src/index.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';
 import { contentOf, difference, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
+import { ledgerEntries, loggedStamps } from './read-server.ts';
+import { wrongEntry } from './ledger-check.ts';
+import { refusedWithoutReason } from './refusal-check.ts';
 import { brokenAtomic, FOLLOWED_COLUMNS, MARK, vanishedValue, wrongWinner } from './model.ts';
 import type { Plan } from './operations.ts';
 import { pagesOfOneDocument, vanishedItem } from './page-items.ts';
@@ -117,6 +120,8 @@ function checkEnding(world: World): void {
     const fault = lostWrites(model, name, database) ?? firstOpening(database);
     if (fault !== null) throw new HistoryFailed(`${where}: ${fault}`);
     if (device.exchanges > MOST_EXCHANGES) throw new HistoryFailed(`${where}: it took ${device.exchanges} exchanges`);
+    const refused = refusedWithoutReason(database);
+    if (refused !== null) throw new HistoryFailed(`${where}: ${refused}`);
     const unexplained = database.parked.list().find(({ error }) => !HONEST_REFUSALS.test(error.code));
     if (device.isDamaged) throw new HistoryFailed(`${where}: no audit has found the damaged row`);
     if (unexplained !== undefined) throw new HistoryFailed(`${where}: parked because of ${unexplained.error.message}`);
@@ -151,6 +156,10 @@ function checkEnding(world: World): void {
   const lostForNothing = ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND rule = 'lww' AND won_at_ms <> 0`).find((id) => oneDocument.has(id) && timesCompacted(server, id) <= 1);
   if (lostForNothing !== undefined) throw new HistoryFailed(`an edit of page ${lostForNothing} was lost with its document, which nobody has replaced`);
   const { live } = server;
+  const misplaced = live === null ? null : world.stamps.wrongStamp(loggedStamps(live.file.sql), world.wasRestored);
+  if (misplaced !== null) throw new HistoryFailed(misplaced);
+  const spurious = live === null ? null : wrongEntry(model, ledgerEntries(live.file.sql), { wasRestored: world.wasRestored });
+  if (spurious !== null) throw new HistoryFailed(spurious);
   const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id' AND path IS NULL").map((row) => row.map(String)) ?? [];
   // Nobody writes a mark twice: it has the version of its transaction.
   const logged = (column: string, mark: string): number | null => {

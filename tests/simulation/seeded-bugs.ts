@@ -262,4 +262,22 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     find: 'try {\n        await synced;\n      } finally {',
     replace: 'synced.catch(() => undefined);\n      try {\n        await null;\n      } finally {',
   },
+  {
+    name: 'a key-only insert that loses to a deleted row is not corrected',
+    file: shared('merge/row.ts'),
+    find: 'const stands = incomingWins || (winner.deleted === null && losses.length === 0);',
+    replace: 'const stands = incomingWins || losses.length === 0;',
+  },
+  {
+    name: 'NULL looked for only in the first column of a composite foreign key',
+    file: server('merge/foreign-keys.ts'),
+    find: "const notNull = childColumns.map((column) => `${column} IS NOT NULL`).join(' AND ');",
+    replace: "const notNull = childColumns.slice(0, 1).map((column) => `${column} IS NOT NULL`).join(' AND ');",
+  },
+  {
+    name: "a stamp of the log taken in place of the site's highest",
+    file: server('push/admit-changeset.ts'),
+    find: 'lastOfSiteUs: site.lastStampUs,',
+    replace: 'lastOfSiteUs: file.log.maxStampUsAt(file.log.watermark),',
+  },
 ];

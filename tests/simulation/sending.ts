@@ -28,6 +28,7 @@ export function send(world: World, tab: Tab, mark: string, statements: readonly 
     () => {
       // The promise of a write is kept from here on: its storage had noted it before.
       if (tab.owner.isAlive && !world.model.commits.has(mark)) world.fault(`${mark} was acknowledged and is not in the changelog`);
+      if (tab.owner.isAlive) world.model.acknowledged.add(mark);
       world.note(`${mark} written`);
     },
     (thrown: RockpoolError) => {

@@ -4,6 +4,7 @@ import { SIZES, type SizeName } from './sizes.ts';
 
 /** What has to have happened in a run, or it has proved nothing about it. */
 export const MUST_HAPPEN: readonly string[] = [
+  'children of a key of two columns',
   'clock frozen or backwards',
   'clock jump',
   'addition made again from the ledger',
@@ -36,6 +37,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'lost reply',
   'new epoch',
   'partition',
+  'power cut of client',
   'power cut of server',
   'problem replica-diverged',
   'rejection',
@@ -44,9 +46,12 @@ export const MUST_HAPPEN: readonly string[] = [
   'restored backup',
   'restored from the ledger',
   'retry parked',
+  'row of a key alone',
   'server stalled',
   'slow path',
   'suspended tab',
+  'transaction lost in a power cut',
+  'unflushed calls of a client lost',
   'swapped frames',
   'whole state as a file',
 ];

@@ -9,6 +9,7 @@ import { Model } from './model.ts';
 import { Network } from './network.ts';
 import { Random } from './random.ts';
 import { ServerHost } from './server-host.ts';
+import { StampCheck } from './stamp-check.ts';
 import type { Runtimes } from './tab.ts';
 import { Tally } from './tally.ts';
 import type { Variant } from './variant.ts';
@@ -48,6 +49,7 @@ export class World {
   /** What the server held at each link of its log: watermarks come again after a restore, links do not. */
   private readonly contents = new Map<string, Map<string, string>>();
   private readonly pushedUpTo = new Map<string, number>();
+  readonly stamps = new StampCheck();
   /** A restored server has not got everything that it once admitted. */
   wasRestored = false;
   private readonly runtimes: Runtimes;
@@ -80,7 +82,7 @@ export class World {
       },
       onError: (error) => this.fault(`the server failed: ${String(error)}`),
     });
-    this.network = new Network({ time, random: this.random, tally, serverOwner: () => this.server.owner, onSent: (client) => this.deviceOf(client).onSent(client), listen: (socket) => this.server.listen(socket) });
+    this.network = new Network({ time, random: this.random, tally, serverOwner: () => this.server.owner, onSent: (client) => this.deviceOf(client).onSent(client), onPushSent: (site, upTo) => this.model.recordSent(site, upTo), listen: (socket) => this.server.listen(socket) });
     time.afterEvent = () => this.afterEvent();
   }
 
@@ -162,7 +164,9 @@ export class World {
     this.time.uninstall();
   }
 
-  private onPush(site: string, { changesets }: Push): void {
+  private onPush(site: string, push: Push): void {
+    this.stamps.onPush(site, push, this.time.nowMs);
+    const { changesets } = push;
     const [first] = changesets;
     const known = this.pushedUpTo.get(site) ?? 0;
     if (first !== undefined && first.sequence <= known) this.tally.add('doubled push');

@@ -1,6 +1,6 @@
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
-import { TALLIES } from './household-schema.ts';
+import { ROOM_RULES, roomChild, TALLIES } from './household-schema.ts';
 import { PAGE_SUBJECTS, pageStatements, type SeenPage } from './page-writes.ts';
 import type { Random } from './random.ts';
 import type { Tab } from './tab.ts';
@@ -9,12 +9,13 @@ import type { Tab } from './tab.ts';
 const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'low', 'high', 'plan', 'title', 'title', 'detail', 'drop plan', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft', ...PAGE_SUBJECTS] as const;
 
 /** What only scenes are about. */
-type SceneSubject = 'key of entry' | 'key of account' | 'trip' | 'first day' | 'last day' | 'trip title' | 'drop trip';
+type SceneSubject = 'room' | 'lobby' | 'room note' | 'drop room' | 'guest' | 'half guest' | 'move guest' | 'tag' | 'drop tag' | 'key of entry' | 'key of account' | 'trip' | 'first day' | 'last day' | 'trip title' | 'drop trip';
 
 export type Subject = (typeof SUBJECTS)[number] | SceneSubject;
 
 const PAIRS = 2;
 const MONTHS = ['2026-10', '2026-11'] as const;
+const HOUSES = ['inn', 'barn'] as const;
 const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
 
 /**
@@ -134,6 +135,29 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
       return [statement('UPDATE trip SET title = ? WHERE id = ?', token, some('trip'))];
     case 'drop trip':
       return [statement('DELETE FROM trip WHERE id = ?', some('trip'))];
+    case 'room':
+      return [statement('INSERT INTO room (house, number, note) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET note = excluded.note', random.pick(HOUSES), random.below(2), token)];
+    case 'lobby':
+      return [statement("INSERT INTO room (house, number, note) VALUES ('lobby', 0, ?1) ON CONFLICT DO UPDATE SET note = excluded.note", token)];
+    case 'room note':
+      return [statement('UPDATE room SET note = ? WHERE house = ? AND number = ?', token, random.pick(HOUSES), random.below(2))];
+    case 'drop room':
+      return [statement('DELETE FROM room WHERE house = ? AND number = ?', random.pick(HOUSES), random.below(2))];
+    case 'guest':
+      return [statement(`INSERT INTO ${roomChild(random.pick(ROOM_RULES))} (id, house, number, note) SELECT ?1, house, number, ?1 FROM room ORDER BY house = ? DESC LIMIT 1`, token, random.pick(HOUSES))];
+    case 'half guest': {
+      const [house, number] = random.pick([[random.pick(HOUSES), null], [null, random.below(2)], ['nowhere', null], [null, null]] as const);
+      return [statement(`INSERT INTO ${roomChild(random.pick(ROOM_RULES))} (id, house, number, note) VALUES (?1, ?2, ?3, ?1)`, token, house, number)];
+    }
+    case 'move guest': {
+      const table = roomChild(random.pick(ROOM_RULES));
+      const number = random.pick([null, random.below(2)]);
+      return [statement(`UPDATE ${table} SET house = ?, number = ?, note = ? WHERE id = ?`, random.pick(HOUSES), number, token, pickId(tab, random, table))];
+    }
+    case 'tag':
+      return [statement('INSERT INTO tag (house, word) VALUES (?, ?) ON CONFLICT DO NOTHING', random.pick(HOUSES), random.pick(['old', 'new']))];
+    case 'drop tag':
+      return [statement('DELETE FROM tag WHERE rowid = (SELECT max(rowid) FROM tag)')];
     case 'draft':
       return [statement('INSERT INTO draft (id, content) VALUES (?, ?)', draftId(token), token)];
     default:

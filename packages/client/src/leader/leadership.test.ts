@@ -1,10 +1,11 @@
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { Reads } from '../rpc/reads.ts';
+import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import { FAKE_STATUS, statement } from '../testing/fake-tabs.ts';
 import type { AskMessage, ChannelMessage } from './channel-message.ts';
 import type { WriteRequest } from '../rpc/write-request.ts';
-import { Leadership } from './leadership.ts';
+import { Leadership, type WritableDatabase } from './leadership.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 
 const NOW_MS = 1000;
@@ -19,7 +20,7 @@ interface World {
 
 const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), queryAll: () => Promise.reject(new Error('not read')), dependencies: async () => [], listParked: async () => [], whereIs: () => Promise.reject(new Error('not read')), writeFates: async () => [], backup: () => Promise.reject(new Error('not read')) };
 
-function createWorld(medium: Pick<OpenedDatabase<unknown>, 'committed' | 'flushed'> = {}): World {
+function createWorld({ database: own, ...medium }: Pick<OpenedDatabase<unknown>, 'committed' | 'flushed'> & { readonly database?: WritableDatabase } = {}): World {
   const requests = new Set<string>();
   const world: World = {
     serve: (message) => 
@@ -37,7 +38,7 @@ function createWorld(medium: Pick<OpenedDatabase<unknown>, 'committed' | 'flushe
     failNext: false,
     localCommits: 0,
   };
-  const database = {
+  const database: WritableDatabase = own ?? {
     write({ id }: WriteRequest) {
       if (requests.has(id)) return { results: [], touchedTables: ['t'], changes: [], repeated: true };
       if (world.failNext) {
@@ -129,6 +130,33 @@ describe('a leader that is asked to write', () => {
     expect(world.written).toEqual([]);
     expect(world.posted).toEqual(['refused a', 'refused a']);
   });
+});
+
+it('a step of a transaction that was answered is not carried out again', async () => {
+  const steps: string[] = [];
+  const database = {
+    write: () => ({ results: [], touchedTables: [], changes: [], repeated: false }),
+    begin: () => ({
+      isOver: false,
+      query: () => { throw new Error('not asked'); },
+      execute: ({ sql }: { readonly sql: string }) => {
+        steps.push(sql);
+        return { changes: 1, rows: new Uint8Array() as unknown as EncodedRows };
+      },
+      savepoint: () => undefined,
+      release: () => undefined,
+      undo: () => undefined,
+      commit: () => ({ results: [], touchedTables: [], changes: [], repeated: false }),
+      rollback: () => undefined,
+    }),
+  };
+  const { serve, posted } = createWorld({ database });
+  await serve({ requestId: 'begin', request: { kind: 'step', transactionId: 'tx', ask: { kind: 'begin', atomic: false, timeoutMs: 1000 } } });
+  const step = { requestId: 'step', request: { kind: 'step', transactionId: 'tx', ask: { kind: 'execute', statement: statement('INSERT') } } } as const;
+  await serve(step);
+  await serve(step);
+  expect(steps).toEqual(['INSERT']);
+  expect(posted).toEqual(['answer begin', 'answer step']);
 });
 
 describe('where commits are stored behind', () => {

@@ -136,6 +136,13 @@ describe('mergeRow', () => {
     expect(valuesOf(merge(replaced, change('delete', 'c', 60, 3, 1)).row)).not.toBeNull();
   });
 
+  it('names the author of the value that stands where an update of another incarnation loses, who need not have inserted the row', () => {
+    const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
+    const changed = merge(replaced, change('update', 'd', 55, 3, 2, { [AMOUNT]: 3n })).row;
+    const update = merge(changed, change('update', 'c', 60, 4, 1, { [AMOUNT]: 7n, [PAYEE]: 'Bar' }));
+    expect(update.losses.map(({ columnId, won }) => [columnId, won.value, won.version.site])).toEqual([[PAYEE, 'Kiosk', 'b'], [AMOUNT, 3n, 'd']]);
+  });
+
   it('never brings a deleted row back by an update, only by a new insert', () => {
     const gone = merge(stored, change('delete', 'c', 15, 2, 1)).row;
     expect(valuesOf(merge(gone, change('update', 'b', 99, 3, 1, { [AMOUNT]: 2n })).row)).toBeNull();

@@ -189,7 +189,8 @@ function updateLosses(stored: StoredRow, change: RowChange, { counters, document
     if (stored.deleted === null && !counters.has(columnId) && cellValuesEqual(winning, value)) continue;
     const document = documents.get(columnId);
     const lost = document?.isEdit(value) === true ? editedImage(document, stored.cells.get(columnId)?.value ?? null, value, change.version.site) : value;
-    const won = { value: winning, version: by };
+    // What stands in a row that is there may be by somebody who changed it after it was inserted.
+    const won = { value: winning, version: stored.deleted === null ? (stored.cells.get(columnId)?.version ?? by) : by };
     losses.push(lost === null && value !== null ? lostEdit(columnId, rule, change.version, won) : { columnId, rule, lost: { value: lost, version: change.version }, won });
   }
   return losses;

@@ -50,6 +50,22 @@ it('decides what a site has sent before it welcomes the site again, so that a co
   expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, decidedUpTo: 1, decidedHash: site.hashes[1] });
 });
 
+it('a session that ends after another of its site has come leaves the entry of that one, so that a third ends it', () => {
+  const site = new TestSite();
+  const ended: string[] = [];
+  const { subscriber: first } = connect(site);
+  // It hears of its end later than the next one joins.
+  first.fail = () => void ended.push('first');
+  const { subscriber: second } = connect(site);
+  second.fail = (error) => {
+    ended.push(`second ${error.code}`);
+    live.leave(second);
+  };
+  live.leave(first);
+  connect(site);
+  expect(ended).toEqual(['first', 'second session-replaced']);
+});
+
 it('keeps nothing of a session whose first delivery cannot be read', () => {
   const site = new TestSite();
   const { subscriber } = connect(site);

@@ -176,6 +176,27 @@ describe.each([
   });
 });
 
+it('what a site has sent is not settled while it is being committed, whatever the store says of itself', async () => {
+  const [begun, lasts] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const database = durableInFile(file);
+  // As with PostgreSQL, or where a worker has a document of the group first: nothing is in the file yet.
+  const commit: OpenDatabase['commit'] = async (body) => {
+    begun.resolve();
+    await lasts.promise;
+    return database.commit(body);
+  };
+  queue = queueOver({ ...database, commit });
+  const waiting = pushOf(1);
+  queue.push(waiting, () => undefined);
+  await begun.promise;
+  const settling = queue.settle(waiting.site);
+  expect([settling, queue.settle('of nobody')]).toEqual([expect.any(Promise), null]);
+  lasts.resolve();
+  await settling;
+  expect(queue.settle(waiting.site)).toBeNull();
+  expect(storedBeside()).toBe(1n);
+});
+
 /** Fails in a way that nobody expects. */
 class BrokenPool extends DocumentPool {
   override run(): Promise<never> {

@@ -1,9 +1,7 @@
 import { MemoryBytes } from '../media/memory.ts';
 import type { DiskCall } from './disk-call.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
-
-/** The unit in which a disk is assumed to write whole or not at all. */
-const SECTOR_BYTES = 512;
+import { tear, type Random } from './torn-write.ts';
 
 /**
  * - `everything`: the process died, the machine lives on: all calls made are there.
@@ -20,9 +18,6 @@ export interface CrashImage {
   /** A new disk with what survived. */
   restore(): SimulatedDisk;
 }
-
-/** A source of numbers from 0 to 1, so that a failing run can be repeated. */
-export type Random = () => number;
 
 /** Random numbers from a seed (xorshift with a final multiplication). */
 export function seededRandom(seed: number): Random {
@@ -112,22 +107,4 @@ function applyCall(files: Map<string, MemoryBytes>, call: DiskCall): void {
     case 'flush':
       break;
   }
-}
-
-/** Replaces one of the writes by some of its sectors. */
-function tear(calls: readonly DiskCall[], random: Random): readonly DiskCall[] {
-  const writes = calls.filter((call) => call.kind === 'write');
-  const victim = writes[Math.floor(random() * writes.length)];
-  if (victim === undefined) return calls;
-  return calls.flatMap((call) => (call === victim ? sectorsOf(victim).filter(() => random() < 0.5) : [call]));
-}
-
-function sectorsOf(write: Extract<DiskCall, { kind: 'write' }>): DiskCall[] {
-  const sectors: DiskCall[] = [];
-  for (let from = 0; from < write.bytes.length; ) {
-    const to = Math.min(write.bytes.length, from + SECTOR_BYTES - ((write.at + from) % SECTOR_BYTES));
-    sectors.push({ kind: 'write', file: write.file, at: write.at + from, bytes: write.bytes.subarray(from, to) });
-    from = to;
-  }
-  return sectors;
 }

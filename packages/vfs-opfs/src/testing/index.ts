@@ -1,5 +1,6 @@
 export { crashImages, seededRandom } from './crash-images.ts';
-export type { CrashImage, Random, Survivors } from './crash-images.ts';
+export type { CrashImage, Survivors } from './crash-images.ts';
+export type { Random } from './torn-write.ts';
 export type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
 export { SimulatedDisk } from './simulated-disk.ts';
 export type { SimulatedDiskOptions, SimulatedMedium } from './simulated-disk.ts';

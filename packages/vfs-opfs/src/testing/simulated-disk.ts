@@ -3,6 +3,7 @@ import type { InProcessOwner } from '../locks/in-process-locks.ts';
 import { MemoryBytes } from '../media/memory.ts';
 import type { FileMedium, StorageFile } from '../media/medium.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';
+import { tear, type Random } from './torn-write.ts';
 import type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
 
 export interface SimulatedDiskOptions {
@@ -10,6 +11,16 @@ export interface SimulatedDiskOptions {
   readonly keepCalls?: boolean;
   /** Files to start with. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
+  /** Remember what was not flushed, for `losePower`. Default false. */
+  readonly canLosePower?: boolean;
+}
+
+/** A call that was not flushed, and how to take it back. */
+interface Unflushed {
+  readonly call: Extract<DiskCall, { kind: 'write' | 'truncate' }>;
+  readonly sizeBefore: number;
+  /** What stood where it wrote, or behind where it cut. */
+  readonly before: Uint8Array;
 }
 
 /** One worker on a simulated disk: a medium whose death can be staged. */
@@ -41,9 +52,12 @@ export class SimulatedDisk {
   readonly #files = new Map<string, MemoryBytes>();
   readonly #locks = new InProcessLocks();
   readonly #keepsCalls: boolean;
+  /** By file, in order. Null: nothing is remembered. */
+  readonly #unflushed: Map<string, Unflushed[]> | null;
 
   constructor(options: SimulatedDiskOptions = {}) {
     this.#keepsCalls = options.keepCalls ?? false;
+    this.#unflushed = options.canLosePower === true ? new Map() : null;
     this.initialFiles = options.files ?? new Map();
     for (const [name, content] of this.initialFiles) {
       const bytes = new MemoryBytes();
@@ -68,6 +82,7 @@ export class SimulatedDisk {
       rename: async (fileName, newName) => this.#rename(fileName, newName),
       remove: async (fileName) => {
         if (this.#files.delete(fileName)) this.#record({ kind: 'remove', file: fileName });
+        this.#unflushed?.delete(fileName);
       },
       list: async () => [...this.#files.keys()],
       sizeBytes: async (fileName) => this.#files.get(fileName)?.sizeBytes,
@@ -83,6 +98,45 @@ export class SimulatedDisk {
     return this.#files.get(fileName);
   }
 
+  /**
+   * The machine loses power, after all its workers have died. Of what was not flushed nothing is left, or any of the calls, or a part of one of them too. Returns how many
+   * calls are lost, in part or whole. Throws without `canLosePower`.
+   */
+  losePower(random: Random): number {
+    if (this.#unflushed === null) throw new Error('this disk does not remember what was not flushed');
+    let lost = 0;
+    for (const [name, unflushed] of this.#unflushed) {
+      const bytes = this.#files.get(name);
+      if (bytes === undefined) continue;
+      for (const one of unflushed.toReversed()) takeBack(bytes, one);
+      const share = [0, 0.5, 0.9][Math.floor(random() * 3)] ?? 0;
+      const kept = unflushed.map(({ call }) => call).filter(() => random() < share);
+      const calls = random() < 0.5 ? tear(kept, random) : kept;
+      for (const call of calls) {
+        if (call.kind === 'write') bytes.write(call.bytes, call.at);
+        else if (call.kind === 'truncate') bytes.truncate(call.sizeBytes);
+      }
+      lost += unflushed.length - kept.length;
+    }
+    this.#unflushed.clear();
+    return lost;
+  }
+
+  /** Changes a file, and remembers how to take that back. */
+  #change(call: Unflushed['call'], bytes: MemoryBytes): void {
+    const sizeBefore = bytes.sizeBytes;
+    if (this.#unflushed !== null) {
+      const from = call.kind === 'write' ? call.at : call.sizeBytes;
+      const before = new Uint8Array(Math.max(0, Math.min(call.kind === 'write' ? call.bytes.length : Infinity, sizeBefore - from)));
+      bytes.read(before, from);
+      const unflushed = this.#unflushed.get(call.file) ?? [];
+      this.#unflushed.set(call.file, unflushed);
+      unflushed.push({ call: call.kind === 'write' ? { ...call, bytes: call.bytes.slice() } : call, sizeBefore, before });
+    }
+    if (call.kind === 'write') bytes.write(call.bytes, call.at);
+    else bytes.truncate(call.sizeBytes);
+  }
+
   #record(call: DiskCall): void {
     this.callCount += 1;
     if (this.#keepsCalls) this.calls.push(call);
@@ -93,6 +147,10 @@ export class SimulatedDisk {
     if (bytes === undefined) return;
     this.#files.set(newName, bytes);
     this.#files.delete(fileName);
+    const unflushed = this.#unflushed?.get(fileName);
+    this.#unflushed?.delete(fileName);
+    this.#unflushed?.delete(newName);
+    if (unflushed !== undefined) this.#unflushed?.set(newName, unflushed.map((one) => ({ ...one, call: { ...one.call, file: newName } })));
     this.#record({ kind: 'rename', file: fileName, newName });
   }
 
@@ -132,21 +190,22 @@ export class SimulatedDisk {
         else this.callCount += 1;
         if (this.observer !== undefined) {
           this.observer();
-          bytes.write(taken.subarray(0, taken.length >> 1), at);
+          this.#change({ kind: 'write', file, at, bytes: taken.subarray(0, taken.length >> 1) }, bytes);
           this.observer();
         }
-        bytes.write(taken, at);
+        this.#change({ kind: 'write', file, at, bytes: taken }, bytes);
         return fault === 'negative-after-write' ? NEGATIVE_COUNT : taken.length;
       },
       truncate: (sizeBytes) => {
         faultOf({ kind: 'truncate', file, sizeBytes: 0 });
         this.observer?.();
         this.#record({ kind: 'truncate', file, sizeBytes });
-        bytes.truncate(sizeBytes);
+        this.#change({ kind: 'truncate', file, sizeBytes }, bytes);
       },
       flush: () => {
         faultOf({ kind: 'flush', file, sizeBytes: 0 });
         this.observer?.();
+        this.#unflushed?.delete(file);
         this.#record({ kind: 'flush', file });
       },
       sizeBytes: () => {
@@ -163,4 +222,9 @@ export class SimulatedDisk {
 function kill(owner: InProcessOwner, life: { isAlive: boolean }): void {
   life.isAlive = false;
   owner.die();
+}
+
+function takeBack(bytes: MemoryBytes, { call, sizeBefore, before }: Unflushed): void {
+  if (before.length > 0) bytes.write(before, call.kind === 'write' ? call.at : call.sizeBytes);
+  bytes.truncate(sizeBefore);
 }

@@ -35,6 +35,11 @@ export class PendingIndex {
     return this.rowsBySequence.size === 0;
   }
 
+  /** How many rows are held. */
+  get rowCount(): number {
+    return this.changesByRow.size;
+  }
+
   add(changeset: PendingChangeset): void {
     const rows: RowRef[] = [];
     const hiddenBases = hiddenBasesByRow(changeset.hiddenBases);

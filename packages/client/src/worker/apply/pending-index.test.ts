@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { PendingIndex, type PendingChangeset } from './pending-index.ts';
+
+function insertOf(sequence: number, keys: readonly string[]): PendingChangeset {
+  return { sequence, base: 0, groups: [{ tableId: 1, kind: 'insert', rowCount: keys.length, keys: [keys], columnIds: [], values: [] }], before: [{ columnIds: [], values: [] }], hiddenBases: [], withheld: false };
+}
+
+it('holds no more rows than its changesets have, however many have come and gone', () => {
+  const index = new PendingIndex();
+  for (let sequence = 1; sequence <= 100; sequence++) {
+    index.add(insertOf(sequence, [`row ${sequence}`, 'shared']));
+    if (sequence > 2) index.remove([sequence - 2]);
+  }
+  expect([index.sequences, index.rowCount]).toEqual([[99, 100], 3]);
+  index.remove(index.sequences);
+  expect(index.rowCount).toBe(0);
+});

@@ -1,0 +1,36 @@
+import { PUSH_BYTES, type PushedChangeset } from '@rockpool/shared';
+import { expect, it } from 'vitest';
+import { createOutgoingPushes, type OutgoingPushes } from './outgoing-pushes.ts';
+
+const CHANGESETS = 10;
+
+function pushesOfLargeChangesets(): { readonly pushes: OutgoingPushes; readonly calls: string[] } {
+  const calls: string[] = [];
+  const changeset = (sequence: number): PushedChangeset => ({ sequence, stampUs: sequence, ageUs: 0, base: 0, body: new Uint8Array(PUSH_BYTES) });
+  const source = {
+    position: () => ({ lastSequence: CHANGESETS }),
+    nextPush: (sequence: number) => (sequence >= CHANGESETS ? null : { previousHash: new Uint8Array(16), olderEpochUpTo: 0, changesets: [changeset(sequence + 1)] }),
+    flush: () => void calls.push('flush'),
+  };
+  const pushes = createOutgoingPushes(source, ({ changesets }) => {
+    calls.push(`send ${changesets[0]?.sequence}`);
+    return true;
+  });
+  return { pushes, calls };
+}
+
+it('every push leaves after a flush of what it says', () => {
+  const { pushes, calls } = pushesOfLargeChangesets();
+  pushes.push(0);
+  expect(calls.slice(0, 4)).toEqual(['flush', 'send 1', 'flush', 'send 2']);
+});
+
+it('the window is as wide as what was sent and not decided, and empty once the connection has ended', () => {
+  const { pushes } = pushesOfLargeChangesets();
+  expect(pushes.push(0)).toBe(4);
+  expect(pushes.push(4)).toBe(4);
+  pushes.decided(1);
+  expect(pushes.push(4)).toBe(5);
+  pushes.forget();
+  expect(pushes.push(1)).toBe(5);
+});

@@ -1,0 +1,112 @@
+import { columnIdOf, keyToString, tableIdOf } from '../../packages/shared/src/index.ts';
+import { householdSchema } from './household-schema.ts';
+import { FOLLOWED_COLUMNS, type Commit, type Model } from './model.ts';
+
+/** One row of the ledger about a column as a whole, with texts that their authors can be known by. */
+export interface LedgerEntry {
+  readonly id: string;
+  readonly table: string;
+  /** As the ledger has it: a JSON array of texts. */
+  readonly rowKey: string;
+  readonly column: string;
+  readonly rule: string;
+  readonly lost: string | null;
+  readonly won: string | null;
+  readonly lostBy: string;
+  readonly wonBy: string;
+  readonly lostSite: string;
+  readonly wonSite: string;
+  readonly watermark: number;
+}
+
+const FOLLOWED = new Set(FOLLOWED_COLUMNS.map(({ table, column }) => `${table}.${column}`));
+
+/** By table, what the rules page allows for a value that lost. */
+const RULES = new Map(
+  householdSchema.tables.map(({ name, merge, foreignKeys }) => {
+    const rules = ['lww', 'one-insert-wins', 'delete-wins'];
+    if (foreignKeys.some(({ onDelete }) => onDelete === 'cascade')) rules.push('cascade');
+    if (merge.deleteRule === 'update-wins') rules.push('update-wins');
+    return [name, new Set(rules)];
+  }),
+);
+
+export interface LedgerRules {
+  /** What a restored server is given again has seen no value of anybody else, whatever its author had seen. */
+  readonly wasRestored: boolean;
+}
+
+/**
+ * What is wrong with an entry of the ledger by docs/merge-rules.md ("The ledger"): a value that nobody wrote there, an author or site that did not write it, a rule that the
+ * table does not have, the same loss twice, and a loss to somebody who had seen what they wrote over.
+ */
+export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasRestored }: LedgerRules): string | null {
+  const written = writersByValue(model);
+  // What was restored from the ledger is written again by whoever asks for it.
+  const restored = new Set(model.unmarked.flatMap(({ cells }) => cells.map(({ after }) => after)));
+  const seenBefore = new Set<string>();
+  for (const entry of entries) {
+    const { id, table, rowKey, column, rule, lost, won } = entry;
+    if (!FOLLOWED.has(`${table}.${column}`)) continue;
+    const what = `the ledger's entry ${id} (${table}.${column} of ${rowKey}, ${rule})`;
+    if (RULES.get(table)?.has(rule) !== true) return `${what} has a rule that the table does not have`;
+    if ((rule === 'delete-wins' || rule === 'cascade') && won !== null) return `${what} names a value that a delete won with`;
+    const place = placeOf(table, rowKey, column);
+    const loser = lost === null || restored.has(lost) ? null : writtenAt(written, lost, place);
+    if (loser !== null) {
+      if (loser.length === 0) return `${what} has a lost value that nobody wrote there: ${String(lost)}`;
+      if (!isBy(model, loser, entry.lostBy, entry.lostSite)) return `${what} names ${entry.lostBy} at ${entry.lostSite} as the author of ${String(lost)}, which is by ${loser.map(({ device }) => device).join()}`;
+    }
+    const winner = won === null || restored.has(won) ? null : writtenAt(written, won, place);
+    if (winner !== null) {
+      if (winner.length === 0) return `${what} has a won value that nobody wrote there: ${String(won)}`;
+      if (!isBy(model, winner, entry.wonBy, entry.wonSite)) return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}, which is by ${winner.map(({ device }) => device).join()}`;
+    }
+    if (rule === 'lww' && winner !== null && !wasRestored && winner.some((commit) => sawBefore(commit, place, lost))) return `${what}: the author of ${String(won)} had seen ${String(lost)}, so nothing lost`;
+    const name = `${place} ${rule} ${String(lost)} ${String(won)} ${entry.lostSite} ${entry.wonSite} ${entry.watermark}`;
+    if (lost !== null && seenBefore.has(name)) return `${what} is there twice`;
+    seenBefore.add(name);
+  }
+  return null;
+}
+
+type Writers = ReadonlyMap<string, ReadonlyMap<string, readonly Commit[]>>;
+
+/** By value and place. */
+function writersByValue(model: Model): Writers {
+  const writers = new Map<string, Map<string, Commit[]>>();
+  for (const commit of model.inOrder) {
+    for (const { row, columnId, after } of commit.cells) {
+      if (typeof after !== 'string') continue;
+      const places = writers.get(after) ?? new Map<string, Commit[]>();
+      writers.set(after, places);
+      const place = `${row}:${columnId}`;
+      places.set(place, [...(places.get(place) ?? []), commit]);
+    }
+  }
+  return writers;
+}
+
+function writtenAt(writers: Writers, value: string, place: string): readonly Commit[] {
+  return writers.get(value)?.get(place) ?? [];
+}
+
+function isBy(model: Model, commits: readonly Commit[], principal: string, site: string): boolean {
+  // A device and its copy share what both had: either may have sent it, under its own site too.
+  if (commits.some(({ mark }) => model.shared.has(mark))) return true;
+  // A device may go on as another site, of which the model may know nothing yet; but not as one of another device.
+  const owners = new Set(model.inOrder.filter((commit) => Buffer.from(commit.site).toString('hex') === site).map(({ device }) => device));
+  return commits.some(({ device }) => device === principal && (owners.size === 0 || owners.has(device)));
+}
+
+function sawBefore({ cells }: Commit, place: string, value: string | null): boolean {
+  return value !== null && cells.some(({ row, columnId, before }) => `${row}:${columnId}` === place && before === value);
+}
+
+/** A cell as the model names it. */
+function placeOf(table: string, rowKey: string, column: string): string {
+  const schema = householdSchema.tables.find(({ name }) => name === table);
+  const isInteger = (schema?.primaryKey ?? []).map((name) => schema?.columns.find((one) => one.name === name)?.type === 'integer');
+  const key = (JSON.parse(rowKey) as string[]).map((part, index) => (isInteger[index] === true ? BigInt(part) : part));
+  return `${tableIdOf(table)}:${keyToString(key)}:${columnIdOf(column)}`;
+}

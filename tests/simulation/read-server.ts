@@ -1,0 +1,31 @@
+import type { SqliteFile } from '../../packages/sync-server/src/store/sqlite-file.ts';
+import type { LedgerEntry } from './ledger-check.ts';
+import type { LoggedStamp } from './stamp-check.ts';
+
+/** The server's log as its file has it. */
+export function loggedStamps(sql: SqliteFile): LoggedStamp[] {
+  const rows = sql.all('SELECT watermark, lower(hex(site)), sequence, stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number ORDER BY watermark');
+  return rows.map(([watermark, site, sequence, stampUs]) => ({ watermark: Number(watermark), site: String(site), sequence: Number(sequence), stampUs: Number(stampUs) }));
+}
+
+/** What the ledger says of columns as a whole. */
+export function ledgerEntries(sql: SqliteFile): LedgerEntry[] {
+  const rows = sql.all(
+    'SELECT id, table_name, row_key, column_name, rule, lost_value, won_value, lost_by, won_by, lost_site, won_site, watermark FROM rockpool_conflict WHERE column_name IS NOT NULL AND path IS NULL ORDER BY id',
+  );
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  return rows.map(([id, table, rowKey, column, rule, lost, won, lostBy, wonBy, lostSite, wonSite, watermark]) => ({
+    id: String(id),
+    table: String(table),
+    rowKey: String(rowKey),
+    column: String(column),
+    rule: String(rule),
+    lost: text(lost),
+    won: text(won),
+    lostBy: String(lostBy),
+    wonBy: String(wonBy),
+    lostSite: String(lostSite),
+    wonSite: String(wonSite),
+    watermark: Number(watermark),
+  }));
+}

@@ -1,0 +1,25 @@
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import type { ChangeGroup } from '../../packages/shared/src/index.ts';
+import { householdSchema } from './household-schema.ts';
+
+/** A changeset that was refused for a foreign key that nothing in it can have broken: it has only new rows of the child, each with a NULL in the key. */
+export function refusedWithoutReason(database: OpenDatabase): string | null {
+  for (const { changeset, error } of database.parked.list()) {
+    if (error.code !== 'constraint-foreign-key') continue;
+    const { table: name, foreignTable } = error.fields;
+    const child = householdSchema.tables.find((table) => table.name === name);
+    const parent = householdSchema.tables.find((table) => table.name === foreignTable);
+    const key = child?.foreignKeys.find((one) => one.foreignTable === foreignTable);
+    if (child === undefined || parent === undefined || key === undefined) continue;
+    const columnIds = key.columns.map((column) => child.columns.find((one) => one.name === column)?.id);
+    const canBreak = ({ tableId, kind, columnIds: written, values, rowCount }: ChangeGroup): boolean => {
+      if (tableId === parent.id) return kind !== 'insert';
+      if (tableId !== child.id || kind === 'delete') return false;
+      if (kind === 'update') return true;
+      const parts = columnIds.map((id) => values[written.indexOf(id ?? -1)]);
+      return Array.from({ length: rowCount }, (_, row) => row).some((row) => parts.every((part) => part === undefined || part[row] !== null));
+    };
+    if (!changeset.groups.some(canBreak)) return `changeset ${changeset.sequence} was refused for the foreign key of ${child.name}, in which it has NULL`;
+  }
+  return null;
+}
