@@ -1,0 +1,14 @@
+// All that documents do, over the oldest Yjs that the packages allow.
+import { expect, it, vi } from 'vitest';
+import * as allowed from 'yjs-floor';
+import * as used from 'yjs';
+import './document.property.test.ts';
+import './hostile-edits.test.ts';
+import './rich-text.property.test.ts';
+import './write-json.property.test.ts';
+
+vi.mock('yjs', () => import('yjs-floor'));
+
+it('it is the one that the tests above have used', () => {
+  expect(used.Doc).toBe(allowed.Doc);
+});
