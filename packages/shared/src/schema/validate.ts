@@ -29,10 +29,14 @@ export function schemaProblems(tables: readonly TableSchema[]): SchemaProblem[] 
   return problems;
 }
 
+/** SQLite's limit, as it is built by default. */
+const MAX_COLUMNS = 2_000;
+
 type Report = (column: string | null, problem: string) => void;
 
 function reportColumns(table: TableSchema, report: Report): void {
   if (table.columns.length === 0) report(null, 'A table needs at least one column.');
+  if (table.columns.length > MAX_COLUMNS) report(null, `A table may have at most ${MAX_COLUMNS} columns; this one has ${table.columns.length}.`);
   const ids = new Map<number, string>();
   const names = new Set<string>();
   for (const column of table.columns) {

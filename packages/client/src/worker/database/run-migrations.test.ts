@@ -99,7 +99,7 @@ describe('migrations of the app', () => {
       'ALTER TABLE `__new_list` RENAME TO `list`;',
       'PRAGMA foreign_keys=ON;',
     );
-    const item = testTable('item', { id: 'text not null', list_id: 'text' });
+    const item = testTable('item', { id: 'text not null', list_id: 'text' }, { foreignKeys: [{ columns: ['list_id'], foreignTable: 'list', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }] });
     const medium = memoryMedium();
     const { database, close } = await open(medium, buildSchema([testTable('list', { id: 'text not null', name: 'text' }), item]), parent);
     database.write({ id: 'a', statements: ["INSERT INTO list VALUES ('l', 'x')", "INSERT INTO item VALUES ('i', 'l')"].map((text) => ({ sql: text, params: [] })) });

@@ -1,9 +1,10 @@
-import { encodeSchema, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import { encodeSchema, RESERVED_TABLE_PREFIX, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { createMigrationPolicy } from '../write/sql-policy.ts';
 import type { Meta } from './meta.ts';
+import { shapeDifferences } from './table-shape.ts';
 
 const BREAKPOINT = '--> statement-breakpoint';
 
@@ -30,7 +31,9 @@ export function runMigrations(parts: MigrationParts, migrations: readonly Migrat
   if (fresh.length === 0 && encodeSchema(stored) === encodeSchema(wanted)) return;
   refuseToLose(parts.undecided(), stored, wanted);
   const synced = new Set([...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()));
+  const reserved = reservedNames(parts.connection);
   for (const migration of fresh) runMigration(parts.connection, migration, synced);
+  requireSameReserved(parts.connection, reserved, fresh);
   requireForeignKeys(parts.connection, fresh);
   requireSchema(parts.connection, wanted, fresh);
   rememberMigrations(parts.meta, migrations);
@@ -107,6 +110,16 @@ function refuseToLose(undecided: Iterable<DecodedChangeset>, stored: Schema, wan
   }
 }
 
+/** SQLite does not say what a table is renamed to, so that no policy can refuse a name of ours. */
+function requireSameReserved(connection: Connection, before: ReadonlySet<string>, migrations: readonly Migration[]): void {
+  const [name] = [...reservedNames(connection)].filter((found) => !before.has(found));
+  if (name !== undefined) throw failed(lastTag(migrations), { problem: 'the name is reserved', name });
+}
+
+function reservedNames(connection: Connection): ReadonlySet<string> {
+  return new Set(connection.rows(`SELECT name FROM sqlite_schema WHERE lower(substr(name, 1, ?)) = ?`, RESERVED_TABLE_PREFIX.length, RESERVED_TABLE_PREFIX).map(([name]) => String(name)));
+}
+
 function requireForeignKeys(connection: Connection, migrations: readonly Migration[]): void {
   const [broken] = connection.rows('SELECT "table" FROM pragma_foreign_key_check LIMIT 1');
   if (broken !== undefined) throw failed(lastTag(migrations), { problem: 'rows refer to rows that are not there', table: String(broken[0]) });
@@ -130,6 +143,8 @@ function differences(connection: Connection, table: TableSchema): string[] {
   const key = [...found].filter(([, { pk }]) => pk > 0).sort(([, a], [, b]) => a.pk - b.pk).map(([name]) => name);
   if (JSON.stringify(key) !== JSON.stringify(table.primaryKey)) problems.push(`table ${table.name} has the primary key (${key.join(', ')})`);
   for (const name of found.keys()) if (!table.columns.some((column) => column.name === name)) problems.push(`column ${table.name}.${name} is not in the schema`);
+  // A table of this device alone may be as it likes.
+  if (table.synced) for (const { column, declared, found: actual } of shapeDifferences(connection, table)) problems.push(`${column === null ? `table ${table.name}` : `column ${table.name}.${column}`}: the schema declares ${declared}, the database has ${actual}`);
   return problems;
 }
 

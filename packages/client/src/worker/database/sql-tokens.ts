@@ -1,0 +1,50 @@
+/** Words, names and operators of a piece of SQL: names unquoted and in lower case, strings as they are, without comments and white space. */
+export function sqlTokens(sql: string): string[] {
+  return [...sql.matchAll(TOKEN)].flatMap(([token]) => (isSpace(token) ? [] : [isQuotedName(token) ? unquoted(token) : token.startsWith("'") ? token : token.toLowerCase()]));
+}
+
+/** What lies between an opening bracket at `open` and its closing one. */
+export function withinBrackets(tokens: readonly string[], open: number): string[] {
+  let depth = 0;
+  for (let at = open; at < tokens.length; at++) {
+    if (tokens[at] === '(') depth++;
+    else if (tokens[at] === ')' && --depth === 0) return tokens.slice(open + 1, at);
+  }
+  return tokens.slice(open + 1);
+}
+
+/** Cuts at the commas that lie in no bracket. */
+export function atCommas(tokens: readonly string[]): string[][] {
+  const parts: string[][] = [[]];
+  let depth = 0;
+  for (const token of tokens) {
+    if (token === '(') depth++;
+    if (token === ')') depth--;
+    if (token === ',' && depth === 0) parts.push([]);
+    else parts.at(-1)?.push(token);
+  }
+  return parts;
+}
+
+/** An expression as it compares: without brackets around all of it, and without the table's own name before its columns. */
+export function expressionText(tokens: readonly string[], table: string): string {
+  let inner = tokens.filter((token, i) => !(token === table.toLowerCase() && tokens[i + 1] === '.') && !(token === '.' && tokens[i - 1] === table.toLowerCase()));
+  while (inner[0] === '(' && withinBrackets(inner, 0).length === inner.length - 2) inner = inner.slice(1, -1);
+  return inner.join(' ');
+}
+
+const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[\p{L}_][\p{L}\p{N}_$]*|\d[\w.]*|\|\||<=|>=|<>|!=|==|->>|->|<<|>>|[^\s]/gu;
+
+function isSpace(token: string): boolean {
+  return /^(?:\s|--|\/\*)/.test(token);
+}
+
+function isQuotedName(token: string): boolean {
+  return /^["`[]/.test(token);
+}
+
+function unquoted(token: string): string {
+  const quote = token[0] ?? '';
+  const inner = token.slice(1, -1);
+  return (quote === '[' ? inner : inner.replaceAll(quote + quote, quote)).toLowerCase();
+}
