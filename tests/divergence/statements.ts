@@ -44,7 +44,18 @@ export function randomFrom(seed: number): () => number {
 const SYNCED = ['thing', 'place', 'mark'];
 const INTERNAL = ['rockpool_changelog', 'rockpool_meta', 'rockpool_base', 'rockpool_parked', 'rockpool_conflict', 'rockpool_request', 'rockpool_search_0'];
 const ODD_TABLES = ['draft', 'thing_search', 'thing_search_data', 'scratch', 'seen', 'sqlite_schema', 'sqlite_temp_schema', 'sqlite_sequence', 'nothing', ...INTERNAL];
-const SCHEMAS = ['', '', '', 'main.', 'temp.', '"temp".', 'TEMP.', 'other.'];
+const SCHEMAS = ['', '', '', '', '', '', 'main.', 'main.', 'temp.', '"temp".', 'TEMP.', 'other.'];
+const KEYS: Readonly<Record<string, readonly string[]>> = { thing: ['id'], place: ['list', 'number'], mark: ['id'] };
+/** What triggers do when they can. */
+const VALID_BODIES = [
+  "UPDATE thing SET name = name || 'x' WHERE id = 'k1'",
+  "UPDATE thing SET hits = hits + 1 WHERE id = 'k2'",
+  "INSERT OR REPLACE INTO thing (id, name) VALUES ('k3', 'by a trigger')",
+  "INSERT OR REPLACE INTO mark (id) VALUES (x'31')",
+  'DELETE FROM place WHERE number = 1',
+  "UPDATE OR REPLACE place SET list = 'k4' WHERE number = 2",
+  "INSERT INTO draft (text) VALUES ('by a trigger')",
+];
 const TEXTS = ["''", "'a'", "'A'", "'a '", "'b'", "'1'", "'1.0'", "'007'", "' 1'", "'ä'", "'many'", "'null'", 'char(0)', "CAST(x'ff' AS TEXT)", "'x' || char(10)", "printf('%.*c', 300, 'k')"];
 const NUMBERS = ['0', '1', '1.0', '2', '3', '-1', '1.5', '9007199254740993', '9223372036854775807', '9223372036854775808', '-9223372036854775808', '-0.0', '1e300', '9e999', '0.1', '1000000', 'TRUE', "CAST('12' AS NUMERIC)", '5e-324'];
 const BLOBS = ["x''", "x'00'", "x'31'", "x'61'", 'zeroblob(20)'];
@@ -63,7 +74,7 @@ export class StatementGenerator {
   }
 
   private statement(): string {
-    return this.random() < 0.6 ? this.dml() : this.pick<() => string>([this.createTable, this.createView, this.createTrigger, this.createTrigger, this.createIndex, this.alter, this.drop, this.other]).call(this);
+    return this.random() < 0.75 ? this.dml() : this.pick<() => string>([this.createTable, this.createView, this.createTrigger, this.createTrigger, this.createIndex, this.alter, this.drop, this.other]).call(this);
   }
 
   private dml(table: string = this.random() < 0.88 ? this.pick(SYNCED) : this.pick(ODD_TABLES)): string {
@@ -71,10 +82,11 @@ export class StatementGenerator {
   }
 
   private insert(table: string): string {
-    const columns = this.columnsOf(table).filter(() => this.random() < 0.75);
+    const keys = KEYS[table] ?? [];
+    const columns = this.columnsOf(table).filter((column) => this.random() < (keys.includes(column) ? 0.97 : 0.6));
     const verb = this.pick(['INSERT', 'INSERT', 'INSERT', 'INSERT OR REPLACE', 'INSERT OR IGNORE', 'INSERT OR ROLLBACK', 'INSERT OR ABORT', 'INSERT OR FAIL', 'REPLACE']);
     if (columns.length === 0) return `${verb} INTO ${this.named(table)} DEFAULT VALUES`;
-    const row = (): string => `(${columns.map((column) => this.value(column)).join(', ')})`;
+    const row = (): string => `(${columns.map((column) => this.value(table === 'mark' && column === 'id' ? 'mark.id' : column)).join(', ')})`;
     const source = this.random() < 0.9 ? `VALUES ${Array.from({ length: this.random() < 0.8 ? 1 : 3 }, row).join(', ')}` : `SELECT ${columns.map((column) => this.value(column)).join(', ')} FROM ${this.pick(SYNCED)} WHERE true`;
     return `${verb} INTO ${this.named(table)} (${columns.join(', ')}) ${source}${this.upsert(verb, table)}${this.random() < 0.1 ? ' RETURNING *' : ''}`;
   }
@@ -111,11 +123,19 @@ export class StatementGenerator {
   }
 
   private createTrigger(): string {
+    if (this.random() < 0.6) return this.validTrigger();
     const time = this.pick(['BEFORE', 'AFTER', 'INSTEAD OF', '']);
     const event = this.pick(['INSERT', 'DELETE', 'UPDATE', 'UPDATE OF name', 'UPDATE OF id, list']);
     const target = `${this.random() < 0.2 ? 'main.' : ''}${this.random() < 0.6 ? this.pick(SYNCED) : this.pick(ODD_TABLES)}`;
     const body = this.pick([() => this.dml(), () => `DELETE FROM ${this.pick(INTERNAL)}`, () => `SELECT RAISE(${this.pick(['IGNORE', "ROLLBACK, 'no'", "ABORT, 'no'", "FAIL, 'no'"])})`, () => `UPDATE ${this.pick(SYNCED)} SET rowid = rowid + 100`])();
     return `CREATE ${this.pick(['', '', 'TEMP '])}TRIGGER ${this.pick(SCHEMAS)}${this.pick(['t1', 't2', 't3', 'rockpool_mine'])} ${time} ${event} ON ${target} ${this.random() < 0.3 ? `WHEN ${this.pick(['new', 'old'])}.id IS NOT NULL ` : ''}BEGIN ${body}; END`;
+  }
+
+  private validTrigger(): string {
+    const isInternal = this.random() < 0.2;
+    const table = isInternal ? this.pick(['rockpool_changelog', 'rockpool_request', 'rockpool_base']) : this.pick(SYNCED);
+    const body = isInternal ? this.pick(['DELETE FROM rockpool_changelog', ...VALID_BODIES]) : this.pick(VALID_BODIES);
+    return `CREATE ${this.pick(['TEMP ', '', ''])}TRIGGER ${this.pick(['', '', 'main.', 'temp.'])}made_${this.fresh++} ${this.pick(['BEFORE', 'AFTER'])} ${this.pick(['INSERT', 'UPDATE', 'DELETE'])} ON ${table} BEGIN ${body}; END`;
   }
 
   private createIndex(): string {
@@ -130,7 +150,7 @@ export class StatementGenerator {
 
   private drop(): string {
     const kind = this.pick(['TABLE', 'VIEW', 'INDEX', 'TRIGGER']);
-    const name = kind === 'INDEX' ? this.pick(['thing_whole', 'i1', 'i2']) : kind === 'TRIGGER' ? this.pick(['t1', 't2', 't3', 'rockpool_search_0_insert']) : this.pick([...SYNCED, ...ODD_TABLES]);
+    const name = kind === 'INDEX' ? this.pick(['thing_whole', 'i1', 'i2']) : kind === 'TRIGGER' ? this.pick(['t1', 't2', ...Array.from({ length: this.fresh }, (_, i) => `made_${i}`), 'rockpool_search_0_insert']) : this.pick([...SYNCED, ...ODD_TABLES]);
     return `DROP ${kind} ${this.pick(['', 'IF EXISTS '])}${this.pick(SCHEMAS)}${name}`;
   }
 
@@ -153,7 +173,7 @@ export class StatementGenerator {
 
   private named(table: string): string {
     const name = this.random() < 0.1 ? this.pick([`"${table}"`, `[${table}]`, table.toUpperCase(), `\`${table}\``]) : table;
-    return `${this.random() < 0.15 ? this.pick(SCHEMAS) : ''}${name}`;
+    return `${this.random() < 0.08 ? this.pick(SCHEMAS) : ''}${name}`;
   }
 
   private columnsOf(table: string): readonly string[] {
@@ -181,7 +201,8 @@ export class StatementGenerator {
     if (this.random() < 0.08) return 'NULL';
     if (['whole', 'number', 'hits', 'fraction', 'price', 'sequence'].includes(column)) return this.random() < 0.6 ? String(Math.floor(this.random() * 6)) : this.pick(NUMBERS);
     if (column === 'bytes') return this.pick(BLOBS);
-    if (column === 'id' && this.random() < 0.25) return this.pick(BLOBS);
+    if (column === 'mark.id') return this.random() < 0.9 ? this.pick(BLOBS) : this.pick(TEXTS);
+    if (column === 'thing_id') return this.random() < 0.5 ? 'NULL' : `'k${Math.floor(this.random() * 3)}'`;
     return this.random() < 0.7 ? `'k${Math.floor(this.random() * 8)}'` : this.pick(TEXTS);
   }
 
