@@ -8,6 +8,13 @@ import { admitPushes, type AdmittedPushes, type WaitingConfirm, type WaitingPush
 const MAX_GROUP_CHANGESETS = 2_000;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
+/**
+ * A push of edits of large documents takes a commit for each edit. Up to so many commits of one push share their deliveries, each of which costs its reader something
+ * by itself; after so long they are delivered in any case, since the author waits for outcomes.
+ */
+const COMMITS_PER_DELIVERY = 16;
+const DELIVERY_DELAY_MS = 2_000;
+
 /** A confirmation alone may wait this long for a push to share its commit: losing it costs nothing but space. */
 const CONFIRM_DELAY_MS = 1_000;
 
@@ -44,6 +51,9 @@ export class PushQueue {
   private confirmTimer: NodeJS.Timeout | null = null;
   // Null: no commit is under way.
   private committing: Promise<void> | null = null;
+  // Commits that have decided a part of the push that is being admitted, and are not delivered yet; since when there are any.
+  private untold = 0;
+  private untoldSinceMs = 0;
   // The sites of that commit.
   private underWay: ReadonlySet<string> = NOBODY;
 
@@ -149,9 +159,9 @@ export class PushQueue {
 
   private committed(group: readonly QueuedPush[], { refusals, needed }: AdmittedPushes): Promise<void> | null {
     const { documents } = this.options.database.file;
-    // The one that goes on may be decided in part.
-    this.tell(() => this.options.onCommitted(new Set(group.slice(0, refusals.length + 1).map(({ site }) => site))));
     const rest = group.slice(refusals.length);
+    // The one that goes on may be decided in part.
+    if (needed === null || refusals.length > 0 || this.mayDeliver()) this.deliver(group.slice(0, refusals.length + 1));
     group.slice(0, refusals.length).forEach(({ settled }, i) => this.tell(() => settled(refusals[i] ?? null)));
     if (needed !== null) {
       return documents.prepare(needed).then(
@@ -161,6 +171,18 @@ export class PushQueue {
     }
     documents.clear();
     return null;
+  }
+
+  /** Whether what was committed of the push that is being admitted is to be delivered before it is through. */
+  private mayDeliver(): boolean {
+    if (this.untold === 0) this.untoldSinceMs = performance.now();
+    this.untold++;
+    return this.untold >= COMMITS_PER_DELIVERY || performance.now() - this.untoldSinceMs >= DELIVERY_DELAY_MS;
+  }
+
+  private deliver(authors: readonly QueuedPush[]): void {
+    this.untold = 0;
+    this.tell(() => this.options.onCommitted(new Set(authors.map(({ site }) => site))));
   }
 
   /** What is decided stays so, and whoever else waits for it is told, whatever goes wrong in telling one. */
@@ -174,6 +196,7 @@ export class PushQueue {
 
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
     this.options.database.file.documents.clear();
+    if (this.untold > 0) this.deliver(group.slice(0, 1));
     // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for all of them.
     const failure = storeFailure(error);
     const isForAll = failure.code === 'database-damaged' || (failure === error && failure.code === 'database-unavailable');
