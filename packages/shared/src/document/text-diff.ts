@@ -9,17 +9,81 @@ export interface TextChange {
 
 /** What turns one text into the other, from left to right, by code point: no pair of surrogates is cut. */
 export function diffText(before: string, after: string): TextChange[] {
+  const changes = diffStretch(before, after, 0);
+  const [only] = changes;
+  // Either everything is another text, or the shortest way was too long to be found.
+  if (only === undefined || changes.length > 1 || Math.min(only.removed.length, only.inserted.length) < 2 * ANCHOR) return changes;
+  return diffBetweenAnchors(only);
+}
+
+/** The same for a stretch that begins at the unit `unit` of the old text. */
+function diffStretch(before: string, after: string, unit: number): TextChange[] {
   // What is equal at both ends costs a comparison and not a list of characters.
   const start = commonStart(before, after);
   const end = commonEnd(before, after, Math.min(before.length, after.length) - start);
   const olds = Array.from(before.slice(start, before.length - end));
   const news = Array.from(after.slice(start, after.length - end));
-  let unit = start;
+  let at = unit + start;
   let character = 0;
-  return diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).map(({ at, remove, from, to }): TextChange => {
-    for (; character < at; character++) unit += (olds[character] as string).length;
-    return { at: unit, removed: olds.slice(at, at + remove).join(''), inserted: news.slice(from, to).join('') };
+  return diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).map((splice): TextChange => {
+    for (; character < splice.at; character++) at += (olds[character] as string).length;
+    return { at, removed: olds.slice(splice.at, splice.at + splice.remove).join(''), inserted: news.slice(splice.from, splice.to).join('') };
   });
+}
+
+/** Stretches of so many units that stand in both texts are taken for the same text. */
+const ANCHOR = 32;
+
+/** What is left of a change when long stretches that it would remove and insert again stay. */
+function diffBetweenAnchors({ at, removed, inserted }: TextChange): TextChange[] {
+  const changes: TextChange[] = [];
+  let [oldFrom, newFrom] = [0, 0];
+  for (const [oldAt, newAt] of [...findAnchors(removed, inserted), [removed.length, inserted.length] as const]) {
+    const olds = removed.slice(oldFrom, oldAt);
+    const news = inserted.slice(newFrom, newAt);
+    // The anchor begins where the difference before it ends.
+    changes.push(...diffStretch(olds, news, at + oldFrom));
+    [oldFrom, newFrom] = [oldAt, newAt];
+  }
+  return changes;
+}
+
+/** Places in both texts, rising in both, from which on ANCHOR units are the same. None lies within a pair of surrogates. */
+function findAnchors(before: string, after: string): (readonly [oldAt: number, newAt: number])[] {
+  const places = new Map<string, number>();
+  for (let at = 0; at + ANCHOR <= before.length; at += ANCHOR) {
+    const block = before.slice(at, at + ANCHOR);
+    // One that stands there twice says nothing about where it went.
+    places.set(block, places.has(block) ? -1 : at);
+  }
+  const found: (readonly [number, number])[] = [];
+  for (let at = 0; at + ANCHOR <= after.length; ) {
+    const place = places.get(after.slice(at, at + ANCHOR)) ?? -1;
+    const isWhole = place >= 0 && !isLowSurrogate(after.charCodeAt(at));
+    if (isWhole) found.push([place, at]);
+    at += isWhole ? ANCHOR : 1;
+  }
+  return longestRising(found);
+}
+
+/** As many of the pairs as rise in their first numbers; they rise in their second ones. */
+function longestRising(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
+  // For each length, the pair that ends the run of that length with the smallest first number; and of each pair the one before it.
+  const ends: number[] = [];
+  const previous: number[] = [];
+  for (const [index, [first]] of pairs.entries()) {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((pairs[ends[middle] as number]?.[0] ?? 0) < first) low = middle + 1;
+      else high = middle;
+    }
+    previous[index] = ends[low - 1] ?? -1;
+    ends[low] = index;
+  }
+  const rising: (readonly [number, number])[] = [];
+  for (let index = ends.at(-1) ?? -1; index >= 0; index = previous[index] as number) rising.push(pairs[index] as readonly [number, number]);
+  return rising.reverse();
 }
 
 function commonStart(before: string, after: string): number {

@@ -1,0 +1,119 @@
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type Outcome } from '@rockpool/shared';
+import { describe, expect, it, vi } from 'vitest';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { Statement } from '../sqlite/statement.ts';
+import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { testTable } from '../testing/table-schema.ts';
+import { openInMemory } from '../testing/test-database.ts';
+import { PendingIndex, type PendingChangeset, type RowRef } from './pending-index.ts';
+import { rebaseRow } from './rebase-row.ts';
+import type { PendingRowChange } from './row-state.ts';
+
+const page = testTable(
+  'page',
+  { id: 'text not null', title: 'text', reads: 'integer not null', content: 'text' },
+  { merge: { ...DEFAULT_MERGE_RULES, counters: ['reads'], documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: [] }] } },
+);
+const schema = buildSchema([page]);
+
+/** Changesets that are decided by one delivery. */
+const AT_ONCE = 100;
+
+type Write = (n: number) => string;
+
+/** Writes so many changesets, and has them decided. Gives the steps of SQLite statements per changeset that this took. */
+function stepsPerChangeset(count: number, write: Write, outcomesOf: (from: number, to: number) => Outcome[] = admitted): number {
+  const database = openInMemory({ schema });
+  const sync = testSync(database);
+  sync.greet(testWelcome());
+  const put = (sql: string): void => void database.write({ id: `${sql}${Math.random()}`, statements: [{ sql, params: [] }] });
+  put(`INSERT INTO page (id, title, reads, content) VALUES ('p', 'a', 0, '{"n":0}')`);
+  sync.applyDelivery(testDelivery({ from: 0, to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+  for (let n = 1; n <= count; n++) put(write(n));
+  // Somebody else has written to the row before all of that: what they wrote is hidden under what is pending.
+  sync.applyDelivery(testDelivery({ from: 1, to: 2, decidedUpTo: 1, groups: [testGroup('update', page, [{ id: 'p', title: 'hidden', reads: 5n }])] }));
+  const step = vi.spyOn(Statement.prototype, 'step');
+  try {
+    for (let from = 2; from <= count + 1; from += AT_ONCE) {
+      const to = Math.min(from + AT_ONCE - 1, count + 1);
+      sync.applyDelivery(testDelivery({ from, to: to + 1, decidedUpTo: to, outcomes: outcomesOf(from, to) }));
+    }
+    expect(database.outbox.pendingCount()).toBe(0);
+    expect(baseRows(database)).toBe(0);
+    return step.mock.calls.length / count;
+  } finally {
+    step.mockRestore();
+    database.close();
+  }
+}
+
+const baseRows = (database: OpenDatabase): unknown => database.connection.value('SELECT count(*) FROM rockpool_base');
+const tenthRejected = (from: number, to: number): Outcome[] =>
+  admitted(from, to).map((outcome): Outcome => (outcome.sequence % 10 === 0 ? { kind: 'rejected', sequence: outcome.sequence, code: 'constraint-check', fields: {} } : outcome));
+
+describe('what a changeset costs to be settled', () => {
+  it.each<[what: string, write: Write, outcomesOf?: typeof tenthRejected]>([
+    ['a column', (n) => `UPDATE page SET title = '${n}'`],
+    ['a counter', () => 'UPDATE page SET reads = reads + 1'],
+    ['a document', (n) => `UPDATE page SET content = json_set(content, '$.n', ${n})`],
+    ['rows of their own', (n) => `INSERT INTO page (id, title, reads, content) VALUES ('${n}', 'a', 0, NULL)`],
+    ['a column, and every tenth is rejected', (n) => `UPDATE page SET title = '${n}'`, tenthRejected],
+  ])('does not depend on how many are pending: %s', (_, write, outcomesOf) => {
+    const [few, many] = [stepsPerChangeset(500, write, outcomesOf), stepsPerChangeset(4_000, write, outcomesOf)];
+    expect(many).toBeLessThan(1.3 * few);
+  }, 120_000);
+});
+
+describe('of one row', () => {
+  const ROW: RowRef = { tableId: 1, key: ['p'], keyText: 'p' };
+  const changesetOf = (sequence: number): PendingChangeset => ({
+    sequence,
+    base: 0,
+    groups: [{ tableId: 1, kind: 'update', rowCount: 1, keys: [['p']], columnIds: [2], values: [[BigInt(sequence)]] }],
+    before: [{ columnIds: [2], values: [[BigInt(sequence - 1)]] }],
+    hiddenBases: [],
+    withheld: false,
+  });
+
+  function pendingOf(count: number): { readonly pending: PendingIndex; readonly ref: RowRef } {
+    const pending = new PendingIndex();
+    for (let sequence = 1; sequence <= count; sequence++) pending.add(changesetOf(sequence));
+    return { pending, ref: pending.rowsOf(1)[0] ?? ROW };
+  }
+
+  it('a delivery of outcomes reads the values of those changesets alone', () => {
+    const reads = (count: number): number => {
+      const { pending, ref } = pendingOf(count);
+      let found = 0;
+      const counting = pending.changesOf(ref).map((change): PendingRowChange => ({
+        ...change,
+        get values() {
+          found++;
+          return change.values;
+        },
+      }));
+      const decisions = new Map(Array.from({ length: AT_ONCE }, (_, n) => [n + 1, 'admitted' as const]));
+      const visible = { exists: true, values: new Map([[2, BigInt(count)]]) };
+      const columns = { counters: new Set<number>(), documents: new Map() };
+      const after = rebaseRow({ visible, hidden: new Map(), pending: counting, columns }, [], { decisions, withheldBefore: new Set(), withheldAfter: new Set() });
+      expect([after.base.values.get(2), after.visible.values.get(2)]).toEqual([BigInt(AT_ONCE), BigInt(count)]);
+      return found;
+    };
+    expect(reads(5_000)).toBe(reads(500));
+  });
+
+  it('outcomes are looked up in what is pending once a delivery', () => {
+    const { pending, ref } = pendingOf(1_000);
+    let reads = 0;
+    for (const change of pending.changesOf(ref)) {
+      const { sequence } = change;
+      Object.defineProperty(change, 'sequence', { get: () => (reads++, sequence) });
+    }
+    pending.remove(Array.from({ length: 500 }, (_, n) => n + 1));
+    expect(pending.changesOf(ref)).toHaveLength(500);
+    expect(reads).toBeLessThan(3 * 1_000);
+    reads = 0;
+    expect(pending.changeOf(ref, 700)?.sequence).toBe(700);
+    expect(reads).toBeLessThan(30);
+  });
+});
