@@ -20,9 +20,10 @@ export function deliveryLog({ meta, outbox, parked, changelog, tablesById }: Ope
     },
     hasClosedAfter: (sequence) => parked.hasClosedAfter(sequence),
     *pendingAfter(sequence: number): Generator<PendingChangeset> {
-      const withheld = parked.sequences();
+      const after = Math.max(sequence, outbox.decidedUpTo());
+      const withheld = parked.sequences(after);
       const { olderEpochUpTo } = meta;
-      for (const changeset of changelog.readAfter(Math.max(sequence, outbox.decidedUpTo()))) {
+      for (const changeset of changelog.readAfter(after)) {
         // Watermarks of another log mean nothing in this one.
         const base = changeset.sequence <= olderEpochUpTo ? 0 : changeset.base;
         yield { ...withinSchema(changeset, columnsById), base, withheld: withheld.has(changeset.sequence) };

@@ -1,4 +1,4 @@
-import { isErrorCode, RockpoolError, type ErrorData } from '@rockpool/shared';
+import { isErrorCode, RockpoolError, type ErrorCode, type ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog, DecodedChangeset } from './changelog.ts';
 
@@ -31,8 +31,14 @@ export class Parked {
     return this.connection.value('SELECT 1 FROM rockpool_parked WHERE closed = 0 OR sequence > 0 LIMIT 1') === undefined;
   }
 
-  sequences(): Set<number> {
-    return new Set(this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0').map(([sequence]) => sequence as number));
+  /** Those with numbers above `after`; default all. A device may have thousands that wait for the user: what is done with each delivery must not read them all. */
+  sequences(after: number = Number.MIN_SAFE_INTEGER): Set<number> {
+    return new Set(this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > ?', after).map(([sequence]) => sequence as number));
+  }
+
+  /** Those that the server has rejected with a code, oldest first. */
+  rejectedWith(code: ErrorCode, decidedUpTo: number): number[] {
+    return this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 AND code = ? AND sequence <= ? ORDER BY sequence', code, decidedUpTo).map(([sequence]) => sequence as number);
   }
 
   /** Oldest first. */

@@ -8,12 +8,9 @@ import type { OpenDatabase } from '../database/open-database.ts';
  */
 export function makeDependentEditsAnew({ parked, outbox, retryUntouched }: Pick<OpenDatabase, 'parked' | 'outbox' | 'retryUntouched'>): ReadonlySet<string> {
   const touched = new Set<string>();
-  if (parked.count() === 0) return touched;
-  const decidedUpTo = outbox.decidedUpTo();
-  for (const { changeset, error } of parked.list()) {
-    if (error.code !== 'document-gap' || changeset.sequence > decidedUpTo) continue;
+  for (const sequence of parked.rejectedWith('document-gap', outbox.decidedUpTo())) {
     try {
-      for (const table of retryUntouched(changeset.sequence).touchedTables) touched.add(table);
+      for (const table of retryUntouched(sequence).touchedTables) touched.add(table);
     } catch (thrown) {
       if (!(thrown instanceof RockpoolError)) throw thrown;
     }

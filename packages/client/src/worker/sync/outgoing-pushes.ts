@@ -44,23 +44,19 @@ const WINDOW_BYTES = 4 * PUSH_BYTES;
 export function createOutgoingPushes(source: PushSource, send: (batch: PushBatch) => boolean): OutgoingPushes {
   // Sizes of sent changesets that are not decided, by number.
   const inFlight = new Map<number, number>();
-
-  function windowBytes(): number {
-    let bytes = 0;
-    for (const size of inFlight.values()) bytes += size;
-    return bytes;
-  }
+  let inFlightBytes = 0;
 
   return {
     push(sequence) {
       let sentUpTo = sequence;
-      while (windowBytes() < WINDOW_BYTES) {
+      while (inFlightBytes < WINDOW_BYTES) {
         const batch = source.nextPush(sentUpTo, PUSH_BYTES);
         if (batch === null) break;
         // What the server knows of must not vanish here with a power cut: its number would be used again for something else.
         source.flush();
         if (!send(batch)) break;
         for (const { sequence: sent, body } of batch.changesets) {
+          inFlightBytes += body.length - (inFlight.get(sent) ?? 0);
           inFlight.set(sent, body.length);
           sentUpTo = sent;
         }
@@ -83,11 +79,17 @@ export function createOutgoingPushes(source: PushSource, send: (batch: PushBatch
     },
 
     decided(upTo) {
-      for (const sequence of inFlight.keys()) if (sequence <= upTo) inFlight.delete(sequence);
+      // In the order in which they were sent.
+      for (const [sequence, sizeBytes] of inFlight) {
+        if (sequence > upTo) break;
+        inFlight.delete(sequence);
+        inFlightBytes -= sizeBytes;
+      }
     },
 
     forget() {
       inFlight.clear();
+      inFlightBytes = 0;
     },
   };
 }
