@@ -49,7 +49,7 @@ export function captureDocuments(connection: Connection, table: TableSchema, aut
     const [from, to] = [readStoredJson(old, rule), readStoredJson(text, rule)];
     (changes[index] as CellValue[])[row] = JSON.stringify(diffJson(from, to, PathRule.root(rule)));
     const edited = editDocument(state, to, rule, author, states.readBase);
-    states.write(key, columnId, edited.state);
+    states.writeEdited(key, columnId, edited.state);
     return edited.edit;
   });
   states.finish();

@@ -60,6 +60,21 @@ it('what many edits wrote goes into a new base, and only what is still needed is
   database.close();
 });
 
+it('a new base takes the room of the one before it in the file', () => {
+  const database = edited();
+  const free = (): number => (database.connection.value('PRAGMA freelist_count') as number) * (database.connection.value('PRAGMA page_size') as number);
+  // What was pending first stands on the first base, which stays.
+  for (let n = 0; n < 3; n++) {
+    const before = bases(database);
+    write(database, "UPDATE page SET content = json_set(content, '$.body', ? || (content ->> 'body')) WHERE id = 'p'", `${n} and the tide goes out. `.repeat(300));
+    expect(bases(database)).not.toEqual(before);
+  }
+  expect(bases(database)).toHaveLength(2);
+  expect(free()).toBeLessThan((database.connection.value('SELECT min(length(yjs)) FROM rockpool_document_base') as number) / 2);
+  expect(storedText(database)).toBe(database.connection.value('SELECT content FROM page'));
+  database.close();
+});
+
 it('a write that is rolled back leaves the document as it was, and the next one builds on that', () => {
   const database = edited();
   const before = stateOf(database);

@@ -63,6 +63,19 @@ export class DocumentTable {
     });
   }
 
+  /**
+   * The same for the state after an edit that is captured. A new base goes where the old one was: no state that is written later in the transaction stands on that one,
+   * and the file does not grow by both.
+   */
+  writeEdited(key: readonly CellValue[], columnId: number, state: Uint8Array): void {
+    const layers = toLayers(state);
+    const place = this.placeOf(key, columnId);
+    if (layers === null || this.stored(place) === undefined) return this.write(key, columnId, state);
+    this.put(place, layers.state);
+    forgetBases(this.connection, place);
+    writeBase(this.connection, place, layers.baseId, layers.base);
+  }
+
   write(key: readonly CellValue[], columnId: number, state: CellValue): void {
     if (state === null) return this.removeColumn(key, columnId);
     const place = this.placeOf(key, columnId);

@@ -16,7 +16,8 @@ const PRUNE_SQL = `
   DELETE FROM rockpool_request WHERE done_ms < ? AND id NOT IN (SELECT id FROM rockpool_request ORDER BY done_ms DESC LIMIT ${LEAST_KEPT})
     AND coalesce(json_extract(outcome_json, '$.sequence'), 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
-type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & { readonly results: readonly StoredResult[] };
+/** `results` is not there where there are none. */
+type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & { readonly results?: readonly StoredResult[] };
 
 /** rockpool_request: which requests were carried out, with their outcomes. Used inside the transaction of the write. */
 export class RequestLog {
@@ -30,12 +31,12 @@ export class RequestLog {
   find(id: string): WriteOutcome | null {
     const json = this.connection.value('SELECT outcome_json FROM rockpool_request WHERE id = ?', id);
     if (json === undefined) return null;
-    const { results, touchedTables, sequence } = JSON.parse(json as string) as StoredOutcome;
+    const { results = [], touchedTables, sequence } = JSON.parse(json as string) as StoredOutcome;
     return { results: results.map(restoreResult), touchedTables, changes: [], sequence, repeated: true };
   }
 
   record(id: string, { results, touchedTables, sequence }: WriteOutcome, nowMs: number): void {
-    const json = JSON.stringify({ results: results.map(storeResult), touchedTables, sequence } satisfies StoredOutcome);
+    const json = JSON.stringify({ ...(results.length === 0 ? {} : { results: results.map(storeResult) }), touchedTables, sequence } satisfies StoredOutcome);
     this.connection.run('INSERT INTO rockpool_request (id, done_ms, outcome_json) VALUES (?, ?, ?)', id, nowMs, json);
     if (++this.sincePruned < PRUNE_EVERY) return;
     this.sincePruned = 0;
