@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import type { DocumentWork } from '../documents/document-work.ts';
 import type { OpenDatabase } from '../store/durability.ts';
 import { storeFailure } from '../store/store-failure.ts';
 import type { AdmissionRules } from './admission-rules.ts';
@@ -10,10 +11,10 @@ const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
 /**
  * A push of edits of large documents takes a commit for each edit. Up to so many commits of one push share their deliveries, each of which costs its reader something
- * by itself; after so long they are delivered in any case, since the author waits for outcomes.
+ * by itself; but no more than work on so many bytes of documents, which takes a second, since the author waits for outcomes.
  */
 const COMMITS_PER_DELIVERY = 16;
-const DELIVERY_DELAY_MS = 2_000;
+const WORK_PER_DELIVERY_BYTES = 4 * 1024 * 1024;
 
 /** A confirmation alone may wait this long for a push to share its commit: losing it costs nothing but space. */
 const CONFIRM_DELAY_MS = 1_000;
@@ -51,9 +52,9 @@ export class PushQueue {
   private confirmTimer: NodeJS.Timeout | null = null;
   // Null: no commit is under way.
   private committing: Promise<void> | null = null;
-  // Commits that have decided a part of the push that is being admitted, and are not delivered yet; since when there are any.
+  // Commits that have decided a part of the push that is being admitted, and are not delivered yet; and the sizes of the documents they worked on.
   private untold = 0;
-  private untoldSinceMs = 0;
+  private untoldBytes = 0;
   // The sites of that commit.
   private underWay: ReadonlySet<string> = NOBODY;
 
@@ -161,7 +162,7 @@ export class PushQueue {
     const { documents } = this.options.database.file;
     const rest = group.slice(refusals.length);
     // The one that goes on may be decided in part.
-    if (needed === null || refusals.length > 0 || this.mayDeliver()) this.deliver(group.slice(0, refusals.length + 1));
+    if (needed === null || refusals.length > 0 || this.mayDeliver(needed)) this.deliver(group.slice(0, refusals.length + 1));
     group.slice(0, refusals.length).forEach(({ settled }, i) => this.tell(() => settled(refusals[i] ?? null)));
     if (needed !== null) {
       return documents.prepare(needed).then(
@@ -174,14 +175,15 @@ export class PushQueue {
   }
 
   /** Whether what was committed of the push that is being admitted is to be delivered before it is through. */
-  private mayDeliver(): boolean {
-    if (this.untold === 0) this.untoldSinceMs = performance.now();
+  private mayDeliver(next: DocumentWork): boolean {
     this.untold++;
-    return this.untold >= COMMITS_PER_DELIVERY || performance.now() - this.untoldSinceMs >= DELIVERY_DELAY_MS;
+    this.untoldBytes += next.kind === 'merge' ? next.document.length : next.content.length;
+    return this.untold >= COMMITS_PER_DELIVERY || this.untoldBytes >= WORK_PER_DELIVERY_BYTES;
   }
 
   private deliver(authors: readonly QueuedPush[]): void {
     this.untold = 0;
+    this.untoldBytes = 0;
     this.tell(() => this.options.onCommitted(new Set(authors.map(({ site }) => site))));
   }
 
