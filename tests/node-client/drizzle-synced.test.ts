@@ -74,6 +74,16 @@ describe('what the server makes of a write through Drizzle', () => {
   });
 });
 
+it('`db` within `db.transaction` is refused at once, and nothing is kept', async () => {
+  const transaction = db.transaction(async (tx) => {
+    await tx.insert(todo).values({ id: 'a', title: 'milk' });
+    await db.insert(todo).values({ id: 'b', title: 'bread' });
+  });
+  await expect(transaction).rejects.toMatchObject({ code: 'write-in-transaction', recovery: 'bug' });
+  await db.insert(todo).values({ id: 'c', title: 'tea' });
+  expect(await db.select({ id: todo.id }).from(todo)).toEqual([{ id: 'c' }]);
+});
+
 it('a client for pages says in Node which one to use', async () => {
   await expect(createBrowserClient({ name: 'todos', schema })).rejects.toMatchObject({ code: 'worker-unavailable', recovery: 'bug', fields: { use: '@rockpool/client/node' } });
 });

@@ -129,6 +129,7 @@ export interface Client {
    *
    * Rejects with what `body` threw, with the reason of `signal`, and with
    * - `transaction-timeout`: it was open for longer than `timeoutMs`
+   * - `write-in-transaction` (of a write beside `tx`, such as `client.execute`): the body waits for a write that waits for the end of the transaction. Write through `tx`
    * - `transaction-lost`: the tab that leads went away in the middle; nothing of it was kept, and it may be run again
    * - `leader-unreachable`: its turn did not come within ten seconds
    * - `transaction-ended` (of `tx`): it was used after its end

@@ -14,6 +14,7 @@ import { toStatement } from './tab/sql.ts';
 import { readMigrations } from './tab/read-migrations.ts';
 import { createStatusStore } from './tab/status-store.ts';
 import { SyncedWrites } from './tab/synced-writes.ts';
+import { OwnTransactions } from './tab/own-transactions.ts';
 import { runTransaction, type TransactionSource } from './tab/transaction.ts';
 import { UndoHistory } from './tab/undo-history.ts';
 import { createTabWorker } from './tab/tab-worker.ts';
@@ -165,6 +166,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     nextChunk: (streamId) => call((worker) => worker.nextChunk(streamId)),
     closeStream: (streamId) => call((worker) => worker.closeStream(streamId)),
   };
+  const own = new OwnTransactions();
   const transactions: TransactionSource = {
     transact: (transactionId, ask) => call((worker) => worker.transact(transactionId, ask)),
     commit: async (transactionId) => status.hear(await call((worker) => worker.commit(transactionId))),
@@ -201,15 +203,15 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       streamRows(streams, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
     execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
       const requestId = newId();
-      return synced.beside(requestId, history.remember(requestId, execute<Row>(requestId, given, params)));
+      return synced.beside(requestId, history.remember(requestId, own.write(() => execute<Row>(requestId, given, params))));
     },
     batch(given, { atomic = false } = {}) {
       const requestId = newId();
-      return synced.beside(requestId, history.remember(requestId, batch(requestId, given, atomic)));
+      return synced.beside(requestId, history.remember(requestId, own.write(() => batch(requestId, given, atomic))));
     },
     transaction(body, transactionOptions = {}) {
       const requestId = newId();
-      return synced.beside(requestId, history.remember(requestId, runTransaction(transactions, requestId, body, transactionOptions)));
+      return synced.beside(requestId, history.remember(requestId, own.write(() => runTransaction(transactions, requestId, body, transactionOptions, own))));
     },
     async whereIs(table, key) {
       const whereabouts = await call((worker) => worker.whereIs(table, Array.isArray(key) ? key : [key as SqlValue]));

@@ -5,6 +5,7 @@ import type { SqlStatement, StatementOutcome, StatementResult } from '../rpc/sql
 import type { SqlParam } from '../rpc/sql-value.ts';
 import { toStatementResult } from '../rpc/statement-result.ts';
 import type { TransactionAsk } from '../rpc/transaction-ask.ts';
+import type { OwnTransaction, OwnTransactions } from './own-transactions.ts';
 import { toStatement } from './sql.ts';
 
 /** The worker's side of a transaction, as this side calls it. */
@@ -22,7 +23,7 @@ export const DEFAULT_TIMEOUT_MS = 5_000;
 const LONGEST_TIMEOUT_MS = 8_000;
 
 /** Begins, runs the body and commits; rolls back where the body fails, its time is over or the signal aborts. */
-export async function runTransaction<T>(source: TransactionSource, transactionId: string, body: TransactionBody<T>, options: TransactionOptions): Promise<T> {
+export async function runTransaction<T>(source: TransactionSource, transactionId: string, body: TransactionBody<T>, options: TransactionOptions, beside: OwnTransactions): Promise<T> {
   const { atomic = false, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
   if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) throw new RockpoolError('config-invalid', { problem: `timeoutMs is more than 0 and at most ${LONGEST_TIMEOUT_MS}` });
   signal?.throwIfAborted();
@@ -31,21 +32,29 @@ export async function runTransaction<T>(source: TransactionSource, transactionId
   const onAbort = (): void => interrupted.reject(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const steps = new Steps(source, transactionId);
+  const own = beside.begin();
+  const steps = new Steps(source, transactionId, own);
   try {
     await Promise.race([steps.ask({ kind: 'begin', atomic, timeoutMs }), interrupted.promise]);
-    timer = setTimeout(() => interrupted.reject(new RockpoolError('transaction-timeout', { timeoutMs })), timeoutMs);
+    timer = setTimeout(() => interrupted.reject(timedOut(timeoutMs, beside.othersCount)), timeoutMs);
     const result = await Promise.race([new Level(steps, 0).run(body), interrupted.promise]);
     steps.end();
-    await source.commit(transactionId);
+    const committed = source.commit(transactionId);
+    own.end(); // What waits comes after the commit.
+    await committed;
     return result;
   } catch (thrown) {
     if (!steps.isOver) void steps.rollback();
     throw thrown;
   } finally {
+    own.end();
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
+}
+
+function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
+  return new RockpoolError('transaction-timeout', { timeoutMs, ...(writesWaiting === 0 ? {} : { writesWaiting, problem: 'writes of this tab wait for its end; one that it awaits has to go through `tx`' }) });
 }
 
 /** What one transaction asks, step by step, and nothing after its end. */
@@ -53,15 +62,17 @@ class Steps {
   isOver = false;
   private readonly source: TransactionSource;
   private readonly transactionId: string;
+  private readonly own: OwnTransaction;
 
-  constructor(source: TransactionSource, transactionId: string) {
+  constructor(source: TransactionSource, transactionId: string, own: OwnTransaction) {
     this.source = source;
     this.transactionId = transactionId;
+    this.own = own;
   }
 
   async ask(ask: TransactionAsk): Promise<StatementOutcome | null> {
     if (this.isOver) throw new RockpoolError('transaction-ended');
-    return this.source.transact(this.transactionId, ask);
+    return this.own.during(this.source.transact(this.transactionId, ask));
   }
 
   end(): void {

@@ -105,6 +105,7 @@ const ERROR_KINDS = {
   'worker-unavailable': ['bug', 'There are no web workers here; in Node, use `createClient` of `@rockpool/client/node`.'],
   'worker-unloadable': ['bug', 'The script of the worker could not be loaded.'],
   'write-forgotten': ['bug', 'What became of this write is not known any more: it was made more than a day ago.'],
+  'write-in-transaction': ['bug', 'A transaction waits for a write that waits for its end; write through `tx`, the transaction that the body is given.'],
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_KINDS;

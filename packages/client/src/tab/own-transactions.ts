@@ -1,0 +1,140 @@
+import { RockpoolError } from '@rockpool/shared';
+
+/**
+ * How long a transaction may do nothing while a write that its body has issued beside `tx` waits for its end. A body that does not await that write goes on within a
+ * message to the worker and back, which takes a fraction of this.
+ */
+export const OWN_WRITE_DEADLINE_MS = 250;
+
+interface HeldWrite {
+  /** The transaction whose body issued it; null for one that only keeps its place in the order. */
+  readonly issuer: OwnTransaction | null;
+  start(): void;
+  refuse(error: RockpoolError): void;
+}
+
+/**
+ * The transactions of this tab, and the writes beside them.
+ *
+ * A write waits until the transaction that is open has ended. Where the body of that transaction awaits the write, as with `db` in the place of `tx`, each waits for the other until the
+ * transaction's time is over. Nothing in a browser tells which asynchronous call belongs to which, so three things have to come together before a write is
+ * refused: it was issued in a turn in which the body goes on, the body has not settled, and it has asked nothing of its transaction for a while. What comes from
+ * anywhere else, such as an event handler, is never refused.
+ *
+ * A write that may be refused is held back here instead of at the leader, where it could not be taken back. Later ones wait behind it, in their order.
+ */
+export class OwnTransactions {
+  private readonly held: HeldWrite[] = [];
+  private readonly open = new Set<OwnTransaction>();
+  private issuer: OwnTransaction | null = null;
+  private cancelTurn: ReturnType<typeof setTimeout> | undefined;
+  private writesUnderWay = 0;
+
+  begin(): OwnTransaction {
+    const transaction = new OwnTransaction({
+      onTurn: (own) => this.enter(own),
+      onEnd: (own) => this.end(own),
+      isAwaited: (own) => this.held.some(({ issuer }) => issuer === own),
+      refuse: (own) => this.refuse(own),
+    });
+    this.open.add(transaction);
+    return transaction;
+  }
+
+  /** Runs a write, or a whole transaction, when its turn comes. Rejects with `write-in-transaction` where it would wait for ever. */
+  write<T>(run: () => Promise<T>): Promise<T> {
+    const { issuer } = this;
+    if (issuer === null && this.held.length === 0) return this.count(run());
+    return new Promise<T>((resolve, reject) => {
+      this.held.push({ issuer, start: () => void this.count(run()).then(resolve, reject), refuse: reject });
+      issuer?.look();
+    });
+  }
+
+  /** Writes of this tab that have not ended, beside the transaction that asks, whose time is over: they may be what it waited for. */
+  get othersCount(): number {
+    return this.writesUnderWay + this.held.length - 1;
+  }
+
+  private async count<T>(write: Promise<T>): Promise<T> {
+    this.writesUnderWay++;
+    try {
+      return await write;
+    } finally {
+      this.writesUnderWay--;
+    }
+  }
+
+  /** Until the next task, what runs was set going by the body. */
+  private enter(transaction: OwnTransaction): void {
+    this.issuer = transaction;
+    clearTimeout(this.cancelTurn);
+    this.cancelTurn = setTimeout(() => (this.issuer = null), 0);
+  }
+
+  private end(transaction: OwnTransaction): void {
+    this.open.delete(transaction);
+    if (this.issuer === transaction) this.issuer = null;
+    this.startNext();
+  }
+
+  private refuse(transaction: OwnTransaction): void {
+    const refused = this.held.filter(({ issuer }) => issuer === transaction);
+    this.held.splice(0, this.held.length, ...this.held.filter(({ issuer }) => issuer !== transaction));
+    for (const write of refused) write.refuse(new RockpoolError('write-in-transaction', { waitedMs: OWN_WRITE_DEADLINE_MS }));
+    this.startNext();
+  }
+
+  private startNext(): void {
+    for (let [next] = this.held; next !== undefined && (next.issuer === null || !this.open.has(next.issuer)); [next] = this.held) {
+      this.held.shift();
+      next.start();
+    }
+  }
+}
+
+interface Hooks {
+  readonly onTurn: (transaction: OwnTransaction) => void;
+  readonly onEnd: (transaction: OwnTransaction) => void;
+  readonly isAwaited: (transaction: OwnTransaction) => boolean;
+  readonly refuse: (transaction: OwnTransaction) => void;
+}
+
+/** One transaction, from its beginning until its body has settled. */
+export class OwnTransaction {
+  private readonly hooks: Hooks;
+  private stepsUnderWay = 0;
+  private hasEnded = false;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(hooks: Hooks) {
+    this.hooks = hooks;
+  }
+
+  /** A step that the body asked for, or the beginning: when it has ended, the body goes on. */
+  async during<T>(step: Promise<T>): Promise<T> {
+    this.stepsUnderWay++;
+    clearTimeout(this.timer);
+    try {
+      return await step;
+    } finally {
+      this.stepsUnderWay--;
+      if (!this.hasEnded) this.hooks.onTurn(this);
+      this.look();
+    }
+  }
+
+  /** Begins to wait for the next step, where there is a write that waits for this transaction. */
+  look(): void {
+    clearTimeout(this.timer);
+    if (this.hasEnded || this.stepsUnderWay > 0 || !this.hooks.isAwaited(this)) return;
+    this.timer = setTimeout(() => this.hooks.refuse(this), OWN_WRITE_DEADLINE_MS);
+  }
+
+  end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    clearTimeout(this.timer);
+    this.hooks.onEnd(this);
+  }
+}
