@@ -98,6 +98,11 @@ export class Device implements Place {
     this.disk.observer = () => this.onStorageCall();
   }
 
+  /** What its writers run on. */
+  get writers(): Runtimes['writers'] {
+    return this.options.runtimes.writers;
+  }
+
   /** Tabs that can be asked something now. */
   get usableTabs(): Tab[] {
     return this.tabs.filter((tab) => tab.isUsable);

@@ -59,6 +59,7 @@ const LATER_WEIGHTS = {
   'power cut of server': 3,
   'power cut of client': 3,
   'fail server disk': 1,
+  'open elsewhere': 2,
 } as const;
 
 /** How many of them come on a hundred others. */

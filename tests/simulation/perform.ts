@@ -12,6 +12,7 @@ import { forgottenDelete } from './scenes/forgotten-delete.ts';
 import { latePush } from './scenes/late-push.ts';
 import { meet } from './scenes/meet.ts';
 import { meetInRooms } from './scenes/meet-in-rooms.ts';
+import { openElsewhere } from './scenes/open-elsewhere.ts';
 import { restoreBehind } from './scenes/restore-behind.ts';
 import { restoreLoss } from './scenes/restore-loss.ts';
 import { tagApart } from './scenes/tag-apart.ts';
@@ -174,6 +175,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return countApart(world, device, random, number);
     case 'restore a loss':
       return restoreLoss(world, device, random, `${device.name}-${number}`);
+    case 'open elsewhere':
+      return openElsewhere(world, device, random, number);
     case 'look':
       return device.lookInTheMiddle(1 + random.below(3));
   }

@@ -36,6 +36,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'lost notice',
   'lost reply',
   'new epoch',
+  'opened for another database',
   'partition',
   'power cut of client',
   'power cut of server',

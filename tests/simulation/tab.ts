@@ -133,6 +133,7 @@ export class Tab {
         vfsName: storage.vfsName,
         role,
         schema: householdSchema,
+        databaseId: DATABASE_ID,
         randomBytes: (count) => this.device.random.bytes(count),
         nowMs: () => Date.now(),
         flush: () => storage.flush(),
