@@ -38,6 +38,7 @@ export const level: Level = levelOfThisRun();
 
 // Only a hang should end a test: a machine busy with something else is no reason to be red.
 const HANG_MS = 3 * 60_000;
+export const hangLimits: { readonly hookTimeout: number; readonly expect: { readonly poll: { readonly timeout: number } } } = { hookTimeout: HANG_MS, expect: { poll: { timeout: 60_000 } } };
 
 /**
  * Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets a new
@@ -66,7 +67,7 @@ function inChromium(test: { readonly name: string; readonly include: string[]; r
       provide: { level, usableMedia: ['opfs-shared', 'opfs-exclusive', 'indexeddb'], refusal: 'storage-unsupported' },
       // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
       fileParallelism: false,
-      hookTimeout: HANG_MS,
+      ...hangLimits,
       browser: {
         enabled: true,
         headless: true,
@@ -101,7 +102,7 @@ const config: ViteUserConfig = defineConfig({
           exclude: [...notOurs, browserTests, verifyTests, deepTests, stockTests],
           provide: { level },
           testTimeout: HANG_MS,
-          hookTimeout: HANG_MS,
+          ...hangLimits,
         },
       },
       {
@@ -112,7 +113,7 @@ const config: ViteUserConfig = defineConfig({
           exclude: notOurs,
           provide: { level },
           testTimeout: 5 * 60_000,
-          hookTimeout: HANG_MS,
+          ...hangLimits,
         },
       },
       {
@@ -124,6 +125,7 @@ const config: ViteUserConfig = defineConfig({
           provide: { level },
           // Many seeds, crash at every storage call: minutes are expected here, and only here.
           testTimeout: 15 * 60_000,
+          ...hangLimits,
         },
       },
       {
@@ -136,7 +138,7 @@ const config: ViteUserConfig = defineConfig({
           provide: { level },
           globalSetup: 'packages/sync-server/src/testing/postgres-for-all.ts',
           testTimeout: 5 * 60_000,
-          hookTimeout: 60_000,
+          ...hangLimits,
         },
       },
       inChromium({ name: 'browser', include: [browserTests], exclude: [...notOurs, verifyBrowserTests, deepBrowserTests], testTimeout: HANG_MS }),

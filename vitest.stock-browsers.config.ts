@@ -5,7 +5,7 @@ import { startFirefox } from './scripts/browsers/firefox.mjs';
 import { findStockBrowsers } from './scripts/browsers/find-stock-browsers.mjs';
 import { stockBrowser } from './scripts/browsers/stock-browser-provider.mjs';
 import { startWebKit } from './scripts/browsers/webkit.mjs';
-import { commands, level, optimizeDeps } from './vitest.config.ts';
+import { commands, hangLimits, level, optimizeDeps } from './vitest.config.ts';
 
 // `npm run test:browsers`: the contracts of storage and client in browsers other than Chromium, as people have them and not as Playwright builds them.
 
@@ -28,7 +28,7 @@ function project({ name, usableMedia, refusal, provider }: StockProject): TestPr
       provide: { level, usableMedia, refusal },
       fileParallelism: false,
       testTimeout: 120_000,
-      hookTimeout: 120_000,
+      ...hangLimits,
       browser: {
         enabled: true,
         headless: true,

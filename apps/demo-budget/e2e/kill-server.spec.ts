@@ -32,7 +32,6 @@ interface Kill {
 }
 
 test('every acknowledged write is there once after the server was killed during a push of 2,000 entries, five times', async ({ newPerson, server }) => {
-  test.setTimeout(240_000);
   const anna = await newPerson();
   const { page } = anna;
   await addAccount(page, { name: 'Cash', currency: 'EUR' });

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright/test';
 import { expect, test, type Person } from './harness/test.ts';
+import { heldClock, moveClock } from './harness/shifted-clock.ts';
 import { serverDatabase } from './harness/server-database.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate, syncBadge } from './steps/sync.ts';
@@ -13,7 +14,7 @@ function written(page: Page): Promise<string> {
   return notes(page).locator(':scope > :not(ol), li').evaluateAll((lines) => lines.map(({ textContent }) => textContent).join('\n'));
 }
 
-const patience = { timeout: 30_000 };
+const patience = { timeout: 60_000 };
 
 /** After a pause of half a second the editor begins another step of undo. */
 const UNDO_STEP_MS = 1_000;
@@ -31,7 +32,7 @@ async function callOneself(page: Page, name: string): Promise<void> {
 }
 
 test('two people write and format one note at the same time, see each other, and one goes offline for a while', async ({ newPerson, server }) => {
-  const anna = await newPerson();
+  const anna = await newPerson({ scriptPrefix: heldClock });
   await goTo(anna.page, 'Notes');
   await anna.page.getByRole('button', { name: 'Begin the notes' }).click();
   await notes(anna.page).click();
@@ -65,7 +66,7 @@ test('two people write and format one note at the same time, see each other, and
   await ben.page.keyboard.press('Control+End');
   await type(ben, '!');
   // What one types without a pause is one step of undo.
-  await anna.page.waitForTimeout(UNDO_STEP_MS);
+  await moveClock(anna.page, UNDO_STEP_MS);
   await anna.page.keyboard.press('Control+End');
   await type(anna, ', in June');
   expect(await written(anna.page)).toBe('Our Summer at the lake, in June');

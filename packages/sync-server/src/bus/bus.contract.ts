@@ -18,7 +18,9 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
   async function hear(message: BusMessage): Promise<BusMessage[]> {
     const heard: BusMessage[] = [];
     let nearHeard = 0;
-    const stops = [far.subscribe((one) => void heard.push(one)), near.subscribe(() => void (nearHeard += 1))];
+    // What was published again and again before may still be under way.
+    const isMeant = (one: BusMessage): boolean => one.kind === message.kind && one.databaseId === message.databaseId;
+    const stops = [far.subscribe((one) => void (isMeant(one) && heard.push(one))), near.subscribe((one) => void (isMeant(one) && (nearHeard += 1)))];
     while (heard.length === 0 || nearHeard === 0) {
       near.publish(message);
       await new Promise((resolve) => setTimeout(resolve, 5));

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, RockpoolError, type ServerMessage } from '@rockpool/shared';
 import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
@@ -100,6 +100,8 @@ it('begins one epoch for all who are ahead of the log at the same time, also whe
 });
 
 it('says nothing to other instances any more once it is lost', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
   void live.close();
   const bus = new InProcessBus();
   const open = (name: string): LiveDatabase => {
@@ -109,10 +111,13 @@ it('says nothing to other instances any more once it is lost', async () => {
   live = open('b.sqlite');
   const { subscriber } = connect(new TestSite());
   live.show(subscriber, { type: 'presence', states: [] }, { principal: { id: 'a' }, nowMs: NOW_MS });
-  live.lose(new RockpoolError('database-unavailable'));
-  live = open('c.sqlite');
   let said = 0;
   bus.subscribe(() => void said++);
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await vi.advanceTimersByTimeAsync(10);
+  expect(said).toBeGreaterThan(0);
+  live.lose(new RockpoolError('database-unavailable'));
+  said = 0;
+  live = open('c.sqlite');
+  await vi.advanceTimersByTimeAsync(1_000);
   expect(said).toBe(0);
 });

@@ -2,10 +2,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { decodeDocumentCell } from '@rockpool/shared/document';
 import { workOnDocument, type DocumentWork } from '../documents/document-work.ts';
 
+/** What the gate says while a thread is in its loop. */
+export const LOOPING = 2;
+
 /** What the name in a new document makes this worker do before it does its work. */
 const MISDEEDS: Readonly<Record<string, () => void>> = {
   wait: () => void Atomics.wait(workerData as Int32Array, 0, 0),
   loop: () => {
+    Atomics.store(workerData as Int32Array, 0, LOOPING);
     for (;;);
   },
   hoard: () => {

@@ -5,7 +5,7 @@ import { StorageError } from '../storage-error.ts';
 import type { Storage } from '../storage.ts';
 import { seededRandom } from '../testing/crash-images.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
-import { SimulatedExtents } from '../testing/simulated-extents.ts';
+import { SimulatedExtents, type BatchFate } from '../testing/simulated-extents.ts';
 import { TestConnection, TestSqliteError } from '../testing/test-connection.ts';
 import type { TestModule } from '../testing/test-connection.ts';
 
@@ -38,6 +38,15 @@ async function openWithTable(place: SimulatedExtents): Promise<Opened & { medium
   return { ...opened, medium };
 }
 
+/** A turn of the event loop: every promise that can be settled is. */
+const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+
+/** Resolves when that has become of the last batch, and everybody who waited for it has heard. */
+async function hasCome(place: SimulatedExtents, fate: BatchFate): Promise<void> {
+  while (place.fates.at(-1) !== fate) await turn();
+  await turn();
+}
+
 const INSERT = "INSERT INTO t(content) VALUES ('x')";
 const COUNT = 'SELECT count(*) FROM t';
 const FULL = 13;
@@ -53,7 +62,7 @@ describe('a commit on a medium that is asynchronous', () => {
     void storage.committed().then(() => {
       isAcknowledged = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await hasCome(place, 'never-ends');
     expect(isAcknowledged).toBe(false);
     expect(() => storage.flush()).toThrow(StorageError);
     medium.kill();
@@ -129,7 +138,7 @@ describe('a commit on a medium that is asynchronous', () => {
     const opened = await openWithTable(place);
     place.fate = () => 'aborts';
     opened.connection.run(INSERT);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await hasCome(place, 'aborts');
     opened.connection.close();
     await expect(opened.storage.close()).rejects.toMatchObject({ code: 'storage-full' });
     place.fate = () => 'completes';

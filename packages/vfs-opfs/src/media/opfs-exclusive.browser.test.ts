@@ -79,7 +79,7 @@ describe('opening on the exclusive medium', () => {
     const opening = next.call('open', name, 'writer', 3000).then(() => {
       isOpen = true;
     });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    while ((await next.refusedHandles()) < 3);
     expect(isOpen).toBe(false);
     await holder.call('close');
     await opening;

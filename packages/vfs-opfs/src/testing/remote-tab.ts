@@ -33,6 +33,11 @@ export class RemoteTab implements ContractTab {
     return this.#send('capabilities', []) as ReturnType<WorkerCommands['capabilities']>;
   }
 
+  /** How often the worker asked for a handle that somebody else held. */
+  refusedHandles(): ReturnType<WorkerCommands['refusedHandles']> {
+    return this.#send('refusedHandles', []) as ReturnType<WorkerCommands['refusedHandles']>;
+  }
+
   terminate(): void {
     this.#worker.terminate();
   }

@@ -21,6 +21,8 @@ export class SimulatedExtents implements ExtentPlace {
   fate: (batch: ExtentBatch) => BatchFate = () => 'completes';
   /** Number of extents in each batch so far. */
   readonly batches: number[] = [];
+  /** What has become of each batch so far. A batch that is under way is not in it yet. */
+  readonly fates: BatchFate[] = [];
   /** What the place says that it has room for. */
   freeBytes: number | undefined;
   readonly #stored = new Map<string, Stored>();
@@ -85,6 +87,7 @@ export class SimulatedExtents implements ExtentPlace {
         this.batches.push(copied.size);
         const fate = this.fate(batch);
         await new Promise((resolve) => setTimeout(resolve, 0));
+        this.fates.push(fate);
         if (!life.isAlive || fate === 'never-ends') return new Promise<void>(() => undefined);
         if (fate === 'aborts') throw new DOMException('', 'QuotaExceededError');
         stored.patches = [...(batch.dropsPatches ? [] : stored.patches), ...decodePatches(encodedPatches)];

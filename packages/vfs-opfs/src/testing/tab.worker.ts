@@ -14,6 +14,8 @@ export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb' | 'index
 export interface WorkerCommands extends TabCommands {
   openWithout(capability: 'modes' | 'opfs' | 'permission'): Promise<void>;
   capabilities(): Promise<Capabilities>;
+  /** How often this worker asked for a handle that somebody else held. */
+  refusedHandles(): Promise<number>;
 }
 
 const MEDIA: Readonly<Record<TestMedium, () => Medium>> = {
@@ -46,6 +48,22 @@ function createCommands(kind: TestMedium): WorkerCommands {
       await openStorage({ name: 'unsupported', medium, role: 'writer' });
     },
     capabilities: seenCapabilities,
+    refusedHandles: async () => refusedHandles,
+  };
+}
+
+let refusedHandles = 0;
+
+/** Counts the handles that are refused because somebody else holds them: what a medium waits for can then be waited for too. */
+function countRefusedHandles(prototype: FileSystemFileHandle): void {
+  const { createSyncAccessHandle } = prototype;
+  prototype.createSyncAccessHandle = async function (...options) {
+    try {
+      return await createSyncAccessHandle.apply(this, options);
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'NoModificationAllowedError') refusedHandles += 1;
+      throw error;
+    }
   };
 }
 
@@ -64,6 +82,8 @@ function abortForQuota(this: IDBTransaction): void {
   Object.defineProperty(this, 'error', { value: new DOMException('', 'QuotaExceededError') });
   this.abort();
 }
+
+if (handlePrototype !== undefined) countRefusedHandles(FileSystemFileHandle.prototype);
 
 let created: WorkerCommands | undefined;
 

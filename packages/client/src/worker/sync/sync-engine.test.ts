@@ -1,5 +1,5 @@
 import { buildSchema, changesetHash, decodeClientMessage, encodeMessage, encodeOutline, FIRST_PREVIOUS_HASH, RockpoolError, type ClientMessage, type Push, type ServerMessage } from '@rockpool/shared';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory, testSchema } from '../testing/test-database.ts';
 import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
@@ -21,12 +21,18 @@ interface Line {
   say(message: ServerMessage): void;
 }
 
+/** Its timers, and the clock by which it knows when they are due. */
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+
 const running: { readonly engine: SyncEngine; readonly database: OpenDatabase }[] = [];
 afterEach(() => {
   for (const { engine, database } of running.splice(0)) {
     engine.stop();
     database.close();
   }
+  vi.useRealTimers();
 });
 
 interface Connected {
@@ -195,7 +201,7 @@ describe('the engine of a copied file', () => {
     first.say(testWelcome({ decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }));
     first.say(testDelivery({ to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
     first.events.onFailed({ code: 'auth-token-expired', fields: {}, recovery: 'reauthenticate', message: '' });
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await vi.advanceTimersByTimeAsync(5);
     const second = await next(2);
     second.say(testWelcome({ decidedUpTo: 2, decidedHash: new Uint8Array(16).fill(9) }));
     const third = await next(3);
@@ -249,7 +255,7 @@ describe('the engine of a client that is thrown out by another connection of its
     first.say(testWelcome());
     first.say({ type: 'failure', code: 'session-replaced', fields: {} });
     expect(database.siteId).toEqual(siteId);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await vi.advanceTimersByTimeAsync(300);
     const second = await next(2);
     second.say(testWelcome());
     second.say(testDelivery({ to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
@@ -315,7 +321,7 @@ describe('the engine of a client that is paused', () => {
     engine.tryNow();
     engine.stop();
     engine.start();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await vi.advanceTimersByTimeAsync(24 * 3_600_000);
     expect(lines).toHaveLength(1);
     database.write({ id: 'resume', statements: [], action: { kind: 'resume-sync' } });
     engine.committed();
