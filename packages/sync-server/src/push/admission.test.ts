@@ -1,6 +1,6 @@
 import { ByteWriter, changesetHash, MAX_VALUE_BYTES } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { insert, toBody, toChangeset, update } from '../testing/changeset.ts';
+import { insert, remove, toBody, toChangeset, update } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import { TestSite } from '../testing/test-client.ts';
 import { ENTRIES } from '../testing/test-schema.ts';
@@ -150,6 +150,14 @@ describe('a changeset that cannot be read', () => {
     expect(await push(toBody([insert('accounts', 7n, { name: 'x' })]))).toMatchObject({ code: 'key-invalid', fields: { table: 'accounts', column: 'id' } });
     expect(await push(toBody([insert('labels', ['x', '7'], {})]))).toMatchObject({ code: 'key-invalid' });
     expect(await push(toBody([insert('labels', ['x', 7.5], {})]))).toMatchObject({ code: 'key-invalid' });
+  });
+
+  it('changes nothing when it updates or deletes a key of another type: no row has it', async () => {
+    await push(toBody([insert('accounts', '7', { name: 'x', rank: 1n })]));
+    for (const key of [7n, 7.5, Uint8Array.of(55)]) {
+      for (const change of [update('accounts', key, { rank: 2n }), remove('accounts', key)]) expect(await push(toBody([change]))).toMatchObject({ kind: 'admitted' });
+    }
+    expect(tested.server.query('SELECT id, rank FROM accounts')).toEqual([['7', 1n]]);
   });
 
   it('is rejected when a row occurs twice or a value cannot be stored, and says no value', async () => {
