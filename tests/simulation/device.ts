@@ -67,7 +67,7 @@ export class Device implements Place {
   /** The tab that dies after so many more changes of the storage. */
   private doomed: { readonly tab: Tab; left: number } | null = null;
   /** The tab that dies after so many more frames that it sends. */
-  private doomedAtSend: { readonly tab: Tab; left: number } | null = null;
+  private doomedAtSend: { readonly tab: Tab; left: number; readonly losesPower: boolean } | null = null;
   /** Another tab looks in the middle of this many of the next changes of the storage. */
   private looks = 0;
   /** The change of the storage that is going on, and how often it was looked at: first before it, then in the middle. */
@@ -165,8 +165,9 @@ export class Device implements Place {
     if (lost > 0) this.options.tally.add('unflushed calls of a client lost');
   }
 
-  doomAtSend(tab: Tab, left: number): void {
-    this.doomedAtSend = { tab, left };
+  /** `losesPower`: the device goes out with the frame, and comes back. */
+  doomAtSend(tab: Tab, left: number, losesPower: boolean = false): void {
+    this.doomedAtSend = { tab, left, losesPower };
   }
 
   onSent(owner: Owner): void {
@@ -175,6 +176,13 @@ export class Device implements Place {
     this.doomedAtSend = null;
     this.options.tally.add('crash of client at a send');
     doomed.tab.kill();
+    if (!doomed.losesPower) return;
+    // Nothing of the device runs any more, but what is on the stack has to end.
+    for (const tab of this.everOpened) tab.kill();
+    this.time.after(0, () => {
+      this.losePower();
+      this.openTab();
+    });
   }
 
   forgetDoom(): void {

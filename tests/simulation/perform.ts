@@ -157,6 +157,7 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       server.trap = { at: random.pick(['statement', 'in commit', 'after commit', 'after commit', 'send']), left: random.below(6), losesPower: true };
       return;
     case 'power cut of client':
+      if (device.leader !== undefined && random.chance(0.6)) return device.doomAtSend(device.leader, random.below(6), true);
       device.losePower();
       device.openTab();
       return;

@@ -75,7 +75,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a delta applied again after a lost reply',
     file: client('apply/rebase-row.ts'),
-    find: 'const visible = fold(base, shown',
+    find: 'const visible = isAsShown ? row.visible : fold(base, shown',
     replace: "const visible = fold(base, row.pending.filter((change) => shown.includes(change) || (decisions.get(change.sequence) === 'admitted' && delivered.length > 0))",
   },
   {
@@ -292,5 +292,35 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     find: 'if (Buffer.compare(databaseIdentity, identityOf(sql)) === 0) return;',
     replace: 'return;',
     without: [{ file: client('sync/sync-database.ts'), find: '!cellValuesEqual(known, identity)', replace: 'known.length === 0' }],
+  },
+  {
+    name: 'a push is sent before the flush',
+    file: client('sync/outgoing-pushes.ts'),
+    find: 'source.flush();\n        if (!send(batch)) break;',
+    replace: 'if (!send(batch)) break;\n        source.flush();',
+  },
+  {
+    name: 'a flush of the log leaves out the segment that is sealed',
+    file: 'packages/vfs-opfs/src/log/log-writer.ts',
+    find: 'this.flushSegment(0);\n    this.flushSegment(1);',
+    replace: 'this.flushSegment(0);',
+  },
+  {
+    name: 'the server deletes children under every delete rule',
+    file: server('merge/cascade.ts'),
+    find: "if (check.key.onDelete !== 'cascade') continue;",
+    replace: '',
+  },
+  {
+    name: 'outcomes are told once more with each delivery, and their confirmation is refused',
+    file: server('fanout/deliveries.ts'),
+    find: 'subscription.decidedUpTo = decidedUpTo;',
+    replace: '',
+  },
+  {
+    name: 'a delete leaves no trace of what it had not seen',
+    file: shared('merge/row.ts'),
+    find: 'const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeenCell(change, columnId, cell));',
+    replace: 'const unseenCells: [number, Cell][] = [];',
   },
 ];

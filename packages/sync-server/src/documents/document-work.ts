@@ -15,7 +15,7 @@ export interface MergeWork {
   readonly edit: Uint8Array;
   readonly rule: DocumentRule;
   readonly site: string;
-  /** The state is compacted when it is larger, in bytes. Infinity: it stays as it is. */
+  /** The state is compacted when it is larger, in bytes, and that saves half of it. 0: it is compacted whatever that saves. Infinity: it stays as it is. */
   readonly compactAbove: number;
 }
 
@@ -79,7 +79,7 @@ function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork
   const { state, overwritten } = mergeForeignEdit(document, edit, rule, site);
   if (state.length <= compactAbove) return { ...UNREPLACED, state, overwritten };
   const compacted = compactDocument(state, rule);
-  if (compacted.length > (1 - LEAST_SAVING) * state.length) return { ...UNREPLACED, state, overwritten, compactAbove: GROWTH * compacted.length };
+  if (compactAbove > 0 && compacted.length > (1 - LEAST_SAVING) * state.length) return { ...UNREPLACED, state, overwritten, compactAbove: GROWTH * compacted.length };
   return { ...UNREPLACED, state: compacted, overwritten, replaced: state };
 }
 

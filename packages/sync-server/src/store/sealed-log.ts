@@ -1,3 +1,4 @@
+import { closeSync, fdatasyncSync, openSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { PageSums } from './page-sums.ts';
 import { sumsOfLog } from './wal-frames.ts';
@@ -7,16 +8,20 @@ const CHECKPOINT_FRAMES = 1_000;
 
 /**
  * Checkpoints of one open database file that keep its page checksums right: the sums of the pages that a checkpoint will move are durable
- * before SQLite moves the first of them. SQLite's automatic checkpoints are off. A kill in between leaves the pages in the log, and the next
- * checkpoint seals them again.
+ * before SQLite moves the first of them. SQLite's automatic checkpoints are off. A kill or a power cut in between leaves the pages in the log, and
+ * the next checkpoint seals them again. So the log is synced before the sums: a power cut that took the log and left the sums would leave pages that
+ * differ from them.
  */
 export class SealedLog {
   private readonly path: string;
   private readonly database: DatabaseSync;
   private readonly sums: PageSums;
+  private readonly syncLog: (logPath: string) => void;
 
-  constructor(path: string, database: DatabaseSync) {
+  /** `syncLog`: returns once the log is durable. */
+  constructor(path: string, database: DatabaseSync, syncLog: (logPath: string) => void = syncFile) {
     this.path = path;
+    this.syncLog = syncLog;
     this.database = database;
     database.exec('PRAGMA wal_autocheckpoint = 0');
     const pageSize = database.prepare('PRAGMA page_size').get() as unknown as readonly [bigint];
@@ -31,7 +36,10 @@ export class SealedLog {
   /** Returns false where a reader of an older state, or another process, keeps a part of the log. Throws `database-damaged` where the log is not what SQLite wrote; nothing is moved then. */
   checkpoint(): boolean {
     const frameCount = this.frameCount();
-    if (frameCount > 0) this.sums.write(sumsOfLog(this.path, frameCount));
+    if (frameCount > 0) {
+      this.syncLog(`${this.path}-wal`);
+      this.sums.write(sumsOfLog(this.path, frameCount));
+    }
     const [isBusy, inLog, moved] = this.pragma('PRAGMA wal_checkpoint');
     return isBusy === 0n && inLog === moved;
   }
@@ -47,5 +55,14 @@ export class SealedLog {
 
   private pragma(sql: string): readonly bigint[] {
     return this.database.prepare(sql).get() as unknown as readonly bigint[];
+  }
+}
+
+function syncFile(path: string): void {
+  const descriptor = openSync(path, 'r+');
+  try {
+    fdatasyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
   }
 }
