@@ -61,6 +61,7 @@ function readShape(connection: Connection, table: string): TableShape {
       ...uniqueLines(connection, table),
       ...foreignKeyLines(connection, table),
       ...checkLines(body, table),
+      ...conflictLines(body),
     ],
     columns: columnLines(connection, table, body),
   };
@@ -69,7 +70,7 @@ function readShape(connection: Connection, table: string): TableShape {
 function columnLines(connection: Connection, table: string, body: readonly string[]): Map<string, string[]> {
   const generated = generatedExpressions(body, table);
   return new Map(
-    connection.rows(`SELECT name, type, hidden FROM pragma_table_xinfo(?, 'main')`, table).map(([name, type, hidden]) => {
+    connection.rows(`SELECT name, type, hidden, pk > 0 AND "notnull" = 0 FROM pragma_table_xinfo(?, 'main')`, table).map(([name, type, hidden, keyAllowsNull]) => {
       const column = String(name);
       const expression = generated.get(column.toLowerCase());
       return [
@@ -77,6 +78,8 @@ function columnLines(connection: Connection, table: string, body: readonly strin
         [
           `type ${affinityOf(String(type))}`,
           `collation ${collationOf(connection, table, column)}`,
+          // SQLite allows it in keys that are not INTEGER. Rows with such a key are not captured.
+          ...(keyAllowsNull === 1 ? ['key that allows NULL'] : []),
           ...(hidden === 2 || hidden === 3 ? [`generated ${hidden === 3 ? 'stored' : 'virtual'} as ${expression ?? ''}`] : []),
         ],
       ];
@@ -131,6 +134,11 @@ function keyColumn(connection: Connection, table: string, position: number): str
 
 function checkLines(body: readonly string[], table: string): string[] {
   return body.flatMap((token, at) => (token === 'check' && body[at + 1] === '(' ? [`check ${expressionText(withinBrackets(body, at + 1), table)}`] : []));
+}
+
+/** A constraint that replaces or ignores rows by itself does so when deliveries are applied, too: nobody else would learn of it. */
+function conflictLines(body: readonly string[]): string[] {
+  return body.flatMap((token, at) => (token === 'on' && body[at + 1] === 'conflict' ? [`on conflict ${body[at + 2] ?? ''}`] : []));
 }
 
 function generatedExpressions(body: readonly string[], table: string): Map<string, string> {
