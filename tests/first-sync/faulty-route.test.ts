@@ -61,7 +61,9 @@ describe('a route of snapshots that does not work', { timeout: 60_000 }, () => {
   ])('%s: the wait has a name, the rows come as deliveries, the app hears why, and the file is not asked for again', async (_, answer, fields, stage) => {
     await fillServer();
     const { fetch: get, asked } = await inFront(answer);
-    const mine = await device({ fetch: get, patience: { firstByteMs: 100, nextBytesMs: 200, builtMs: 300 } });
+    // Who waits for an answer that comes has time on a busy machine too.
+    const firstByteMs = 'waitedMs' in fields && fields.waitedMs === 100 ? 100 : 5_000;
+    const mine = await device({ fetch: get, patience: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
     mine.start();
     await mine.inSync();
     expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
