@@ -1,4 +1,4 @@
-import { createClient, type Client } from '@rockpool/client';
+import { createClient, type Client, type ClientOptions } from '@rockpool/client';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { personName } from '../people/person-name.ts';
 import { schema } from '../schema.ts';
@@ -29,7 +29,7 @@ export interface OpenBudgetOptions {
 
 /** Opens the budget's database in this browser, and syncs it with the server that the page came from. */
 export async function openBudget({ budget, device, persistence, onArrival }: OpenBudgetOptions): Promise<Client> {
-  const client = await createClient({
+  const options: ClientOptions = {
     name: databaseNameOf(budget),
     schema,
     persistence,
@@ -40,17 +40,18 @@ export async function openBudget({ budget, device, persistence, onArrival }: Ope
       // Of a budget that was made here the server has nothing to begin with.
       ...(budget.madeHere ? {} : { firstSync: { onProgress: onArrival } }),
     },
-  });
-  if (budget.madeHere) await addStarterCategoriesOnce(client);
+  };
+  const client = await createClient(options);
+  if (budget.madeHere) await addStarterCategoriesOnce(client, options);
   return client;
 }
 
-async function addStarterCategoriesOnce(client: Client): Promise<void> {
+async function addStarterCategoriesOnce(client: Client, options: ClientOptions): Promise<void> {
   const [known] = await client.query<{ present: 0 | 1 }>('SELECT EXISTS (SELECT 1 FROM categories) AS present');
   if (known?.present === 1) return;
   if (client.status.persistence === 'memory') return await addStarterCategories(client);
-  // By a client of its own: what nobody did is in nobody's undo.
-  const beginner = await createClient({ name: client.name, schema });
+  // By a client of its own, with the same options, as for every tab: what nobody did is in nobody's undo.
+  const beginner = await createClient(options);
   try {
     await addStarterCategories(beginner);
   } finally {
