@@ -57,7 +57,7 @@ export class Model {
   /** Transactions whose promise was kept to the page. */
   readonly acknowledged = new Set<string>();
   private readonly recordedUpTo = new Map<string, number>();
-  /** By site, in hex. */
+  /** By device and site, in hex. */
   private readonly sentUpTo = new Map<string, number>();
 
   /** Notes what the changelog of a device holds that is not noted yet. */
@@ -128,8 +128,10 @@ export class Model {
   }
 
   /** A worker of the site hands these to the network. From now on they must outlast a power cut. */
-  recordSent(site: string, upTo: number): void {
-    this.sentUpTo.set(site, Math.max(upTo, this.sentUpTo.get(site) ?? 0));
+  recordSent(device: string, site: string, upTo: number): void {
+    // A copy of the device's files has the same site, and numbers of its own.
+    const name = `${device} ${site}`;
+    this.sentUpTo.set(name, Math.max(upTo, this.sentUpTo.get(name) ?? 0));
   }
 
   /**
@@ -144,7 +146,7 @@ export class Model {
     const lost = new Set<string>();
     for (const mark of gone) {
       const commits = (this.commits.get(mark) ?? []).filter(isOfDevice);
-      if (commits.some(({ site, sequence }) => sequence <= (this.sentUpTo.get(hexOf(site)) ?? 0))) return { fault: `the transaction ${mark} was sent, and is lost after a power cut`, lost: 0 };
+      if (commits.some(({ site, sequence }) => sequence <= (this.sentUpTo.get(`${device} ${hexOf(site)}`) ?? 0))) return { fault: `the transaction ${mark} was sent, and is lost after a power cut`, lost: 0 };
       if (isStrict && this.acknowledged.has(mark)) return { fault: `the transaction ${mark} was acknowledged under strict durability, and is lost after a power cut`, lost: 0 };
       lost.add(mark);
     }

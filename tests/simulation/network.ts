@@ -22,7 +22,7 @@ export interface NetworkOptions {
   /** A worker has handed a frame over. May end it. */
   readonly onSent: (client: Owner) => void;
   /** A worker has handed over a push of its site, in hex, up to this changeset. */
-  readonly onPushSent: (site: string, upTo: number) => void;
+  readonly onPushSent: (client: Owner, site: string, upTo: number) => void;
   readonly listen: Listen;
 }
 
@@ -195,7 +195,7 @@ export class SimulatedConnection {
     const message = wholeMessage(frame, decodeClientMessage);
     const type = message?.type;
     if (message?.type === 'hello') this.site = Buffer.from(message.siteId).toString('hex');
-    if (message?.type === 'push') this.network.options.onPushSent(this.site, message.changesets.at(-1)?.sequence ?? 0);
+    if (message?.type === 'push') this.network.options.onPushSent(this.client, this.site, message.changesets.at(-1)?.sequence ?? 0);
     if (type === 'hello' || type === 'push') this.place.exchanges++;
     const times = type === 'push' && this.mangles('double') ? 2 : 1;
     for (let time = 0; time < times; time++) this.up.send(() => this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame))));

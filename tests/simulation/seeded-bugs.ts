@@ -323,4 +323,10 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     find: 'const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeenCell(change, columnId, cell));',
     replace: 'const unseenCells: [number, Cell][] = [];',
   },
+  {
+    name: 'the database file is not flushed before its log is used again',
+    file: 'packages/vfs-opfs/src/log/wal-checkpoint.ts',
+    find: 'database.flush();',
+    replace: '',
+  },
 ];

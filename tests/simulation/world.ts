@@ -82,7 +82,7 @@ export class World {
       },
       onError: (error) => this.fault(`the server failed: ${String(error)}`),
     });
-    this.network = new Network({ time, random: this.random, tally, serverOwner: () => this.server.owner, onSent: (client) => this.deviceOf(client).onSent(client), onPushSent: (site, upTo) => this.model.recordSent(site, upTo), listen: (socket) => this.server.listen(socket) });
+    this.network = new Network({ time, random: this.random, tally, serverOwner: () => this.server.owner, onSent: (client) => this.deviceOf(client).onSent(client), onPushSent: (client, site, upTo) => this.model.recordSent(this.deviceOf(client).name, site, upTo), listen: (socket) => this.server.listen(socket) });
     time.afterEvent = () => this.afterEvent();
   }
 
