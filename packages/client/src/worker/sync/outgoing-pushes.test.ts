@@ -34,3 +34,9 @@ it('the window is as wide as what was sent and not decided, and empty once the c
   pushes.forget();
   expect(pushes.push(1)).toBe(5);
 });
+
+it('what a copy sends to hear what differs leaves after a flush as well', () => {
+  const { pushes, calls } = pushesOfLargeChangesets();
+  pushes.askWhatDiffers(CHANGESETS - 1, { decidedUpTo: 0, canWrite: true });
+  expect(calls).toEqual(['flush', `send ${CHANGESETS}`]);
+});

@@ -71,6 +71,8 @@ export function createOutgoingPushes(source: PushSource, send: (batch: PushBatch
       for (;;) {
         const batch = source.nextPush(sentUpTo, PUSH_BYTES);
         if (batch === null) return;
+        // As in `push`: the server may take what it does not know otherwise.
+        source.flush();
         sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
         const isLast = sentUpTo >= lastSequence;
         send(isLast && decidedUpTo > lastSequence ? { ...batch, changesets: [...batch.changesets, emptyAfter(batch.changesets)] } : batch);
