@@ -74,7 +74,7 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
       const entry = assets.find((name) => name.startsWith('entry') && name.endsWith('.js')) ?? '';
       rmSync(join(outDir, 'assets', entry));
       const address = `http://localhost:${(server.address() as AddressInfo).port}`;
-      expect(await errorAt(`${address}/`)).toContain(`The script of the worker could not be loaded. (url=${address}/assets/${entry}, problem=there is no script at this address, status=404`);
+      expect(await errorAt(`${address}/`)).toContain(`The worker script could not be loaded. (url=${address}/assets/${entry}, problem=there is no script at this address, status=404`);
     } finally {
       server.close();
       server.closeAllConnections();

@@ -7,7 +7,7 @@ describe('RockpoolError', () => {
     const error = new RockpoolError('storage-full', { table: 'entry', neededBytes: 5 });
     const read = RockpoolError.fromData(JSON.parse(JSON.stringify(error.toData())) as { code: string; fields: unknown });
     expect(read).toMatchObject({ code: 'storage-full', fields: { table: 'entry', neededBytes: 5 }, recovery: 'free-space' });
-    expect(read.message).toBe('There is no room left for this change; nothing of it was kept. (table=entry, neededBytes=5)');
+    expect(read.message).toBe('No space is left; the change was not stored. (table=entry, neededBytes=5)');
   });
 
   it('takes an unknown code from another version as internal, and drops fields that are not plain', () => {
