@@ -52,7 +52,7 @@ describe('a migrated table is what the schema declares', () => {
     ['as drizzle-kit writes it', {}],
     ['with UNIQUE as a constraint', { constraints: [...CONSTRAINTS, 'UNIQUE (title)'], after: INDEXES.slice(1) }],
     ['with another order of columns', { columns: { id: COLUMNS.rank, rank: COLUMNS.id } }],
-    ['with a default, a longer type name, brackets and comments', { columns: { title: "title VARCHAR(20) DEFAULT 'x' -- a comment" + '\n' }, constraints: ['CHECK ((( rank<10 /* ten */ )))'] }],
+    ['with a longer type name, a default of NULL, brackets and comments', { columns: { title: 'title VARCHAR(20) DEFAULT NULL -- a comment' + '\n' }, constraints: ['CHECK ((( rank<10 /* ten */ )))'] }],
     ['with indexes that are not unique, and triggers', { after: [...INDEXES, 'CREATE INDEX more ON todo (rank)', 'CREATE TRIGGER t AFTER INSERT ON todo BEGIN SELECT 1; END'] }],
     ['with a foreign key to the primary key, unnamed', { columns: { parent_id: 'parent_id text REFERENCES parent ON DELETE CASCADE' } }],
   ])('%s', (_, parts) => {
@@ -65,6 +65,7 @@ describe('a migrated table differs from the schema', () => {
     ['by a collation', { columns: { rank: 'rank integer COLLATE NOCASE' } }, [{ column: 'rank', declared: 'collation BINARY', found: 'collation NOCASE' }, { column: null, declared: 'unique (lower ( title ) BINARY, rank BINARY) where rank is not null', found: 'unique (lower ( title ) BINARY, rank NOCASE) where rank is not null' }]],
     ['by the collation of a unique index', { after: ['CREATE UNIQUE INDEX u ON todo (title COLLATE NOCASE)', INDEXES[1] ?? ''] }, [{ column: null, declared: 'unique (title BINARY)', found: 'unique (title NOCASE)' }]],
     ['by the collation of the key', { columns: { id: 'id text NOT NULL' }, constraints: [...CONSTRAINTS, 'PRIMARY KEY (id COLLATE NOCASE)'] }, [{ column: null, declared: 'primary key (id BINARY)', found: 'primary key (id NOCASE)' }]],
+    ['by a default', { columns: { rank: 'rank integer DEFAULT 7' } }, [{ column: 'rank', declared: 'default NULL', found: 'default 7' }]],
     ['by a type', { columns: { title: 'title blob' } }, [{ column: 'title', declared: 'type text', found: 'type blob' }]],
     ['by a column without a type', { columns: { title: 'title' } }, [{ column: 'title', declared: 'type text', found: 'type blob' }]],
     ['by a key that allows NULL', { columns: { id: 'id text PRIMARY KEY' } }, [{ column: 'id', declared: 'nothing', found: 'key that allows NULL' }]],

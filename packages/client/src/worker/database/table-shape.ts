@@ -6,7 +6,7 @@ import { atCommas, expressionText, sqlTokens, withinBrackets } from './sql-token
  * Everything that decides which rows a table may have and when two of them are the same, as lines that can be compared: what is in one table and not in the other
  * would make replicas differ, or let one refuse what another has.
  *
- * Not part of it: the order of columns, defaults, indexes that are not unique, names of constraints and indexes, triggers.
+ * Not part of it: the order of columns, indexes that are not unique, names of constraints and indexes, triggers.
  */
 interface TableShape {
   readonly table: readonly string[];
@@ -70,7 +70,7 @@ function readShape(connection: Connection, table: string): TableShape {
 function columnLines(connection: Connection, table: string, body: readonly string[]): Map<string, string[]> {
   const generated = generatedExpressions(body, table);
   return new Map(
-    connection.rows(`SELECT name, type, hidden, pk > 0 AND "notnull" = 0 FROM pragma_table_xinfo(?, 'main')`, table).map(([name, type, hidden, keyAllowsNull]) => {
+    connection.rows(`SELECT name, type, hidden, pk > 0 AND "notnull" = 0, dflt_value FROM pragma_table_xinfo(?, 'main')`, table).map(([name, type, hidden, keyAllowsNull, defaultSql]) => {
       const column = String(name);
       const expression = generated.get(column.toLowerCase());
       return [
@@ -78,6 +78,8 @@ function columnLines(connection: Connection, table: string, body: readonly strin
         [
           `type ${affinityOf(String(type))}`,
           `collation ${collationOf(connection, table, column)}`,
+          // An insert of a device that does not know the column gets it, there and on the server.
+          `default ${defaultText(connection, defaultSql === null ? 'NULL' : String(defaultSql), affinityOf(String(type)))}`,
           // SQLite allows it in keys that are not INTEGER. Rows with such a key are not captured.
           ...(keyAllowsNull === 1 ? ['key that allows NULL'] : []),
           ...(hidden === 2 || hidden === 3 ? [`generated ${hidden === 3 ? 'stored' : 'virtual'} as ${expression ?? ''}`] : []),
@@ -85,6 +87,13 @@ function columnLines(connection: Connection, table: string, body: readonly strin
       ];
     }),
   );
+}
+
+/** The value of a constant, as a column of this affinity stores it; the tokens of anything else, such as `CURRENT_TIMESTAMP` or `random()`. */
+function defaultText(connection: Connection, sql: string, affinity: string): string {
+  const tokens = sqlTokens(sql);
+  if (tokens.some((token, i) => token.startsWith('current_') || (token === '(' && /^[a-z]/.test(tokens[i - 1] ?? '')))) return expressionText(tokens, '');
+  return String(connection.value(`SELECT quote(${affinity === 'blob' ? `(${sql})` : `CAST((${sql}) AS ${affinity})`})`));
 }
 
 /** https://sqlite.org/datatype3.html#determination_of_column_affinity */
