@@ -27,6 +27,8 @@ export interface RunSeedsOptions {
   /** No history is begun after this many seconds. Default: no end. */
   readonly maxSeconds?: number;
   readonly onFailure?: (failure: SeedFailure) => void;
+  /** Called after each history with the number of those that are done. */
+  readonly onHistory?: (histories: number) => void;
   /** Each seed is run again where it left a hash before: the same seed is the same history. */
   readonly expected?: ReadonlyMap<number, string>;
 }
@@ -35,7 +37,7 @@ export interface RunSeedsOptions {
 const YOUNG_MB = 64;
 
 /** Runs histories on all processors, each worker taking the next seed when it is done with one. */
-export async function runSeeds({ seeds, size, bug, stopAfter = 1, maxSeconds = Infinity, onFailure, expected }: RunSeedsOptions): Promise<SeedsRun> {
+export async function runSeeds({ seeds, size, bug, stopAfter = 1, maxSeconds = Infinity, onFailure, onHistory, expected }: RunSeedsOptions): Promise<SeedsRun> {
   const startMs = performance.now();
   const iterator = seeds[Symbol.iterator]();
   const tally = new Tally();
@@ -62,6 +64,7 @@ export async function runSeeds({ seeds, size, bug, stopAfter = 1, maxSeconds = I
             failures.push({ seed: answer.seed, failure });
             onFailure?.({ seed: answer.seed, failure });
           }
+          onHistory?.(hashes.size);
           next();
         });
         next();

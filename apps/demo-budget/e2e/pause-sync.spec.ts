@@ -28,8 +28,8 @@ test('a pause holds in every tab and over a reload, and what was written meanwhi
   await expectUpToDate(page);
 });
 
-/** Attempts come ever more rarely: the next one is that far away before the button is pressed, so that it was not that one. */
-const FAR_AWAY_MS = 5_000;
+/** The next attempt by itself is at least this far away when the button is pressed. */
+const FAR_AWAY_MS = 1_500;
 
 test('somebody whose network is back need not wait for the next attempt', async ({ newPerson }) => {
   const { page, gateway } = await newPerson();
@@ -39,10 +39,30 @@ test('somebody whose network is back need not wait for the next attempt', async 
   await addEntry(page, { payee: 'Offline', amount: '3' });
   await expect(syncBadge(page)).toHaveText('Offline · 1 to send', { timeout: 60_000 });
   await openSyncPage(page);
-  const nextAttemptInMs = (): Promise<number> => page.evaluate(() => Number(rockpool.status.reason?.fields['nextAttemptMs'] ?? 0) - Date.now());
-  await expect.poll(nextAttemptInMs, { timeout: 60_000 }).toBeGreaterThan(FAR_AWAY_MS);
   await expect(page.getByRole('button', { name: 'Try now' })).toBeEnabled();
-  gateway.restore();
-  await page.getByRole('button', { name: 'Try now' }).click();
+  await page.exposeFunction('restoreNetwork', () => gateway.restore());
+  await page.exposeFunction('cutNetwork', () => gateway.cut());
+  // On a busy machine the next attempt may come before the button is pressed: then it was that one, and it is tried again.
+  const attemptedBefore = await page.evaluate(async (farAwayMs) => {
+    const { restoreNetwork, cutNetwork } = window as unknown as Record<'restoreNetwork' | 'cutNetwork', () => Promise<void>>;
+    const until = (condition: () => boolean): Promise<void> =>
+      new Promise((resolve) => {
+        const look = (): void => void (condition() ? resolve() : requestAnimationFrame(look));
+        look();
+      });
+    const nextAttemptMs = (): number => Number(rockpool.status.reason?.fields['nextAttemptMs'] ?? 0);
+    const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Try now');
+    for (let round = 0; round < 20; round++) {
+      await until(() => nextAttemptMs() - Date.now() > farAwayMs && rockpool.status.waitingFor === null);
+      const next = nextAttemptMs();
+      await restoreNetwork();
+      button?.click();
+      await until(() => rockpool.status.waitingFor !== null || rockpool.status.state === 'up-to-date');
+      if (Date.now() < next) return true;
+      await cutNetwork();
+    }
+    return false;
+  }, FAR_AWAY_MS);
+  expect(attemptedBefore).toBe(true);
   await expectUpToDate(page);
 });
