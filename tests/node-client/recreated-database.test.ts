@@ -100,7 +100,7 @@ afterEach(async () => {
 
 async function expectBlocked({ client, told }: Tab): Promise<void> {
   await reaches(client, 'blocked');
-  expect(client.status).toMatchObject({ state: 'blocked', pendingCount: 1, reason: { code: 'database-mismatch', recovery: 'ask-user', message: expect.stringContaining('keep a backup, then leave it') as string } });
+  expect(client.status).toMatchObject({ state: 'blocked', pendingCount: 1, reason: { code: 'database-mismatch', recovery: 'ask-user', message: expect.stringContaining('back it up and leave it') as string } });
   expect(told.map(({ code }) => code)).toEqual(['database-mismatch']);
   expect(await idsIn(client)).toEqual(['sent', 'unsent']);
 }

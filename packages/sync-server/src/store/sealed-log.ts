@@ -59,7 +59,14 @@ export class SealedLog {
 }
 
 function syncFile(path: string): void {
-  const descriptor = openSync(path, 'r+');
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'r+');
+  } catch (error) {
+    // The data was deleted under the server: there is nothing to move, and closing has to succeed.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
   try {
     fdatasyncSync(descriptor);
   } finally {
