@@ -63,6 +63,11 @@ describe('schema validation', () => {
     expect(problems.split('\n').map((line) => line.split(': ')[0])).toEqual(['no_key', 'null_key.id', 'numbered.id', 'rockpool_mine', 'child.p']);
   });
 
+  it('names the table with more columns than SQLite takes', () => {
+    const columns = Array.from({ length: 2_000 }, (_, i) => sampleColumn(`c${i}`, 'text'));
+    expect(() => buildSchema([sampleTable('wide', [id, ...columns])])).toThrow(expect.objectContaining({ code: 'schema-invalid', fields: expect.objectContaining({ problems: 'wide: A table may have at most 2000 columns; this one has 2001.' }) as unknown }) as Error);
+  });
+
   it('allows in local tables what only syncing forbids', () => {
     expect(() => buildSchema([sampleTable('numbered', [sampleColumn('id', 'integer', { notNull: true })], { synced: false })])).not.toThrow();
   });

@@ -54,6 +54,6 @@ it('a server says at the start what is wrong with its PostgreSQL', async () => {
   const flags = serverFlags(folder.path);
   expect(await runProcess(['serve', ...flags, '--postgres', 'mysql://host/name'])).toMatchObject({ code: 1, stderr: expect.stringContaining('--postgres takes a URL') as string });
   const answer = await runProcess(['serve', ...flags, '--postgres', 'postgresql://user:secret-word@127.0.0.1:1/name']);
-  expect(answer).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot open this database now') as string });
+  expect(answer).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot open this database right now') as string });
   expect(answer.stderr).not.toContain('secret-word');
 });
