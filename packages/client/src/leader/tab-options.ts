@@ -8,8 +8,9 @@ export interface TabOptions {
   readonly durability: Durability;
 }
 
-/** Why a tab cannot follow the tab that leads; null: it can. */
-export function optionsProblem(mine: TabOptions, leaders: TabOptions): RockpoolError | null {
+/** Why a tab cannot follow the tab that leads; null: it can. `leaders`: undefined where that tab runs a version that does not say. */
+export function optionsProblem(mine: TabOptions, leaders: TabOptions | undefined): RockpoolError | null {
+  if (leaders === undefined) return null;
   const { sync } = mine;
   if (sync !== null && leaders.sync !== null) {
     if (sync.databaseId !== leaders.sync.databaseId) return new RockpoolError('database-mismatch', { belongsTo: leaders.sync.databaseId, asked: sync.databaseId });

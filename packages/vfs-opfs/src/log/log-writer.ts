@@ -30,8 +30,8 @@ export class LogWriter {
   readonly #header = emptyRecordHeader();
   readonly #mark = wordBuffer(RECORD_HEADER_BYTES);
   readonly #lengths: [number, number];
-  /** Segments with writes that are not flushed. */
-  readonly #dirty: [boolean, boolean] = [false, false];
+  /** Segments with writes that may not be flushed. One that is there already may be: its writer may have died before it flushed what is recovered now. */
+  readonly #dirty: [boolean, boolean];
 
   /** A segment grows by `growthBytes` at once and keeps its length, since writing over existing bytes costs a third of appending. */
   constructor(segments: readonly [GuardedFile, GuardedFile], pageSizeBytes: number, growthBytes: number) {
@@ -39,6 +39,7 @@ export class LogWriter {
     this.#pageSizeBytes = pageSizeBytes;
     this.#growthBytes = growthBytes;
     this.#lengths = [segments[0].sizeBytes(), segments[1].sizeBytes()];
+    this.#dirty = [this.#lengths[0] > 0, this.#lengths[1] > 0];
   }
 
   /**

@@ -21,6 +21,8 @@ interface Unflushed {
   readonly sizeBefore: number;
   /** What stood where it wrote, or behind where it cut. */
   readonly before: Uint8Array;
+  /** Half of a write that its worker did not survive. Sectors are written whole or not at all, so it does not outlast the power. */
+  isHalf?: boolean;
 }
 
 /** One worker on a simulated disk: a medium whose death can be staged. */
@@ -110,7 +112,7 @@ export class SimulatedDisk {
       if (bytes === undefined) continue;
       for (const one of unflushed.toReversed()) takeBack(bytes, one);
       const share = [0, 0.5, 0.9][Math.floor(random() * 3)] ?? 0;
-      const kept = unflushed.map(({ call }) => call).filter(() => random() < share);
+      const kept = unflushed.filter(({ isHalf }) => isHalf !== true).map(({ call }) => call).filter(() => random() < share);
       const calls = random() < 0.5 ? tear(kept, random) : kept;
       for (const call of calls) {
         if (call.kind === 'write') bytes.write(call.bytes, call.at);
@@ -191,7 +193,12 @@ export class SimulatedDisk {
         if (this.observer !== undefined) {
           this.observer();
           this.#change({ kind: 'write', file, at, bytes: taken.subarray(0, taken.length >> 1) }, bytes);
+          const half = this.#unflushed?.get(file)?.at(-1);
+          if (half !== undefined) half.isHalf = true;
           this.observer();
+          // The rest follows: together they are one write.
+          if (half !== undefined) takeBack(bytes, half);
+          if (half !== undefined) this.#unflushed?.get(file)?.pop();
         }
         this.#change({ kind: 'write', file, at, bytes: taken }, bytes);
         return fault === 'negative-after-write' ? NEGATIVE_COUNT : taken.length;

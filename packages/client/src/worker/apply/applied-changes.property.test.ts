@@ -50,7 +50,12 @@ it('a delivery never changes the result of a query that what is told of it leave
       let cursor = 1;
       let decidedUpTo = 1;
       for (const [number, { groups, written, isAdmitted }] of steps.entries()) {
-        if (written.length > 0) database.write({ id: String(number), statements: written });
+        try {
+          if (written.length > 0) database.write({ id: String(number), statements: written });
+        } catch (thrown) {
+          // A new key writes the whole row again, and what an earlier delivery put there may not have the type of its column.
+          if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-data-type') throw thrown;
+        }
         const last = isAdmitted ? database.changelog.head().sequence : decidedUpTo;
         const before = queries.map((one) => ({ one, dependencies: database.dependencies(one), result: resultOf(one) }));
         touched = { tables: [], changes: [] };
