@@ -4,7 +4,7 @@ export { deleteStorage, listStorages, storageSizes } from './files/storage-files
 export { exportFile } from './files/export-file.ts';
 export { importFile } from './files/import-file.ts';
 export type { ImportOptions } from './files/import-file.ts';
-export { stageFile } from './files/stage-file.ts';
+export { discardStaged, stageFile } from './files/stage-file.ts';
 export type { StagedFile, StageOptions } from './files/stage-file.ts';
 export type { ImportSource } from './files/checked-chunks.ts';
 export { quarantineStorage } from './files/quarantine-storage.ts';

@@ -58,3 +58,8 @@ export async function stageFile({ name, medium, source, sizeBytes }: StageOption
     throw thrown instanceof DOMException ? errorFromMedium(thrown, 'stage') : thrown;
   }
 }
+
+/** Removes what a worker that was killed has left beside a database. Only for whoever writes to it. */
+export async function discardStaged({ name, medium }: Pick<StageOptions, 'name' | 'medium'>): Promise<void> {
+  if (!('openWriter' in medium)) await removeStaged(name, medium);
+}

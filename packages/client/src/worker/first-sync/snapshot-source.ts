@@ -1,5 +1,5 @@
 import { cellValuesEqual, RockpoolError, type Schema } from '@rockpool/shared';
-import { stageFile, type Medium, type SqliteModule as StorageModule, type StagedFile } from '@rockpool/vfs-opfs';
+import { discardStaged, stageFile, type Medium, type SqliteModule as StorageModule, type StagedFile } from '@rockpool/vfs-opfs';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import { Connection } from '../sqlite/connection.ts';
@@ -32,7 +32,8 @@ export interface SnapshotSourceOptions {
 /** The server's snapshots for a database that is in use: each is put beside it, as a file to read from. One at a time. */
 export function snapshotSource({ name, medium, schema, runtime, download, databaseIdentity }: SnapshotSourceOptions): SnapshotSource {
   let staged: StagedFile | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  // A worker that was killed after its file was applied has left it, and no other may be needed for long.
+  let last: Promise<unknown> = discardStaged({ name, medium }).catch(() => undefined);
 
   function inTurn<T>(job: () => Promise<T>): Promise<T> {
     const done = last.then(job);
