@@ -33,29 +33,29 @@ const groups: ChangeGroup[] = [
   { tableId: tableIdOf('entry'), kind: 'update', rowCount: 1, keys: [['e1']], columnIds: [columnIdOf('note')], values: [[Uint8Array.of(0, 255)]] },
   { tableId: tableIdOf('rate'), kind: 'delete', rowCount: 1, keys: [['2026-11'], [7n]], columnIds: [], values: [] },
 ];
-const body = encodeChangesetBody({ atomic: true, groups, hiddenBases: [{ tableId: tableIdOf('entry'), key: ['e1'], columnId: 0, base: 300 }] });
+const body = encodeChangesetBody({ atomic: true, groups, cellBases: [{ tableId: tableIdOf('entry'), key: ['e1'], columnId: 0, base: 300 }] });
 
 const fromClient: ClientMessage[] = [
-  { type: 'hello', protocolVersion: 2, token: 'a.b.c', databaseId: 'budget-1', databaseIdentity: null, siteId: id, schemaHash: '0'.repeat(32), epoch: null, cursor: 0, cursorLink: new Uint8Array(16), decidedUpTo: 0, decidedHash: new Uint8Array(16), lastSequence: 0, reload: false, snapshot: 'accepted' },
-  { type: 'hello', protocolVersion: 2, token: '', databaseId: 'b', databaseIdentity: id, siteId: id, schemaHash: 'f'.repeat(32), epoch: id, cursor: 2 ** 40, cursorLink: id, decidedUpTo: 129, decidedHash: id, lastSequence: 130, reload: true, snapshot: { epoch: id, watermark: 2 ** 40, link: id } },
+  { type: 'hello', protocolVersion: 2, token: 'a.b.c', databaseId: 'budget-1', databaseIdentity: null, siteId: id, schemaHash: '0'.repeat(32), logEpoch: null, cursor: 0, cursorHash: new Uint8Array(16), lastAckedSequence: 0, decidedHash: new Uint8Array(16), lastSequence: 0, fullResync: false, snapshot: 'accepted' },
+  { type: 'hello', protocolVersion: 2, token: '', databaseId: 'b', databaseIdentity: id, siteId: id, schemaHash: 'f'.repeat(32), logEpoch: id, cursor: 2 ** 40, cursorHash: id, lastAckedSequence: 129, decidedHash: id, lastSequence: 130, fullResync: true, snapshot: { logEpoch: id, watermark: 2 ** 40, logHash: id } },
   { type: 'push', previousHash: id, olderEpochUpTo: 0, changesets: [{ sequence: 130, stampUs: 1_763_683_200_000_123, ageUs: 1500, base: 12, body }] },
-  { type: 'confirm', cursor: 13, decidedUpTo: 130 },
+  { type: 'confirm', cursor: 13, lastAckedSequence: 130 },
   { type: 'renew-token', token: 'd.e.f' },
   { type: 'ping' },
   { type: 'audit', cursor: 14, tables: [{ tableId: tableIdOf('entry'), sums: [1, 2 ** 32 - 1] }, { tableId: tableIdOf('rate'), sums: [1, 2, 3, 4] }] },
   { type: 'presence', states: [{ tabId: id, topic: '', stateJson: '{"page":"budget"}' }, { tabId: id, topic: '["notes",["n1"],"body"]', stateJson: null }] },
 ];
 const fromServer: ServerMessage[] = [
-  { type: 'welcome', protocolVersion: 2, databaseIdentity: id, epoch: id, watermark: 12, decidedUpTo: 129, decidedHash: id, reload: false, serverNowMs: 1_763_683_200_000, canWrite: true, takeSnapshot: false },
+  { type: 'welcome', protocolVersion: 2, databaseIdentity: id, logEpoch: id, watermark: 12, lastAckedSequence: 129, decidedHash: id, fullResync: false, serverNowMs: 1_763_683_200_000, canWrite: true, takeSnapshot: false },
   {
     type: 'delivery',
     whole: false,
     from: 12,
     to: 14,
-    link: id,
-    decidedUpTo: 131,
+    logHash: id,
+    lastAckedSequence: 131,
     outcomes: [
-      { kind: 'admitted', sequence: 130, watermark: 13, lossCount: 1 },
+      { kind: 'admitted', sequence: 130, watermark: 13, conflictCount: 1 },
       { kind: 'rejected', sequence: 131, code: 'constraint-unique', fields: { table: 'account', columns: 'name' } },
     ],
     groups,
@@ -64,7 +64,7 @@ const fromServer: ServerMessage[] = [
   { type: 'pong', serverNowMs: 1_763_683_200_000 },
   { type: 'audit-answer', cursor: 14, compared: true, differing: [{ tableId: tableIdOf('entry'), ranges: [] }, { tableId: tableIdOf('rate'), ranges: [1] }], groups: groups.slice(0, 1) },
   { type: 'delivery-part', groups },
-  { type: 'presence-news', whole: true, seen: [{ siteId: id, principal: 'ann', name: 'Ann Åkesson', sinceMs: 1_763_683_200_000, tabId: id, topic: '', stateJson: '{}' }] },
+  { type: 'presence-update', whole: true, seen: [{ siteId: id, principal: 'ann', name: 'Ann Åkesson', sinceMs: 1_763_683_200_000, tabId: id, topic: '', stateJson: '{}' }] },
 ];
 
 function record(side: RecordedFrame['side'], message: ClientMessage | ServerMessage): RecordedFrame {

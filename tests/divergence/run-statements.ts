@@ -71,11 +71,11 @@ async function compare(devices: readonly DirectDevice[], live: LiveDatabase, his
     for (const device of devices) {
       for (const [sequence] of device.rows('SELECT sequence FROM rockpool_parked')) {
         rejected++;
-        device.database.write({ id: `drop ${device.site} ${String(sequence)}`, statements: [], action: { kind: 'drop-parked', sequence: Number(sequence) } });
+        device.database.write({ id: `drop ${device.site} ${String(sequence)}`, statements: [], action: { kind: 'drop-rejected', sequence: Number(sequence) } });
       }
     }
   }
-  for (const device of devices) expect(device.sync.counts(), history).toEqual({ pendingCount: 0, parkedCount: 0 });
+  for (const device of devices) expect(device.sync.counts(), history).toEqual({ pendingCount: 0, rejectedCount: 0 });
   for (const [table, columns] of Object.entries(SYNCED_COLUMNS)) {
     const expected = live.file.sql.all(select('main', table, columns.filter((column) => column !== 'twice')));
     for (const device of devices) expect(rowsOf(device, table, columns.filter((column) => column !== 'twice')), `${table} of a device; ${history}`).toEqual(expected);

@@ -250,7 +250,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     for (const one of [a, a, b]) await one.meet();
     expect(a.rows(ROWS)).toEqual([['p', 'mine', expect.stringContaining('low tide!')], ['q', 'final', '{"body":"ebb"}'], ['x', 'one', null]]);
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
-    expect(a.database.parked.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'document-gap']);
+    expect(a.database.rejected.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'document-gap']);
   });
 
   it('take an edit that was refused when a server that was put back admits it after all, beside what was edited since', async () => {
@@ -273,16 +273,16 @@ describe('documents edited through SQL and in open pages, offline and online', (
     for (let round = 0; round < 3; round++) await a.meet();
     expect(a.rows(ROWS)).toEqual([['p', null, '{"body":"high tide!"}'], ['q', 'one', null]]);
     expect(stored()).toEqual(a.rows(ROWS));
-    expect(a.database.parked.list()).toEqual([]);
+    expect(a.database.rejected.list()).toEqual([]);
   });
 
-  it('are in a copied file what shows there, whatever is withheld, and every edit goes out under the new name', async () => {
+  it('are in a copied file what shows there, whatever is masked, and every edit goes out under the new name', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide"}', '{"body":"ebb"}']);
     for (const one of [a, b]) await one.meet();
     b.write(["INSERT INTO page (id, title) VALUES ('x', 'one'), ('y', 'two')"]);
     await b.meet();
-    // Both titles are taken, which a hears before it sends anything: these two are withheld, and what they did to documents with them.
+    // Both titles are taken, which a hears before it sends anything: these two are masked, and what they did to documents with them.
     a.write(["UPDATE page SET title = 'one', content = NULL WHERE id = 'p'"]);
     a.write(["UPDATE page SET title = 'two', content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'"]);
     await a.listen();
@@ -293,7 +293,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.rows("SELECT content FROM page WHERE id IN ('p', 'q') ORDER BY id")).toEqual([['{"body":"low tide!"}'], ['{"body":"ebb!"}']]);
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
     expect(a.rows(ROWS)).toEqual(stored());
-    expect(a.database.parked.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'constraint-unique']);
+    expect(a.database.rejected.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'constraint-unique']);
   });
 
   it('that a lost log had admitted are made anew by a device that goes on as another site, also in a document that has been replaced since', async () => {
@@ -315,7 +315,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     for (let round = 0; round < 3; round++) await a.meet();
     expect(a.rows(ROWS)).toEqual([['p', null, '{"body":"high tide","items":[{"id":"x"},{"id":"y"}]}'], ['q', null, '{"body":"high ebb"}']]);
     expect(stored()).toEqual(a.rows(ROWS));
-    expect(a.database.parked.list()).toEqual([]);
+    expect(a.database.rejected.list()).toEqual([]);
   });
 
   it('of a megabyte cost the network and the changelog what a small edit weighs', async () => {

@@ -78,7 +78,7 @@ export class Device {
   }
 
   /** What a device does that finds out that its file was copied: before anything of what is pending was sent, or from the changeset on that a restored server lacks. */
-  becomeNewSite(firstOwn = this.database.outbox.decidedUpTo() + 1): void {
+  becomeNewSite(firstOwn = this.database.outbox.lastAckedSequence() + 1): void {
     this.sync.becomeNewSite(firstOwn);
   }
 
@@ -108,11 +108,11 @@ export class Device {
     const position = sync.position();
     await server.join(
       subscriber,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position, reload: false, snapshot: 'refused' },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position, fullResync: false, snapshot: 'refused' },
       { canWrite: true, view: null, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
     );
     this.takeAll(inbox);
-    for (let sent = position.decidedUpTo, batch = sends ? sync.nextPush(sent, 256 * 1024) : null; batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
+    for (let sent = position.lastAckedSequence, batch = sends ? sync.nextPush(sent, 256 * 1024) : null; batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
       sent = batch.changesets.at(-1)?.sequence ?? sent;
       this.sentEdits.push(...editsOf(batch));
       this.sentBytes += encodeMessage({ type: 'push', ...batch }).length;

@@ -1,5 +1,5 @@
 import { documentColumns, encodeKey, type CellValue, type DocumentRule, type TableSchema } from '../../packages/shared/src/index.ts';
-import { createDocument, decodeDocumentCell, encodeDocumentCell, mergeNews, parseJson } from '../../packages/shared/src/document/index.ts';
+import { createDocument, decodeDocumentCell, encodeDocumentCell, mergeDelivered, parseJson } from '../../packages/shared/src/document/index.ts';
 import { documentStateHash } from '../../packages/shared/src/testing/document-state-hash.ts';
 
 /** Runs a query for one value. */
@@ -23,5 +23,5 @@ function asStored(state: Uint8Array, ask: AskForValue): CellValue {
   if (cell.kind !== 'layers') return state;
   const update = ask('SELECT yjs FROM rockpool_document_base WHERE id = ?', cell.baseId) as Uint8Array;
   const { documentId, updates } = cell;
-  return mergeNews(encodeDocumentCell({ kind: 'state', documentId, update }), encodeDocumentCell({ kind: 'news', documentId, updates }));
+  return mergeDelivered(encodeDocumentCell({ kind: 'state', documentId, update }), encodeDocumentCell({ kind: 'update', documentId, updates }));
 }

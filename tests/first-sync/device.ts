@@ -5,7 +5,7 @@ import type { TouchedTables } from '../../packages/client/src/rpc/query-dependen
 import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import type { SyncState, WaitStage } from '../../packages/client/src/rpc/sync-status.ts';
-import type { DownloadPatience } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
+import type { DownloadTimeouts } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
 import { downloadContent } from '../../packages/client/src/worker/first-sync/download-content.ts';
 import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
@@ -34,7 +34,7 @@ export interface DeviceOptions {
   /** What is said of each file that came. Default: where it is. */
   readonly held?: () => SnapshotPosition;
   /** For snapshots. Default: as in a worker. */
-  readonly patience?: DownloadPatience;
+  readonly patience?: DownloadTimeouts;
   /** Default: files are taken where they are offered. */
   readonly takesFiles?: boolean;
 }
@@ -108,7 +108,7 @@ export class Device {
   }
 
   /** One for all attempts, as in a worker. A server that starts anew is at another port. */
-  private download({ url, token, get, patience = {} }: { readonly url: () => string; readonly token: () => Promise<string>; readonly get: typeof fetch | undefined; readonly patience: DownloadPatience | undefined }): ReturnType<typeof downloadContent> {
+  private download({ url, token, get, patience = {} }: { readonly url: () => string; readonly token: () => Promise<string>; readonly get: typeof fetch | undefined; readonly patience: DownloadTimeouts | undefined }): ReturnType<typeof downloadContent> {
     this.content ??= downloadContent({ url: url(), databaseId: DATABASE, schemaHash: SCHEMA.hash, token, patience, fetch: (input, init) => (get ?? fetch)((input as string).replace(/^http:..[^/]+/, url().replace('ws', 'http')), init) });
     return this.content;
   }

@@ -90,9 +90,9 @@ describe('a first sync', () => {
       expect(database.connection.rows('SELECT id, name, rank FROM accounts')).toEqual([['a', 'Cash', 2n ** 62n]]);
       expect(database.connection.rows('PRAGMA integrity_check')).toEqual([['ok']]);
       expect(database.meta).toMatchObject({ cursor: 3, siteId: expect.objectContaining({ length: 16 }) as Uint8Array });
-      site.epoch = database.meta.logEpoch;
+      site.logEpoch = database.meta.logEpoch;
       site.cursor = database.meta.cursor;
-      site.links.set(site.cursor, database.meta.cursorLink);
+      site.links.set(site.cursor, database.meta.cursorHash);
       // It captures and stores like any other.
       database.write({ id: 'w', statements: [{ sql: `UPDATE accounts SET name = 'Purse' WHERE id = 'a'`, params: [] }] });
       expect(database.changelog.head().sequence).toBe(1);
@@ -100,7 +100,7 @@ describe('a first sync', () => {
     const writer = await tested.server.open();
     await writer.commit([update('accounts', 'a', { rank: 1n })]);
     const { welcome, first } = await (await tested.server.connect(site)).open(await tested.server.token(), DATABASE);
-    expect(welcome.reload).toBe(false);
+    expect(welcome.fullResync).toBe(false);
     expect(first).toMatchObject({ from: 3, to: 4 });
     // Once there is a database, the stream brings what is new.
     expect(await firstSync(options(medium))).toBe(false);

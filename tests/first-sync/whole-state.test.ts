@@ -239,7 +239,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
 it('is not fetched again and again from a server that takes none of its files', { timeout: 60_000 }, async () => {
   const writer = await fillServer();
   let asked = 0;
-  const other = { epoch: randomBytes(16), watermark: 1, link: randomBytes(16) };
+  const other = { logEpoch: randomBytes(16), watermark: 1, logHash: randomBytes(16) };
   const mine = await device({ held: () => (++asked, other) });
   mine.start();
   await mine.inSync();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServerMessage } from '../../packages/shared/src/index.ts';
-import { systemClock } from '../../packages/client/src/leader/clock.ts';
+import { systemClock } from '../../packages/client/src/worker/leader/clock.ts';
 import { newId } from '../../packages/client/src/new-id.ts';
 import { connectHttp } from '../../packages/client/src/worker/sync/http-connection.ts';
 import { createSyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
@@ -19,7 +19,7 @@ it('syncs both ways over plain HTTP, and shows who is here, with the engine and 
   const database = openInMemory({ schema: TEST_SCHEMA, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
   let report: SyncReport | null = null;
   const types: ServerMessage['type'][] = [];
-  const presence = new SitePresence({ clock: systemClock, onNews: () => undefined, onProblem: (error) => expect.unreachable(String(error)) });
+  const presence = new SitePresence({ clock: systemClock, onUpdate: () => undefined, onProblem: (error) => expect.unreachable(String(error)) });
   const engine = createSyncEngine({
     presence,
     url: `ws://${tested.server.host}`,

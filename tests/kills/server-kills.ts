@@ -116,7 +116,7 @@ async function judge(devices: readonly Written[]): Promise<string[]> {
 
 async function troubles(client: Client): Promise<{ rejected: number; lost: number }> {
   const [row] = await client.query<{ count: number }>('SELECT count(*) AS count FROM rockpool_conflict');
-  return { rejected: (await client.parked.list()).length, lost: row?.count ?? 0 };
+  return { rejected: (await client.rejected.list()).length, lost: row?.count ?? 0 };
 }
 
 /** Everything that was written has arrived, or nothing has for long. */

@@ -110,7 +110,7 @@ describe.each(stores)('with a server on $store, a transaction', ({ withServer })
       for (const each of [one, two]) await each.until(() => upToDate(each) && each.rows('SELECT 1 FROM item').length === 1);
       const [stored] = server.query('SELECT id, words FROM item');
       for (const each of [one, two]) expect(each.rows('SELECT id, words FROM item')).toEqual([stored]);
-      expect([one, two].flatMap(({ database }) => database.listParked().map(({ reason }) => reason.code))).toEqual(['constraint-unique']);
+      expect([one, two].flatMap(({ database }) => database.listRejected().map(({ reason }) => reason.code))).toEqual(['constraint-unique']);
       expect(() => one.write("INSERT INTO item (id, words) VALUES ('c', 'tea')")).toThrow(expect.objectContaining({ code: 'constraint-unique' }) as Error);
     }));
 });

@@ -46,7 +46,7 @@ export class DirectDevice implements Subscriber {
 
   connect(live: LiveDatabase): void {
     this.live = live;
-    const hello = { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', siteId: this.sync.siteId, schemaHash: this.sync.schemaHash, ...this.sync.position(), reload: false, snapshot: 'refused' } as const;
+    const hello = { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', siteId: this.sync.siteId, schemaHash: this.sync.schemaHash, ...this.sync.position(), fullResync: false, snapshot: 'refused' } as const;
     void live.join(this, hello, { principal: { id: 'ann' }, canWrite: true, view: null, nowMs: this.nowMs() });
   }
 
@@ -69,7 +69,7 @@ export class DirectDevice implements Subscriber {
   }
 
   /** Sends what follows a changeset, decided or not. */
-  push(after: number = this.sync.position().decidedUpTo): void {
+  push(after: number = this.sync.position().lastAckedSequence): void {
     const batch = this.sync.nextPush(after, 1e6);
     if (batch === null || this.live === null) return;
     this.live.push(this, { type: 'push', ...batch }, { principal: 'ann', receivedMs: this.nowMs() }, (refusal) => {
@@ -100,8 +100,8 @@ export class DirectDevice implements Subscriber {
 
   /** Everything that a device holds, as one text. */
   content(tables: readonly string[]): string {
-    const { cursor, decidedUpTo } = this.sync.position();
-    return JSON.stringify([cursor, decidedUpTo, this.sync.counts(), ...tables.map((name) => this.rows(`SELECT * FROM ${name} ORDER BY 1, 2, 3`))], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+    const { cursor, lastAckedSequence } = this.sync.position();
+    return JSON.stringify([cursor, lastAckedSequence, this.sync.counts(), ...tables.map((name) => this.rows(`SELECT * FROM ${name} ORDER BY 1, 2, 3`))], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
   }
 
   rows(sql: string): unknown[][] {

@@ -54,7 +54,7 @@ it('a device that comes back after a long time loads everything anew, and keeps 
   await sync(ann);
 
   ben.connect(live);
-  expect(ben.inbox).toMatchObject([{ type: 'welcome', reload: true }, { type: 'delivery', whole: true }]);
+  expect(ben.inbox).toMatchObject([{ type: 'welcome', fullResync: true }, { type: 'delivery', whole: true }]);
   while (ben.inbox.length > 0) ben.takeNext();
   // Before anything is pushed: everybody's state, with what is pending on top.
   expect(ben.rows('SELECT id, title, hits FROM page')).toEqual([['kept', 'kept', 16]]);
@@ -67,9 +67,9 @@ it('a device that comes back after a long time loads everything anew, and keeps 
     expect(device.rows('SELECT table_name, column_name, lost_value, rule, won_by FROM rockpool_conflict')).toEqual([['page', 'title', 'late', 'delete-wins', '']]);
   }
   expect(ben.site).toBe(site);
-  expect(ben.database.listParked()).toMatchObject([{ reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note', key: ['orphan'] }] }]);
+  expect(ben.database.listRejected()).toMatchObject([{ reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note', key: ['orphan'] }] }]);
   // The next time it is told what is news.
   ben.cut();
   ben.connect(live);
-  expect(ben.inbox).toMatchObject([{ type: 'welcome', reload: false }, { type: 'delivery', whole: false }]);
+  expect(ben.inbox).toMatchObject([{ type: 'welcome', fullResync: false }, { type: 'delivery', whole: false }]);
 });

@@ -81,7 +81,7 @@ describe('a server restored from an older backup', () => {
     for (const device of [ann, ben]) {
       expect(device.rows('SELECT title, hits FROM page')).toEqual([['by ben', 13]]);
       expect(device.rows('SELECT id FROM note ORDER BY id')).toEqual([['a'], ['b']]);
-      expect(device.sync.counts()).toMatchObject({ pendingCount: 0, parkedCount: 0 });
+      expect(device.sync.counts()).toMatchObject({ pendingCount: 0, rejectedCount: 0 });
     }
     expect(live.file.sql.all('SELECT title, hits FROM page')).toEqual([['by ben', 13n]]);
   });
@@ -110,7 +110,7 @@ describe('a server restored from an older backup', () => {
     expect(ben.rows('SELECT id FROM page ORDER BY id')).toEqual([['last old'], ['new'], ['newest']]);
   });
 
-  it('takes what builds on the part of somebody who comes later as far as it can: the rest is parked, or in the ledger, and fits when the other has come', async () => {
+  it('takes what builds on the part of somebody who comes later as far as it can: the rest is rejected, or in the ledger, and fits when the other has come', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -121,11 +121,11 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     restore();
     await sync(ben);
-    expect(ben.database.listParked()).toMatchObject([{ reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note' }] }]);
+    expect(ben.database.listRejected()).toMatchObject([{ reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note' }] }]);
     await sync(ann, ben);
     expect(lost()).toEqual([['page', 'title', 'by ben', null]]);
-    const [parked] = ben.database.listParked();
-    ben.database.retryParked(parked?.sequence ?? 0);
+    const [rejected] = ben.database.listRejected();
+    ben.database.retryRejected(rejected?.sequence ?? 0);
     await sync(ben, ann);
     for (const device of [ann, ben]) expect(device.rows('SELECT page_id FROM note')).toEqual([['q']]);
   });
@@ -143,7 +143,7 @@ describe('a server restored from an older backup', () => {
     // Nobody has shown yet that something is lost: the epoch is what it was.
     for (const id of ['q', 'r']) ben.write(`INSERT INTO page (id, title) VALUES ('${id}', 'new')`);
     await sync(ben);
-    expect(changesAfter(live, before)).toMatchObject({ epoch: kept?.epoch, whole: false, rows: [{ key: { id: 'q' } }, { key: { id: 'r' } }] });
+    expect(changesAfter(live, before)).toMatchObject({ logEpoch: kept?.logEpoch, whole: false, rows: [{ key: { id: 'q' } }, { key: { id: 'r' } }] });
     expect(changesAfter(live, kept)).toMatchObject({ whole: true, rows: [{ key: { id: 'p' } }, { key: { id: 'q' } }, { key: { id: 'r' } }] });
   });
 
@@ -213,7 +213,7 @@ describe('a server restored from an older backup', () => {
     await sync(ben, ann);
     for (const device of [ann, ben]) {
       expect(device.rows('SELECT page.id, note.id FROM page LEFT JOIN note ON page_id = page.id')).toEqual([['q', 'below q']]);
-      expect(device.sync.counts()).toMatchObject({ pendingCount: 0, parkedCount: 0 });
+      expect(device.sync.counts()).toMatchObject({ pendingCount: 0, rejectedCount: 0 });
     }
     expect(lost()).toContainEqual(['page', 'title', 'start', null]);
   });
@@ -230,7 +230,7 @@ describe('a server restored from an older backup', () => {
     await sync(ben, ann);
     for (const device of [ann, ben]) {
       expect(device.rows('SELECT title, body FROM idea')).toEqual([['better', 'all of it']]);
-      expect(device.sync.counts()).toMatchObject({ pendingCount: 0, parkedCount: 0 });
+      expect(device.sync.counts()).toMatchObject({ pendingCount: 0, rejectedCount: 0 });
     }
   });
 

@@ -94,7 +94,7 @@ describe('the stream', () => {
                 device.cut();
                 break;
               case 'push':
-                if (device.inbox[0]?.type !== 'welcome') device.push(Math.max(0, device.sync.position().decidedUpTo - does.again));
+                if (device.inbox[0]?.type !== 'welcome') device.push(Math.max(0, device.sync.position().lastAckedSequence - does.again));
                 break;
               case 'hear':
                 device.takeNext();
@@ -117,7 +117,7 @@ describe('the stream', () => {
           const inServer = TABLES.slice(0, 3).map((name) => world.live.file.sql.all(`SELECT * FROM ${name} ORDER BY 1`).map((row) => row.map((value) => (typeof value === 'bigint' ? Number(value) : value))));
           expect(inServer).toEqual(one?.slice(0, 3));
           for (const device of world.devices) expect(device.sync.counts().pendingCount).toBe(0);
-          const took = world.devices.map(({ sync }) => sync.position().lastSequence - sync.counts().parkedCount).reduce((sum, count) => sum + count, -1);
+          const took = world.devices.map(({ sync }) => sync.position().lastSequence - sync.counts().rejectedCount).reduce((sum, count) => sum + count, -1);
           expect(one?.[2]).toEqual([['all', null, took]]);
         } finally {
           world.close();

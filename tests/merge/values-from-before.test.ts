@@ -56,14 +56,14 @@ describe('values of another type than their column', () => {
       await device.settle(live);
       const expected = [['i', 'x', 5n, 'g'], ["X'02'", 'blob', 'new', null]];
       expect(live.file.sql.all(ALL)).toEqual(expected);
-      expect(device.database.listParked()).toEqual([]);
+      expect(device.database.listRejected()).toEqual([]);
       const other = new DirectDevice(schema, () => 1_700_000_000_000, 3);
       await other.settle(live);
       expect(other.rows(ALL)).toEqual(device.rows(ALL));
       other.close();
     }));
 
-  it('that a device wrote before it was updated are parked with a reason, and the rows are as they were', () =>
+  it('that a device wrote before it was updated are rejected with a reason, and the rows are as they were', () =>
     withRowsFromBefore(async (live, device) => {
       writeAsBefore(device.database, "UPDATE item SET whole = 'few', unit = 'g'");
       writeAsBefore(device.database, "INSERT INTO tag VALUES ('a text', 'mine'), (2.5, 'mine')");
@@ -71,7 +71,7 @@ describe('values of another type than their column', () => {
       await device.settle(live);
       expect(live.file.sql.all(ALL)).toEqual([['i', 'after', 'many', 'kg'], ['1', 'integer', 'n', null]]);
       expect(device.rows(ALL)).toEqual([['i', 'after', 'many', 'kg'], ['1', 'integer', 'n', null]]);
-      expect(device.database.listParked().map(({ reason }) => [reason.code, reason.fields['table'], reason.fields['column']])).toEqual([
+      expect(device.database.listRejected().map(({ reason }) => [reason.code, reason.fields['table'], reason.fields['column']])).toEqual([
         ['constraint-data-type', 'item', 'whole'],
         ['key-invalid', 'tag', 'id'],
       ]);

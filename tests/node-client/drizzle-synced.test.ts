@@ -47,7 +47,7 @@ describe('what the server makes of a write through Drizzle', () => {
     expect(await rejection((await db.update(todo).set({ title: 'bread' }).run()).synced)).toBe('resolved');
     expect(await rejection((await db.run(sql`UPDATE todo SET title = 'tea'`)).synced)).toBe('resolved');
     expect(await rejection((await db.insert(todo).values({ id: 'b', title: sql.placeholder('title') }).prepare().run({ title: 'never' })).synced)).toBe('changeset-refused');
-    expect(client.status.parkedCount).toBe(1);
+    expect(client.status.rejectedCount).toBe(1);
   });
 
   it('is told beside the promises of a batch and of a transaction', async () => {

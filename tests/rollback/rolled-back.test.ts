@@ -107,7 +107,7 @@ async function otherDevice(): Promise<TestConnection> {
   const site = new TestSite();
   const connection = await server.connect(site);
   connection.hello(await server.token(), DATABASE, { schemaHash: NEWER.hash });
-  site.epoch = (await connection.next('welcome')).epoch;
+  site.logEpoch = (await connection.next('welcome')).logEpoch;
   await connection.delivery();
   return connection;
 }
@@ -193,7 +193,7 @@ describe('an app that is rolled back because its server never came', () => {
       device.write(`UPDATE accounts SET rank = ${rank} WHERE id = 'a'`);
       await device.upToDate();
     }
-    expect(device.report).toMatchObject({ pendingCount: 0, parkedCount: 0 });
+    expect(device.report).toMatchObject({ pendingCount: 0, rejectedCount: 0 });
     expect(device.sent.slice(device.sent.findLastIndex(({ type }) => type === 'hello')).map(({ type }) => type)).not.toContain('audit');
     expect(server.query('SELECT id, rank FROM accounts ORDER BY id')).toEqual([['a', 2n], ['b', null]]);
 
@@ -214,7 +214,7 @@ describe('an app that is rolled back because its server never came', () => {
     await device.open(OLDER);
     device.write("UPDATE accounts SET rank = 2 WHERE id = 'a'");
     await device.until(({ reason }) => reason?.code === 'schema-mismatch');
-    expect(device.report).toMatchObject({ state: 'blocked', pendingCount: 2, parkedCount: 0 });
+    expect(device.report).toMatchObject({ state: 'blocked', pendingCount: 2, rejectedCount: 0 });
     await device.close();
     await upgradeServer();
     await device.open(OLDER);

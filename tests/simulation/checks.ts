@@ -101,18 +101,18 @@ export function readText(database: OpenDatabase, sql: string): string | null {
 /** A write that the storage of this device had confirmed, and that is not there any more. */
 export function lostWrites(model: Model, device: string, database: OpenDatabase): string | null {
   const missing = missingMarks(model, [...(model.marksOf.get(device) ?? [])].filter((mark) => !model.shared.has(mark)), database);
-  const parked = missing.length === 0 ? NOTHING : parkedMarks(database);
-  for (const mark of missing) if (!parked.has(mark)) return `the transaction ${mark} is lost`;
+  const rejected = missing.length === 0 ? NOTHING : rejectedMarks(database);
+  for (const mark of missing) if (!rejected.has(mark)) return `the transaction ${mark} is lost`;
   const drafts = new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id)));
   for (const draft of model.draftsOf.get(device) ?? []) if (!drafts.has(draft)) return `the local row ${draft} is lost`;
   return null;
 }
 
-/** What a device and its copy had both written is here, or parked on one of all devices. */
+/** What a device and its copy had both written is here, or rejected on one of all devices. */
 export function lostTogether(model: Model, databases: readonly OpenDatabase[]): string | null {
-  const parked = new Set(databases.flatMap((database) => [...parkedMarks(database)]));
+  const rejected = new Set(databases.flatMap((database) => [...rejectedMarks(database)]));
   for (const database of databases) {
-    for (const mark of missingMarks(model, model.shared, database)) if (!parked.has(mark)) return `the transaction ${mark} of a device and of its copy is lost`;
+    for (const mark of missingMarks(model, model.shared, database)) if (!rejected.has(mark)) return `the transaction ${mark} of a device and of its copy is lost`;
   }
   return null;
 }
@@ -124,7 +124,7 @@ function missingMarks(model: Model, marks: Iterable<string>, database: OpenDatab
   return [...marks].filter((mark) => !here.has(mark) && !model.dropped.has(mark));
 }
 
-function parkedMarks(database: OpenDatabase): Set<string> {
+function rejectedMarks(database: OpenDatabase): Set<string> {
   return new Set(database.connection.rows('SELECT sequence FROM rockpool_parked').flatMap(([sequence]) => marksIn(database, Number(sequence))));
 }
 

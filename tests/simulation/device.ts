@@ -2,7 +2,7 @@ import { RockpoolError, type ErrorCode, type ErrorData } from '../../packages/sh
 import type { Storage } from '../../packages/vfs-opfs/src/index.ts';
 import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
 import { SimulatedDisk } from '../../packages/vfs-opfs/src/testing/index.ts';
-import { TELL_AGAIN_MS } from '../../packages/client/src/leader/leadership.ts';
+import { NOTICE_REPEAT_MS } from '../../packages/client/src/worker/leader/leadership.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import type { SnapshotContent } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { Browser } from './browser.ts';
@@ -21,7 +21,7 @@ const SECTOR_BYTES = 512;
 const CHUNK_BYTES = 64 * 1024;
 
 /** A commit is told, told again, and on its way to the other tabs. */
-const VISIBLE_AFTER_MS = TELL_AGAIN_MS + 500;
+const VISIBLE_AFTER_MS = NOTICE_REPEAT_MS + 500;
 
 /** What may end a connection, beside what another attempt mends: frames that were swapped, and copied files. */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
@@ -222,7 +222,7 @@ export class Device implements Place {
     return {
       ...database,
       write: (request) => {
-        const dropping = request.action?.kind === 'drop-parked' ? marksIn(database, request.action.sequence) : [];
+        const dropping = request.action?.kind === 'drop-rejected' ? marksIn(database, request.action.sequence) : [];
         let outcome: ReturnType<OpenDatabase['write']>;
         try {
           outcome = database.write(request);

@@ -20,7 +20,7 @@ export interface Commit {
   readonly sequence: number;
   readonly cells: readonly WrittenCell[];
   /** Earlier ones of the same site that stood against other rows as this was written: their values were not to be seen. */
-  readonly withheld: ReadonlySet<number>;
+  readonly masked: ReadonlySet<number>;
 }
 
 export interface UnmarkedWrite {
@@ -31,14 +31,14 @@ export interface UnmarkedWrite {
   readonly commitsBefore: number;
   readonly cells: readonly WrittenCell[];
   /** See Commit. */
-  readonly withheld: ReadonlySet<number>;
+  readonly masked: ReadonlySet<number>;
 }
 
 export const MARK: number = tableIdOf('mark');
 
 /** What the devices have been promised, noted beside them as their storage confirmed it. */
 export class Model {
-  /** By mark. Sent again after it was parked, a transaction has several. */
+  /** By mark. Sent again after it was rejected, a transaction has several. */
   readonly commits = new Map<string, Commit[]>();
   readonly marksOf = new Map<string, Set<string>>();
   readonly draftsOf = new Map<string, Set<number>>();
@@ -48,9 +48,9 @@ export class Model {
   unmarked: UnmarkedWrite[] = [];
   /** Marks that a device and a copy of it both had: what became of them, only one of the two was told. */
   readonly shared = new Set<string>();
-  /** By mark, the device that tried again what it and a copy of it both had parked: tried again by both, it would be made twice. */
+  /** By mark, the device that tried again what it and a copy of it both had rejected: tried again by both, it would be made twice. */
   private readonly triedAgainBy = new Map<string, string>();
-  /** Parked changesets that their device has given up. */
+  /** Rejected changesets that their device has given up. */
   readonly dropped = new Set<string>();
   /** Transactions that take effect whole or not at all. */
   readonly atomic = new Set<string>();
@@ -62,7 +62,7 @@ export class Model {
 
   /** Notes what the changelog of a device holds that is not noted yet. */
   record(device: string, database: OpenDatabase): void {
-    const withheld = database.parked.sequences();
+    const masked = database.rejected.sequences();
     const site = `${device} ${Buffer.from(database.siteId).toString('hex')}`;
     for (const { sequence, groups, before } of database.changelog.readAfter(this.recordedUpTo.get(site) ?? 0)) {
       this.recordedUpTo.set(site, sequence);
@@ -83,12 +83,12 @@ export class Model {
         }
       }
       if (mark === null) {
-        this.unmarked.push({ device, site: database.siteId, sequence, commitsBefore: this.inOrder.length, cells, withheld });
+        this.unmarked.push({ device, site: database.siteId, sequence, commitsBefore: this.inOrder.length, cells, masked });
         continue;
       }
       // Its copy had it before it was noted here: the device died as it stored it.
       if (this.commits.get(mark)?.some((other) => other.device !== device && other.sequence === sequence && isSameSite(other.site, database.siteId)) === true) this.shared.add(mark);
-      const commit = { mark, device, site: database.siteId, sequence, cells, withheld };
+      const commit = { mark, device, site: database.siteId, sequence, cells, masked };
       this.inOrder.push(commit);
       this.commits.set(mark, [...(this.commits.get(mark) ?? []), commit]);
       this.add(this.marksOf, device, mark);
@@ -258,7 +258,7 @@ export interface Ending {
 
 /**
  * Every value that was admitted is there, or was overwritten by somebody who saw it, or stands in the ledger. Returns one that is not.
- * Whoever wrote over a value saw also what was overwritten before it on the same device, and what the same device had parked.
+ * Whoever wrote over a value saw also what was overwritten before it on the same device, and what the same device had rejected.
  */
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();
@@ -273,12 +273,12 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
       if (column === null) continue;
       const place = `${commit.device} ${row} ${columnId}`;
       const own = lastOwn.get(place);
-      const ownIsBelow = own !== undefined && (before === null || wasRestored || (Buffer.compare(own.commit.site, commit.site) === 0 && commit.withheld.has(own.commit.sequence)));
+      const ownIsBelow = own !== undefined && (before === null || wasRestored || (Buffer.compare(own.commit.site, commit.site) === 0 && commit.masked.has(own.commit.sequence)));
       const below = [...(typeof before === 'string' ? [before] : []), ...(ownIsBelow ? [own.value] : [])];
       const value = typeof after === 'string' ? after : nullOf(place, commit.mark);
       seenBelow.set(value, [...(seenBelow.get(value) ?? []), ...below]);
       lastOwn.set(place, { value, commit });
-      // Of a transaction that was sent again after it was parked, the last time counts.
+      // Of a transaction that was sent again after it was rejected, the last time counts.
       if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
       overwritten.push(...below);
       if (typeof after === 'string') followed.push({ value: after, commit, name: column });
@@ -296,8 +296,8 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
   return null;
 }
 
-function writtenOver(model: Model, { device, site, commitsBefore, cells, withheld }: UnmarkedWrite, wasRestored: boolean): string[] {
-  const isBelow = (commit: Commit): boolean => commit.device === device && (wasRestored || (isSameSite(commit.site, site) && withheld.has(commit.sequence)));
+function writtenOver(model: Model, { device, site, commitsBefore, cells, masked }: UnmarkedWrite, wasRestored: boolean): string[] {
+  const isBelow = (commit: Commit): boolean => commit.device === device && (wasRestored || (isSameSite(commit.site, site) && masked.has(commit.sequence)));
   const ownBefore = model.inOrder.slice(0, commitsBefore).filter(isBelow);
   return cells.flatMap(({ row, columnId, before }) => {
     if (followedColumn(row, columnId) === null) return [];

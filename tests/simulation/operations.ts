@@ -35,13 +35,13 @@ const WEIGHTS = {
   meet: 3,
   'at once': 2,
   'forgotten delete': 1,
-  'retry parked': 2,
-  'drop parked': 1,
+  'retry rejected': 2,
+  'drop rejected': 1,
   'copy profile': 0.5,
   'back up server': 1.5,
   'restore server': 0.7,
   'restore behind': 1,
-  'edit beside withheld': 1,
+  'edit beside masked': 1,
   look: 3,
 } as const;
 

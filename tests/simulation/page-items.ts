@@ -42,7 +42,7 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
 }
 
 /**
- * Items of the device itself in a document that it took away. It need not have seen them then: they may have been withheld, or the edit was one of a document that has been
+ * Items of the device itself in a document that it took away. It need not have seen them then: they may have been masked, or the edit was one of a document that has been
  * compacted since, or a restored server is given both anew. They go with the document all the same.
  */
 function ownBelow(commit: Commit, before: readonly Commit[]): string[] {

@@ -5,7 +5,7 @@ import type { Operation } from './operations.ts';
 import { Random } from './random.ts';
 import { changeKeys } from './scenes/change-keys.ts';
 import { countApart } from './scenes/count-apart.ts';
-import { editBesideWithheld } from './scenes/edit-beside-withheld.ts';
+import { editBesideMasked } from './scenes/edit-beside-masked.ts';
 import { editCompacted } from './scenes/edit-compacted.ts';
 import { editDeletedTrip } from './scenes/edit-deleted-trip.ts';
 import { forgottenDelete } from './scenes/forgotten-delete.ts';
@@ -129,9 +129,9 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return writeAtOnce(world, device, random, number);
     case 'forgotten delete':
       return forgottenDelete(world, device, random, number);
-    case 'retry parked':
-    case 'drop parked':
-      return decideParked(world, device, random, kind, number);
+    case 'retry rejected':
+    case 'drop rejected':
+      return decideRejected(world, device, random, kind, number);
     case 'copy profile':
       if (world.devices.some(({ isCopy }) => isCopy)) return;
       tally.add('copied file');
@@ -143,8 +143,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return;
     case 'restore behind':
       return restoreBehind(world, device, random, number);
-    case 'edit beside withheld':
-      return editBesideWithheld(world, device, random, number);
+    case 'edit beside masked':
+      return editBesideMasked(world, device, random, number);
     case 'meet in rooms':
       return meetInRooms(world, device, random, number);
     case 'tag apart':
@@ -184,19 +184,19 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
 }
 
 /** Somebody looks at what was refused, and sends it again or gives it up. */
-function decideParked(world: World, device: Device, random: Random, kind: 'retry parked' | 'drop parked', number: number): void {
-  // It happens to few: this one, or the first who has something parked.
-  const parkedOf = ({ leader }: Device): number[] => [...(leader?.opened?.database.parked.sequences() ?? [])].sort((a, b) => a - b);
-  const tab = [device, ...world.devices].find((one) => parkedOf(one).length > 0)?.leader;
+function decideRejected(world: World, device: Device, random: Random, kind: 'retry rejected' | 'drop rejected', number: number): void {
+  // It happens to few: this one, or the first who has something rejected.
+  const rejectedOf = ({ leader }: Device): number[] => [...(leader?.opened?.database.rejected.sequences() ?? [])].sort((a, b) => a - b);
+  const tab = [device, ...world.devices].find((one) => rejectedOf(one).length > 0)?.leader;
   if (tab === undefined || tab.opened === null) return;
-  const sequence = random.pick(parkedOf(tab.device));
-  if (kind === 'retry parked' && !world.model.triesAgain(tab.device.name, marksIn(tab.opened.database, sequence))) return;
+  const sequence = random.pick(rejectedOf(tab.device));
+  if (kind === 'retry rejected' && !world.model.triesAgain(tab.device.name, marksIn(tab.opened.database, sequence))) return;
   const onFailure = (thrown: RockpoolError): void => {
     if (!tab.owner.isAlive) return;
     world.note(`${number} ${kind}: ${thrown.code}`);
-    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'changeset-not-parked' && thrown.code !== 'row-missing' && thrown.code !== 'changeset-undecided') world.fault(`${kind} failed with ${thrown.message}`);
+    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'changeset-not-rejected' && thrown.code !== 'row-missing' && thrown.code !== 'changeset-undecided') world.fault(`${kind} failed with ${thrown.message}`);
   };
-  tab.run(() => tab.membership.write([], { kind: kind === 'retry parked' ? 'retry-parked' : 'drop-parked', sequence })).then(() => world.tally.add(kind), onFailure);
+  tab.run(() => tab.membership.write([], { kind: kind === 'retry rejected' ? 'retry-rejected' : 'drop-rejected', sequence })).then(() => world.tally.add(kind), onFailure);
 }
 
 export function wake(tab: Tab): void {

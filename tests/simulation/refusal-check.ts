@@ -4,7 +4,7 @@ import { householdSchema } from './household-schema.ts';
 
 /** A changeset that was refused for a foreign key that nothing in it can have broken: it has only new rows of the child, each with a NULL in the key. */
 export function refusedWithoutReason(database: OpenDatabase): string | null {
-  for (const { changeset, error } of database.parked.list()) {
+  for (const { changeset, error } of database.rejected.list()) {
     if (error.code !== 'constraint-foreign-key') continue;
     const { table: name, foreignTable } = error.fields;
     const child = householdSchema.tables.find((table) => table.name === name);

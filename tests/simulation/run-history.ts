@@ -122,10 +122,10 @@ function checkEnding(world: World): void {
     if (device.exchanges > MOST_EXCHANGES) throw new HistoryFailed(`${where}: it took ${device.exchanges} exchanges`);
     const refused = refusedWithoutReason(database);
     if (refused !== null) throw new HistoryFailed(`${where}: ${refused}`);
-    const unexplained = database.parked.list().find(({ error }) => !HONEST_REFUSALS.test(error.code));
+    const unexplained = database.rejected.list().find(({ error }) => !HONEST_REFUSALS.test(error.code));
     if (device.isDamaged) throw new HistoryFailed(`${where}: no audit has found the damaged row`);
-    if (unexplained !== undefined) throw new HistoryFailed(`${where}: parked because of ${unexplained.error.message}`);
-    tally.add('rejection', database.parked.count());
+    if (unexplained !== undefined) throw new HistoryFailed(`${where}: rejected because of ${unexplained.error.message}`);
+    tally.add('rejection', database.rejected.count());
     for (const other of device.usableTabs) {
       const reader = other.opened?.database;
       if (reader === undefined || other === tab) continue;

@@ -39,8 +39,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: '>= for > in the cursor',
     file: server('fanout/live-database.ts'),
-    find: 'if (cursor > subscription.cursor || decidedUpTo > subscription.decidedUpTo)',
-    replace: 'if (cursor >= subscription.cursor || decidedUpTo > subscription.decidedUpTo)',
+    find: 'if (cursor > subscription.cursor || lastAckedSequence > subscription.lastAckedSequence)',
+    replace: 'if (cursor >= subscription.cursor || lastAckedSequence > subscription.lastAckedSequence)',
   },
   {
     name: 'a row at the cursor is left out',
@@ -52,7 +52,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: 'cursor advanced before the rows',
     file: client('apply/apply-delivery.ts'),
     find: 'const news = newOutcomes(log, delivery, isFirst);',
-    replace: "const news = newOutcomes(log, delivery, isFirst); log.advance(delivery, log.decidedUpTo); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
+    replace: "const news = newOutcomes(log, delivery, isFirst); log.advance(delivery, log.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
   },
   {
     name: 'a correction dropped',
@@ -149,7 +149,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'outbox dropped on reload',
     file: client('apply/delivery-log.ts'),
-    find: 'outbox.markUndecidedAfter(decidedUpTo, nowMs());',
+    find: 'outbox.markUndecidedAfter(lastAckedSequence, nowMs());',
     replace: 'outbox.markDecided(changelog.head().sequence, nowMs());',
   },
   {
@@ -204,7 +204,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'a lost notice of a commit is not told again',
-    file: 'packages/client/src/leader/leadership.ts',
+    file: 'packages/client/src/worker/leader/leadership.ts',
     find: "this.options.post({ kind: 'position', ...this.position });",
     replace: '',
   },
@@ -314,7 +314,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'outcomes are told once more with each delivery, and their confirmation is refused',
     file: server('fanout/deliveries.ts'),
-    find: 'subscription.decidedUpTo = decidedUpTo;',
+    find: 'subscription.lastAckedSequence = lastAckedSequence;',
     replace: '',
   },
   {

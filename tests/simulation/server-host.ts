@@ -5,11 +5,11 @@ import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
 import { DatabaseCache } from '../../packages/sync-server/src/fanout/database-cache.ts';
 import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { RETENTION, type Retention } from '../../packages/sync-server/src/log/retention.ts';
-import type { Log } from '../../packages/sync-server/src/observe/log-line.ts';
+import type { Logger } from '../../packages/sync-server/src/observe/log-line.ts';
 import { ServerMetrics } from '../../packages/sync-server/src/observe/server-metrics.ts';
 import { Session, type SessionContext } from '../../packages/sync-server/src/session/session.ts';
 import { SESSION_LIMITS } from '../../packages/sync-server/src/session/limits.ts';
-import { Places } from '../../packages/sync-server/src/session/places.ts';
+import { ConnectionQuota } from '../../packages/sync-server/src/session/connection-quota.ts';
 import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
 import { writePlainSnapshot } from '../../packages/sync-server/src/snapshot/write-snapshot.ts';
 import type { DatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
@@ -193,7 +193,7 @@ export class ServerHost {
     if (cache === null) return null;
     const { time } = this.options;
     const now = (): number => time.nowMs;
-    const log: Log = (event, fields) => {
+    const log: Logger = (event, fields) => {
       if (owner.isAlive && (event === 'session-error' || BUGS.has(String(fields['code'])))) this.failures.push(`${event} ${JSON.stringify(fields)}`);
     };
     const context: SessionContext = {
@@ -205,7 +205,7 @@ export class ServerHost {
       now,
       log,
       limits: SESSION_LIMITS,
-      places: new Places(Infinity),
+      connectionQuota: new ConnectionQuota(Infinity),
       metrics: new ServerMetrics(),
       onClosed: (closed) => void this.sessions.delete(closed),
     };
@@ -217,7 +217,7 @@ export class ServerHost {
         if (!owner.isAlive) return;
         const bytes = assembler.add(frame);
         const message = bytes === null ? null : decodeClientMessage(bytes);
-        if (message?.type === 'hello' && this.opened !== null && isBelowFloor(message, this.opened)) this.options.onReload();
+        if (message?.type === 'hello' && this.opened !== null && isBehindHorizon(message, this.opened)) this.options.onReload();
         if (message?.type === 'hello' && typeof message.snapshot === 'object') this.options.onFile();
         this.dying(() => session.receive(frame));
         if (message?.type === 'push') this.options.onPush(session.site, message);
@@ -349,8 +349,8 @@ function isDiskFailure(error: unknown): boolean {
   return error instanceof Error && (error.message === DISK_FAILURE || (error instanceof RockpoolError && error.code === 'database-unavailable' && isDiskFailure(error.cause)));
 }
 
-function isBelowFloor({ epoch, cursor }: Hello, { file }: LiveDatabase): boolean {
-  return epoch !== null && Buffer.compare(epoch, file.epoch.id) === 0 && cursor > 0 && cursor < file.tombstones.floor;
+function isBehindHorizon({ logEpoch, cursor }: Hello, { file }: LiveDatabase): boolean {
+  return logEpoch !== null && Buffer.compare(logEpoch, file.logEpoch.id) === 0 && cursor > 0 && cursor < file.tombstones.tombstoneHorizon;
 }
 
 /** What the server says when it or a client has a fault: honest clients never hear it. */

@@ -1,10 +1,10 @@
 import { encodeSchema, toRockpoolError, type RockpoolError } from '../../packages/shared/src/index.ts';
 import { openStorage } from '../../packages/vfs-opfs/src/index.ts';
 import type { SimulatedMedium } from '../../packages/vfs-opfs/src/testing/index.ts';
-import type { LeaderStatus } from '../../packages/client/src/leader/channel-message.ts';
-import { systemClock } from '../../packages/client/src/leader/clock.ts';
-import { Membership } from '../../packages/client/src/leader/membership.ts';
-import type { OpenedDatabase } from '../../packages/client/src/leader/opened-database.ts';
+import type { LeaderStatus } from '../../packages/client/src/worker/leader/channel-message.ts';
+import { systemClock } from '../../packages/client/src/worker/leader/clock.ts';
+import { Membership } from '../../packages/client/src/worker/leader/membership.ts';
+import type { OpenedDatabase } from '../../packages/client/src/worker/leader/opened-database.ts';
 import { INITIAL_STATUS, type TabRole } from '../../packages/client/src/rpc/sync-status.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import { localReads } from '../../packages/client/src/worker/database/local-reads.ts';

@@ -54,8 +54,8 @@ export class World {
   wasRestored = false;
   private readonly runtimes: Runtimes;
   /** Of the last commit of the server that was looked at. */
-  private link = '';
-  private epoch: Uint8Array | null = null;
+  private logHash = '';
+  private logEpoch: Uint8Array | null = null;
   /** The server may begin a new epoch: once after each restore. One for each client that comes back later would throw all others out again and again. */
   private mayBeginEpoch = false;
 
@@ -131,8 +131,8 @@ export class World {
     this.note('server restored');
     this.wasRestored = true;
     this.mayBeginEpoch = true;
-    this.epoch = null;
-    this.link = '';
+    this.logEpoch = null;
+    this.logHash = '';
     this.contents.clear();
   }
 
@@ -176,8 +176,8 @@ export class World {
   private afterEvent(): void {
     this.server.bury();
     const { live } = this.server;
-    if (live !== null) this.checkEpoch(live.file.epoch.id);
-    if (live !== null && hex(live.file.log.linkAt(live.file.log.watermark)) !== this.link) this.onServerCommit();
+    if (live !== null) this.checkEpoch(live.file.logEpoch.id);
+    if (live !== null && hex(live.file.log.hashAt(live.file.log.watermark)) !== this.logHash) this.onServerCommit();
     for (const device of this.devices) {
       device.bury();
       for (const tab of device.usableTabs) {
@@ -188,30 +188,30 @@ export class World {
   }
 
   /** Nothing that was told may be lost: a log that begins a new epoch has lost something. */
-  private checkEpoch(epoch: Uint8Array): void {
-    if (this.epoch === epoch) return;
-    if (this.epoch !== null && Buffer.compare(this.epoch, epoch) !== 0) {
+  private checkEpoch(logEpoch: Uint8Array): void {
+    if (this.logEpoch === logEpoch) return;
+    if (this.logEpoch !== null && Buffer.compare(this.logEpoch, logEpoch) !== 0) {
       if (!this.mayBeginEpoch) this.fault(this.wasRestored ? 'the server has begun another epoch without need' : 'the log of the server has lost its end');
       this.mayBeginEpoch = false;
       this.tally.add('new epoch');
       this.contents.clear();
-      this.link = '';
+      this.logHash = '';
     }
-    this.epoch = epoch;
+    this.logEpoch = logEpoch;
   }
 
   private onServerCommit(): void {
     const { live } = this.server;
     if (live === null) return;
     const { watermark } = live.file.log;
-    this.link = hex(live.file.log.linkAt(watermark));
+    this.logHash = hex(live.file.log.hashAt(watermark));
     if (this.server.isSettling) this.tally.add('commit of the server that does not last yet');
     const fault = serverFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
     if (fault !== null) this.fault(`the server has ${fault}`);
     // A clock that is a year ahead makes nothing newer than the moment in which it came.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
-    this.contents.set(this.link, this.serverContent());
+    this.contents.set(this.logHash, this.serverContent());
     this.note(`server at ${watermark}`);
   }
 
@@ -219,13 +219,13 @@ export class World {
   private compareWithServer(device: Device, database: OpenDatabase): void {
     const { cursor } = database.meta;
     this.note(`${device.name} at ${cursor}`);
-    const decidedUpTo = database.outbox.decidedUpTo();
-    for (const sequence of database.parked.sequences()) if (sequence > decidedUpTo) this.tally.add('slow path');
+    const lastAckedSequence = database.outbox.lastAckedSequence();
+    for (const sequence of database.rejected.sequences()) if (sequence > lastAckedSequence) this.tally.add('slow path');
     if (database.outbox.pendingCount() > 0) return;
     const { logEpoch } = database.meta;
     // What it holds is of a log that has lost its end since.
-    if (logEpoch === null || this.epoch === null || Buffer.compare(logEpoch, this.epoch) !== 0) return;
-    const expected = this.contents.get(hex(database.meta.cursorLink));
+    if (logEpoch === null || this.logEpoch === null || Buffer.compare(logEpoch, this.logEpoch) !== 0) return;
+    const expected = this.contents.get(hex(database.meta.cursorHash));
     if (expected === undefined) return;
     this.tally.add('comparison at a cursor');
     const found = difference(contentOf((sql) => readText(database, sql)), expected);

@@ -188,7 +188,7 @@ function changeAccountKey(key: string, account: string | null): SqlStatement[] {
 }
 
 /** What somebody finds in the ledger and can have restored without a part of something larger: the two halves of a pair or a page are no affair of one entry. */
-export function lossesSeen(tab: Tab): Loss[] {
+export function conflictsSeen(tab: Tab): Loss[] {
   const rows = rowsOf(tab, "SELECT id, table_name, row_key ->> 0, lost_value FROM rockpool_conflict WHERE table_name NOT IN ('half', 'mark') AND path IS NOT '[\"left\"]' AND path IS NOT '[\"right\"]' ORDER BY id");
   return rows.map(([id, table, key, lost]) => ({ id: String(id), table: String(table), key: String(key), lost: lost as SqlParam }));
 }

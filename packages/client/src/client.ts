@@ -1,8 +1,8 @@
 import type { RockpoolError, Schema } from '@rockpool/shared';
 import type { LiveDocument } from './document/live-document.ts';
-import type { ParkedChange, ParkedChangeset, ParkedValue } from './rpc/parked-changeset.ts';
+import type { RejectedChange, RejectedChangeset, RejectedValue } from './rpc/rejected-changeset.ts';
 import type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
-import type { ChangeStage, RowChange, RowWhereabouts } from './rpc/row-whereabouts.ts';
+import type { ChangeStage, ChangeSyncState, RowSyncState } from './rpc/row-sync-state.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
 import type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
@@ -11,7 +11,7 @@ import type { TokenAnswer } from './tab/token-source.ts';
 
 // The whole public interface. create-client.ts wires what is declared here.
 export { INITIAL_STATUS } from './rpc/sync-status.ts';
-export type { ChangeStage, Durability, LiveDocument, ParkedChange, ParkedChangeset, ParkedValue, Persistence, PersistenceChoice, RowChange, RowWhereabouts, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole, TokenAnswer };
+export type { ChangeStage, Durability, LiveDocument, RejectedChange, RejectedChangeset, RejectedValue, Persistence, PersistenceChoice, ChangeSyncState, RowSyncState, SqlParam, SqlRow, SqlStatement, SqlValue, StatementResult, StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole, TokenAnswer };
 
 export interface ClientOptions {
   /** Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`, `-` and `.`, at most 64. */
@@ -149,7 +149,7 @@ export interface Client {
    * Where the changes of this device to one row are, on their way to the server and to everybody else. `key`: the primary key; its parts in an array
    * where there are several. Rejects with `schema-unknown-table` for a table that is not synced, and `key-invalid`.
    */
-  whereIs(table: string, key: SqlValue | readonly SqlValue[]): Promise<RowWhereabouts>;
+  rowSyncState(table: string, key: SqlValue | readonly SqlValue[]): Promise<RowSyncState>;
   /** Sync with the server, for all tabs of this device. What it is doing is `status`. */
   readonly sync: SyncControl;
 
@@ -159,15 +159,15 @@ export interface Client {
    * when there is nothing to take back; what changed no synced row is passed over.
    *
    * Rejects with `undo-refused`, whose field `problem` says why, and changes nothing: `changed`, `row-gone`, `row-back`, `referred-to`,
-   * `parked`, `document`, `forgotten`, `schema`, or a constraint. The next `undo` goes on with the transaction before.
+   * `rejected`, `document`, `forgotten`, `schema`, or a constraint. The next `undo` goes on with the transaction before.
    */
   undo(): Promise<boolean>;
   /** Does again what `undo` took back, as long as nothing was written since. Resolves and rejects as `undo` does. */
   redo(): Promise<boolean>;
 
-  /** Transactions of this device that were refused, after the fact, because of what others had written. `status.parkedCount` says how many. */
-  readonly parked: ParkedChangesets;
-  /** The conflict ledger; its entries are the rows of the table `rockpool_conflict`, which any query may read. */
+  /** Transactions of this device that were refused, after the fact, because of what others had written. `status.rejectedCount` says how many. */
+  readonly rejected: RejectedChangesets;
+  /** The conflict log; its entries are the rows of the table `rockpool_conflict`, which any query may read. */
   readonly conflicts: Conflicts;
 
   /**
@@ -210,7 +210,7 @@ export interface Client {
 
   /**
    * Closes the client and deletes the database from this device; the server's copy stays. Rejects with `changes-unsent` while the server has not got
-   * everything, parked changes included, unless `discardUnsent`; and with `storage-busy` while another tab has it open.
+   * everything, rejected changes included, unless `discardUnsent`; and with `storage-busy` while another tab has it open.
    */
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 
@@ -219,7 +219,7 @@ export interface Client {
 }
 
 /** One tab of somebody, on this device or another. */
-export interface Person<State = unknown> {
+export interface Peer<State = unknown> {
   readonly tabId: string;
   /** Names the device's database; 32 hex digits. Tabs of one browser have the same. */
   readonly siteId: string;
@@ -254,7 +254,7 @@ export interface Presence {
    */
   set(state: unknown): void;
   /** All other tabs that are seen, those of this device too, the longest here first. */
-  readonly others: Subscribable<readonly Person[]>;
+  readonly others: Subscribable<readonly Peer[]>;
 }
 
 /** The promise of a write, which is settled as soon as it is committed on this device, with a second one beside it. */
@@ -263,7 +263,7 @@ export interface Write<T> extends Promise<T> {
    * Resolves when the server has the write for good; at once where nothing in it is synced. Without a network that takes as long as there is none. It
    * outlives changes of the leading tab; when the page is closed the write is sent all the same.
    *
-   * Rejects with what the write itself rejects with, except `storage-unflushed`; with the reason when the server refuses it and it is parked (`constraint-…`, `atomic-conflict`); with
+   * Rejects with what the write itself rejects with, except `storage-unflushed`; with the reason when the server refuses it and it is rejected (`constraint-…`, `atomic-conflict`); with
    * `config-invalid` where there is no server; with `client-closed`.
    *
    * ```ts
@@ -289,7 +289,7 @@ export interface SyncControl {
 export interface BatchOptions {
   /**
    * True: the transaction stays whole in the merge too. When any part of it loses to a concurrent write of another device, the server
-   * refuses all of it, and it is parked with `atomic-conflict`. Default false: the part that loses goes into the conflict ledger, the rest stands.
+   * refuses all of it, and it is rejected with `atomic-conflict`. Default false: the part that loses goes into the conflict log, the rest stands.
    */
   readonly atomic?: boolean;
 }
@@ -323,12 +323,12 @@ export interface Transaction {
   transaction<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T>;
 }
 
-export interface ParkedChangesets {
+export interface RejectedChangesets {
   /** Oldest first. */
-  list(): Promise<ParkedChangeset[]>;
+  list(): Promise<RejectedChangeset[]>;
   /**
    * Writes the same changes once more, on top of the rows as they are now; counters are added to again. Rejects with what stands against
-   * it, and leaves it parked; so with `row-missing` where a row that it changes has gone; with `changeset-undecided` while the server may yet admit it; with `changeset-not-parked`.
+   * it, and leaves it rejected; so with `row-missing` where a row that it changes has gone; with `changeset-undecided` while the server may yet admit it; with `changeset-not-rejected`.
    */
   retry(sequence: number): Promise<void>;
   /**
@@ -336,7 +336,7 @@ export interface ParkedChangesets {
    * `atomic`, they are. Rejects like `retry`, and with what stands against the statements.
    */
   replace(sequence: number, statements: readonly (SqlStatement | string)[]): Promise<void>;
-  /** Gives it up. Rejects with `changeset-undecided` and `changeset-not-parked`. */
+  /** Gives it up. Rejects with `changeset-undecided` and `changeset-not-rejected`. */
   drop(sequence: number): Promise<void>;
 }
 

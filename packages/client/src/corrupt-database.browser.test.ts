@@ -2,7 +2,7 @@ import type { RockpoolError } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
 import type { ClientOptions } from './client.ts';
-import { createClient, listDatabases, setDatabaseAside, sql } from './index.ts';
+import { createClient, listDatabases, quarantineDatabase, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from './testing/browser-tabs.ts';
 
@@ -33,7 +33,7 @@ async function createNotes(options: ClientOptions): Promise<number> {
 const isKept = async (name: string): Promise<boolean> => (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
 
 for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
-  it(`a damaged database is set aside and begun anew, with its unsent writes parked (${persistence})`, async () => {
+  it(`a damaged database is set aside and begun anew, with its unsent writes rejected (${persistence})`, async () => {
     const problems: RockpoolError[] = [];
     const options: ClientOptions = { name: freshName(), schema, persistence, sync: UNREACHABLE, onError: (error) => void problems.push(error) };
     await damage(options.name, await createNotes(options), PAGE_BYTES);
@@ -41,18 +41,18 @@ for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
     expect(await client.query('SELECT * FROM note')).toEqual([]);
     const keptAs = `${options.name}.corrupt-1`;
     const corrupt = problems.find(({ code }) => code === 'storage-corrupt');
-    expect(corrupt?.fields).toEqual({ keptAs, parked: 2, isComplete: true });
+    expect(corrupt?.fields).toEqual({ keptAs, rejected: 2, isComplete: true });
     expect(await isKept(keptAs)).toBe(true);
 
-    const parked = await client.parked.list();
-    expect(parked.map(({ reason, changes }) => [reason.code, changes[0]?.key])).toEqual([
+    const rejected = await client.rejected.list();
+    expect(rejected.map(({ reason, changes }) => [reason.code, changes[0]?.key])).toEqual([
       ['storage-corrupt', ['a']],
       ['storage-corrupt', ['b']],
     ]);
-    await client.parked.retry(parked[1]!.sequence);
-    await client.parked.drop(parked[0]!.sequence);
+    await client.rejected.retry(rejected[1]!.sequence);
+    await client.rejected.drop(rejected[0]!.sequence);
     expect(await client.query('SELECT * FROM note')).toEqual([{ id: 'b', body: 'second' }]);
-    expect(await client.parked.list()).toEqual([]);
+    expect(await client.rejected.list()).toEqual([]);
     await client.close();
   });
 }
@@ -63,7 +63,7 @@ it('a database whose header is gone is set aside too, and says that nothing of i
   await createNotes(options);
   await damage(options.name, 0, 512);
   const client = await createClient(options);
-  expect(problems.find(({ code }) => code === 'storage-corrupt')?.fields).toEqual({ keptAs: `${options.name}.corrupt-1`, parked: 0, isComplete: false });
+  expect(problems.find(({ code }) => code === 'storage-corrupt')?.fields).toEqual({ keptAs: `${options.name}.corrupt-1`, rejected: 0, isComplete: false });
   await client.execute(sql`INSERT INTO note VALUES ('c', 'anew')`);
   await client.close();
 });
@@ -72,7 +72,7 @@ it('without a server a damaged database stays where it is until the app says oth
   const options: ClientOptions = { name: freshName(), schema, persistence: 'opfs' };
   await damage(options.name, await createNotes(options), PAGE_BYTES);
   for (const attempt of ['once', 'again']) await expect(createClient(options), attempt).rejects.toMatchObject({ code: 'storage-corrupt' });
-  const keptAs = await setDatabaseAside(options.name);
+  const keptAs = await quarantineDatabase(options.name);
   expect(await isKept(keptAs)).toBe(true);
   const client = await createClient(options);
   expect(await client.query('SELECT * FROM note')).toEqual([]);

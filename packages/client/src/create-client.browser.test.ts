@@ -47,12 +47,12 @@ describe('a client', () => {
     expect(await client.query<{ n: number }>('SELECT count(*) AS n FROM todo WHERE title = ?', ['milk 🥛'])).toEqual([{ n: 1 }]);
   });
 
-  it('takes atomic batches, and answers for parked changesets and the conflict ledger, with errors that keep their code', async () => {
+  it('takes atomic batches, and answers for rejected changesets and the conflict log, with errors that keep their code', async () => {
     const client = await openClient(freshName());
     expect(await client.batch([sql`INSERT INTO note (id, body) VALUES ('a', 'x')`], { atomic: true })).toEqual([{ changes: 1, rows: [] }]);
-    expect(await client.parked.list()).toEqual([]);
-    expect(await codeOf(client.parked.retry(1))).toBe('changeset-not-parked');
-    expect(await codeOf(client.parked.drop(1))).toBe('changeset-not-parked');
+    expect(await client.rejected.list()).toEqual([]);
+    expect(await codeOf(client.rejected.retry(1))).toBe('changeset-not-rejected');
+    expect(await codeOf(client.rejected.drop(1))).toBe('changeset-not-rejected');
     expect((await failureOf(client.conflicts.restore('none'))).fields).toEqual({ problem: 'unknown' });
   });
 
@@ -130,7 +130,7 @@ describe('a client', () => {
     expect(client.status).toEqual({
       state: 'offline',
       pendingCount: 0,
-      parkedCount: 0,
+      rejectedCount: 0,
       sentUpTo: null,
       reason: null,
       readOnly: null,

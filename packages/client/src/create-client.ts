@@ -28,7 +28,7 @@ const PAGE: ClientEnvironment = {
  * - `other-principal`: unsent changes of another person are in it
  * - `migration-failed`, `migration-refused`: a migration could not be carried out, and why; the database is as it was
  * - `storage-full` and others of the storage
- * - `storage-corrupt`: the database is damaged; it is left as it is, and `setDatabaseAside` moves it out of the way. With `sync` this is done by itself: opening
+ * - `storage-corrupt`: the database is damaged; it is left as it is, and `quarantineDatabase` moves it out of the way. With `sync` this is done by itself: opening
  *   succeeds with a new database, and `onError` is told
  */
 export function createClient(options: ClientOptions): Promise<Client> {

@@ -64,7 +64,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     const name = freshName();
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'unsent')`);
-    await expect(client.leave()).rejects.toMatchObject({ code: 'changes-unsent', fields: { pendingCount: 1, parkedCount: 0 } });
+    await expect(client.leave()).rejects.toMatchObject({ code: 'changes-unsent', fields: { pendingCount: 1, rejectedCount: 0 } });
     expect(await bodies(client)).toEqual(['unsent']);
     await client.leave({ discardUnsent: true });
     expect(await isThere(name)).toBe(false);

@@ -21,8 +21,8 @@ export function deleteDatabase(name: string): Promise<void> {
  * Moves a database that cannot be opened any more out of the way, with all that it is, and resolves to the name that it is kept under: `budget.corrupt-1`. Under its own
  * name a new one can then be opened, or a backup restored. Rejects with `storage-missing`, and with `storage-busy` while a tab has it open.
  */
-export function setDatabaseAside(name: string): Promise<string> {
-  return inWorker((worker) => worker.setDatabaseAside(name));
+export function quarantineDatabase(name: string): Promise<string> {
+  return inWorker((worker) => worker.quarantineDatabase(name));
 }
 
 /** All that is committed as one plain SQLite file. Rejects with `storage-missing`, and on storage for one opener at a time with `storage-busy` while it is open: then any of its clients makes it, by `client.backup()`. */

@@ -12,17 +12,17 @@ export type {
   LiveQuery,
   LiveQueryInfo,
   LiveState,
-  ParkedChange,
-  ParkedChangeset,
-  ParkedChangesets,
-  ParkedValue,
+  RejectedChange,
+  RejectedChangeset,
+  RejectedChangesets,
+  RejectedValue,
   Persistence,
   PersistenceChoice,
-  Person,
+  Peer,
   Presence,
   ResultColumns,
-  RowChange,
-  RowWhereabouts,
+  ChangeSyncState,
+  RowSyncState,
   SqlParam,
   SqlRow,
   SqlStatement,
@@ -44,7 +44,7 @@ export type {
 } from './client.ts';
 export type { RichText } from '@rockpool/shared/document';
 export { createClient } from './create-client.ts';
-export { backupDatabase, deleteDatabase, listDatabases, restoreDatabase, setDatabaseAside, type RestoreOptions } from './databases.ts';
+export { backupDatabase, deleteDatabase, listDatabases, restoreDatabase, quarantineDatabase, type RestoreOptions } from './databases.ts';
 export type { DatabaseInfo } from './rpc/worker-api.ts';
 export { newId } from './new-id.ts';
 export { searchText } from './search-text.ts';

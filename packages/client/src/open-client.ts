@@ -21,7 +21,7 @@ import { createTabWorker } from './tab/tab-worker.ts';
 import { createTokenSource } from './tab/token-source.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
-import { withSent } from './rpc/row-whereabouts.ts';
+import { withSent } from './rpc/row-sync-state.ts';
 import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { SqlStatement, StatementOutcome, StatementResult } from './rpc/sql-statement.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
@@ -91,10 +91,10 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
   const askToken = sync === null ? null : createTokenSource({ token: sync.token, onError });
   const tab: TabApi = {
     onEvent: (event: WorkerEvent): void => {
-      if (event.kind === 'status') status.hear(event.news);
+      if (event.kind === 'status') status.hear(event.update);
       else if (event.kind === 'problem') onProblem(RockpoolError.fromData(event.error));
       else if (event.kind === 'first-sync') sync?.firstSync?.onProgress?.({ receivedBytes: event.receivedBytes, totalBytes: event.totalBytes });
-      else if (event.kind === 'presence') presence.hear(event.news);
+      else if (event.kind === 'presence') presence.hear(event.update);
       else live.onEvent(event);
     },
     token: async () => {
@@ -132,7 +132,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
   }
 
   async function write(statements: readonly SqlStatement[], action?: WriteAction, requestId: string = newId()): Promise<readonly StatementOutcome[]> {
-    const { outcomes, news } = await call((worker) => worker.write(statements, action, requestId));
+    const { outcomes, update: news } = await call((worker) => worker.write(statements, action, requestId));
     status.hear(news);
     return outcomes;
   }
@@ -141,8 +141,8 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     requireServer: () => {
       if (sync === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
     },
-    writeFates: async (requestIds) => {
-      const { fates, news } = await call((worker) => worker.writeFates(requestIds));
+    writeStates: async (requestIds) => {
+      const { fates, update: news } = await call((worker) => worker.writeStates(requestIds));
       status.hear(news);
       return fates;
     },
@@ -213,9 +213,9 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       const requestId = newId();
       return synced.beside(requestId, history.remember(requestId, own.write(() => runTransaction(transactions, requestId, body, transactionOptions, own))));
     },
-    async whereIs(table, key) {
-      const whereabouts = await call((worker) => worker.whereIs(table, Array.isArray(key) ? key : [key as SqlValue]));
-      return withSent(whereabouts, status.current.sentUpTo ?? 0);
+    async rowSyncState(table, key) {
+      const rowSyncState = await call((worker) => worker.rowSyncState(table, Array.isArray(key) ? key : [key as SqlValue]));
+      return withSent(rowSyncState, status.current.sentUpTo ?? 0);
     },
     sync: {
       pause: async () => void (await write([], { kind: 'pause-sync' })),
@@ -224,11 +224,11 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     },
     undo: () => history.undo(),
     redo: () => history.redo(),
-    parked: {
-      list: async () => [...(await call((worker) => worker.parked()))],
-      retry: async (sequence) => void (await write([], { kind: 'retry-parked', sequence })),
-      replace: async (sequence, given) => void (await write(given.map((statement) => toStatement(statement, undefined)), { kind: 'replace-parked', sequence })),
-      drop: async (sequence) => void (await write([], { kind: 'drop-parked', sequence })),
+    rejected: {
+      list: async () => [...(await call((worker) => worker.rejected()))],
+      retry: async (sequence) => void (await write([], { kind: 'retry-rejected', sequence })),
+      replace: async (sequence, given) => void (await write(given.map((statement) => toStatement(statement, undefined)), { kind: 'replace-rejected', sequence })),
+      drop: async (sequence) => void (await write([], { kind: 'drop-rejected', sequence })),
     },
     conflicts: {
       restore: async (id) => void (await write([], { kind: 'restore-conflict', conflictId: id })),

@@ -3,7 +3,7 @@ import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { commands } from 'vitest/browser';
 import * as Y from 'yjs';
-import type { Client, ClientOptions, Person } from './client.ts';
+import type { Client, ClientOptions, Peer } from './client.ts';
 import { createClient } from './create-client.ts';
 import { newId } from './new-id.ts';
 import { defineSchema } from './schema/define-schema.ts';
@@ -55,7 +55,7 @@ describe('presence', () => {
     await until(() => seenBy(ben).length === 2 && seenBy(ann).length === 2);
     expect(new Set(seenBy(ben))).toEqual(new Set([['ann', { page: 'budget' }], ['ann', { page: 'accounts', principal: 'ben' }]]));
     expect(new Set(seenBy(ann))).toEqual(new Set([['ann', { page: 'accounts', principal: 'ben' }], ['ben', 1]]));
-    const [one, two] = ben.presence.others.current as [Person, Person];
+    const [one, two] = ben.presence.others.current as [Peer, Peer];
     expect(one).toMatchObject({ name: 'ann of the tests', siteId: two.siteId });
     expect(one.tabId).not.toBe(two.tabId);
     second.kill();

@@ -11,7 +11,7 @@ import { createClient, newId, RockpoolError, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from './testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
-import { RockpoolProvider, useClient, useDocument, useLiveQuery, usePresence, useSuspenseLiveQuery, useSyncStatus, useWhereabouts } from './react/index.ts';
+import { RockpoolProvider, useClient, useDocument, useLiveQuery, usePresence, useSuspenseLiveQuery, useSyncStatus, useRowSyncState } from './react/index.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull() });
 const page = sqliteTable('page', { id: text().primaryKey(), content: text({ mode: 'json' }) });
@@ -51,8 +51,8 @@ function AddButton(): ReactElement {
 }
 
 function Whereabouts(): ReactElement {
-  const whereabouts = useWhereabouts('note', ['n1']);
-  return <i>{whereabouts === null ? 'asking' : `${whereabouts.stage} ${whereabouts.changes.length}`}</i>;
+  const rowSyncState = useRowSyncState('note', ['n1']);
+  return <i>{rowSyncState === null ? 'asking' : `${rowSyncState.stage} ${rowSyncState.changes.length}`}</i>;
 }
 
 function Badge(): ReactElement {

@@ -10,7 +10,7 @@ export {
   type ChangeKind,
   type Changeset,
   type ChangesetBody,
-  type HiddenBase,
+  type CellBase,
 } from './change/changeset.ts';
 export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
 export { CHANGESET_HASH_BYTES, changesetHash, FIRST_PREVIOUS_HASH, type Sha256 } from './change/changeset-hash.ts';
@@ -31,12 +31,12 @@ export { ERROR_CODES, isErrorCode, messageOf, recoveryOf, type ErrorCode, type R
 export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
 export { addToCounter, counterDelta } from './merge/counter.ts';
 export { mergeRow } from './merge/row.ts';
-export type { Cell, DocumentMerge, Loss, MergedDocument, MergeRule, OverwrittenPlace, RowChange, RowMerge, RowRules, StoredRow } from './merge/row-model.ts';
+export type { Cell, DocumentMerge, Conflict, MergedDocument, MergeRule, OverwrittenPlace, RowChange, RowMerge, RowRules, StoredRow } from './merge/row-model.ts';
 export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
 export type { Audit, AuditedTable } from './protocol/audit.ts';
 export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';
 export type { Confirm } from './protocol/confirm.ts';
-export { FIRST_LOG_LINK, LOG_LINK_BYTES, type Delivery, type DeliveryHead } from './protocol/delivery.ts';
+export { FIRST_LOG_HASH, LOG_HASH_BYTES, type Delivery, type DeliveryHead } from './protocol/delivery.ts';
 export type { DeliveryPart } from './protocol/delivery-part.ts';
 export type { Failure } from './protocol/failure.ts';
 export { FrameAssembler, messageToFrames } from './protocol/frame-codec.ts';
@@ -74,8 +74,8 @@ export {
 } from './protocol/message-codec.ts';
 export type { Outcome } from './protocol/outcome.ts';
 export { decodePacked, encodePacked, type PackedMessage } from './protocol/packed.ts';
-export type { Presence, PresenceNews, PresenceState, SeenPresence } from './protocol/presence.ts';
-export { PROTOCOL_FLOOR, PROTOCOL_VERSION, requireSpokenVersion } from './protocol/protocol-version.ts';
+export type { Presence, PresenceUpdate, PresenceState, SeenPresence } from './protocol/presence.ts';
+export { PROTOCOL_FLOOR, PROTOCOL_VERSION, requireProtocolVersion } from './protocol/protocol-version.ts';
 export type { Push, PushedChangeset } from './protocol/push.ts';
 export type { RenewToken } from './protocol/renew-token.ts';
 export type { Welcome } from './protocol/welcome.ts';

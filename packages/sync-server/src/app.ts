@@ -4,7 +4,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { Gate } from './auth/gate.ts';
 import { isOriginAllowed } from './auth/origin.ts';
 import type { Principal } from './auth/principal.ts';
-import { errorFields, type Log } from './observe/log-line.ts';
+import { errorFields, type Logger } from './observe/log-line.ts';
 import type { ServerMetrics } from './observe/server-metrics.ts';
 import { errorResponse } from './routes/error-response.ts';
 import { acceptInvitation, invite } from './routes/invitations.ts';
@@ -22,7 +22,7 @@ export interface AppOptions {
   readonly services: Services;
   readonly metrics: ServerMetrics;
   readonly origins: readonly string[];
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 export function createApp(options: AppOptions): Hono {

@@ -15,16 +15,16 @@ import type { ChangesetToValidate } from './backend/validate.ts';
 import { DocumentPool } from './documents/document-pool.ts';
 import { DatabaseCache } from './fanout/database-cache.ts';
 import { RETENTION, type Retention } from './log/retention.ts';
-import { errorFields, logFailure, logToStderr, unfailing, type Log } from './observe/log-line.ts';
+import { errorFields, logFailure, logToStderr, neverThrows, type Logger } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { SESSION_LIMITS, type SessionLimits } from './session/limits.ts';
 import { HttpSessions } from './session/http-sessions.ts';
-import { Places } from './session/places.ts';
+import { ConnectionQuota } from './session/connection-quota.ts';
 import { Snapshots, SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from './snapshot/snapshots.ts';
 import { knownSchemas, schemaViews } from './store/known-schemas.ts';
 import { postgresStores, sqliteStores } from './store/open-stores.ts';
-import { FEWEST_CONNECTIONS } from './store/postgres/connection.ts';
+import { MIN_CONNECTIONS } from './store/postgres/connection.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 import { damaged } from './store/file-damage.ts';
 import { Scrubber, SCRUB_TIMES, type ScrubTimes } from './store/scrub.ts';
@@ -58,7 +58,7 @@ export interface SyncServerOptions {
   /** The wall clock, ms since 1970. */
   readonly now?: () => number;
   /** Default: JSON lines to stderr, which also take the lines that a log of the host's throws at. */
-  readonly log?: Log;
+  readonly log?: Logger;
   readonly limits?: Partial<SessionLimits>;
   /**
    * The app's own rule for what is admitted: null admits, a text refuses with that reason, which the author is told (`changeset-refused`). Called inside the
@@ -102,7 +102,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, limits, retention, deliveryPartBytes, validate } = options;
   const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
   requireValid(options, secret);
-  const log = unfailing(options.log ?? logToStderr);
+  const log = neverThrows(options.log ?? logToStderr);
   const rules: TokenRules = { ...(secret && { secret }), ...(keySet && { keySet }), ...(issuer && { issuer }), ...(audience && { audience }) };
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);
@@ -131,7 +131,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       now,
       log,
       limits: sessionLimits,
-      places: new Places(sessionLimits.maxSessionsPerPrincipal),
+      connectionQuota: new ConnectionQuota(sessionLimits.maxSessionsPerPrincipal),
       metrics,
     },
   });
@@ -151,8 +151,8 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   // With PostgreSQL the files are working copies, which are made again at each start; PostgreSQL has checksums of its own.
   const scrubber = options.postgres === undefined ? new Scrubber({ dataDir, onDamaged: (databaseId, pages) => takeOffline(databaseId, damaged('page-checksum', { pages })), onFailure: (database, error) => log('scrub-failed', { database, ...errorFields(error) }), times: { ...SCRUB_TIMES, ...options.scrub } }) : null;
   const snapshotOf = async (databaseId: string): Promise<Snapshot | null> => {
-    const { epoch, log: { watermark }, tombstones } = (await databases.get(databaseId)).file;
-    const taken = await snapshots.get(databaseId, { epoch: Buffer.from(epoch.id).toString('hex'), watermark, floor: tombstones.floor, schemaHash: schema.hash });
+    const { logEpoch, log: { watermark }, tombstones } = (await databases.get(databaseId)).file;
+    const taken = await snapshots.get(databaseId, { logEpoch: Buffer.from(logEpoch.id).toString('hex'), watermark, tombstoneHorizon: tombstones.tombstoneHorizon, schemaHash: schema.hash });
     // It may have a commit in it that was under way.
     await (await databases.get(databaseId)).catchUp();
     return taken;
@@ -198,10 +198,10 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   };
 }
 
-function requireValid({ authenticate, keySet, origins = [], postgresConnections = FEWEST_CONNECTIONS }: SyncServerOptions, secret: Uint8Array | undefined): void {
+function requireValid({ authenticate, keySet, origins = [], postgresConnections = MIN_CONNECTIONS }: SyncServerOptions, secret: Uint8Array | undefined): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
   if (secret === undefined && keySet === undefined && authenticate === undefined) problems.push('one of secret, keySet and authenticate is needed');
-  if (!(postgresConnections >= FEWEST_CONNECTIONS)) problems.push(`postgresConnections: at least ${FEWEST_CONNECTIONS}`);
+  if (!(postgresConnections >= MIN_CONNECTIONS)) problems.push(`postgresConnections: at least ${MIN_CONNECTIONS}`);
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);
   if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });

@@ -51,7 +51,7 @@ describe('several instances on one PostgreSQL', () => {
     const [ann, ben] = [await a.open(), await b.open(undefined, { principal: 'ben' })];
     const state = (stateJson: string | null): Parameters<typeof ann.send>[0] => ({ type: 'presence', states: [{ tabId: new Uint8Array(16), topic: '', stateJson }] });
     const seen = async (connection: typeof ann, principal: string, stateJson: string | null): Promise<void> => {
-      while (!(await connection.next('presence-news')).seen.some((one) => one.principal === principal && one.stateJson === stateJson));
+      while (!(await connection.next('presence-update')).seen.some((one) => one.principal === principal && one.stateJson === stateJson));
     };
     ann.send(state('1'));
     await seen(ann, 'ann', '1');
@@ -211,6 +211,6 @@ describe('several instances on one PostgreSQL', () => {
     const again = await server.connect(ann.site);
     again.hello(await server.token(), DATABASE);
     // A new epoch, and everything anew: the client sees what this log lacks.
-    expect(await again.next('welcome')).toMatchObject({ reload: true, decidedUpTo: 1, watermark: 1 });
+    expect(await again.next('welcome')).toMatchObject({ fullResync: true, lastAckedSequence: 1, watermark: 1 });
   });
 });

@@ -58,7 +58,7 @@ async function meetRecreated(world: World, database: OpenDatabase, isFromBefore:
       if (message.type === 'welcome') sync.greet(message);
       else if (message.type === 'delivery') sync.applyDelivery(message);
     }
-    const batch = sync.nextPush(sync.position().decidedUpTo, 1024 * 1024);
+    const batch = sync.nextPush(sync.position().lastAckedSequence, 1024 * 1024);
     if (batch !== null) live.push(subscriber, { type: 'push', ...batch }, { principal: 'ann', receivedMs: world.time.nowMs }, () => undefined);
     live.settle();
   });
@@ -77,7 +77,7 @@ function canary(): Uint8Array {
   return encodeChangesetBody({
     atomic: false,
     groups: [{ tableId: account.id, kind: 'insert', rowCount: 1, keys: [[CANARY]], columnIds: columns.map(({ id }) => id), values: columns.map(({ name }) => [name === 'name' ? CANARY : null]) }],
-    hiddenBases: [],
+    cellBases: [],
   });
 }
 

@@ -3,13 +3,13 @@ import type { Device } from '../device.ts';
 import type { Random } from '../random.ts';
 import { HONEST_FAILURES, send } from '../sending.ts';
 import type { World } from '../world.ts';
-import { countIn, lossesSeen } from '../writes.ts';
+import { countIn, conflictsSeen } from '../writes.ts';
 
 /** Somebody looks into the ledger and has something restored that lost; of a counter, which adds up, somebody adds once more what was lost. */
 export function restoreLoss(world: World, device: Device, random: Random, mark: string, ofRow?: string): void {
   const [tab] = device.usableTabs;
   if (tab === undefined) return;
-  const losses = lossesSeen(tab).filter(({ key }) => ofRow === undefined || key === ofRow);
+  const losses = conflictsSeen(tab).filter(({ key }) => ofRow === undefined || key === ofRow);
   if (losses.length === 0) return;
   const { id, table, key, lost } = random.pick(losses);
   const isCounter = table === 'tally';

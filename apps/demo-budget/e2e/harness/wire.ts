@@ -5,7 +5,7 @@ import {
   decodeServerMessage,
   encodeChangesetBody,
   encodeMessage,
-  FIRST_LOG_LINK,
+  FIRST_LOG_HASH,
   FIRST_PREVIOUS_HASH,
   FrameAssembler,
   MAX_MESSAGE_BYTES,
@@ -74,19 +74,19 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
         databaseIdentity: null,
         siteId: new Uint8Array(randomBytes(16)),
         schemaHash: schema.hash,
-        epoch: null,
+        logEpoch: null,
         cursor: 0,
-        cursorLink: FIRST_LOG_LINK,
-        decidedUpTo: 0,
+        cursorHash: FIRST_LOG_HASH,
+        lastAckedSequence: 0,
         decidedHash: FIRST_PREVIOUS_HASH,
         lastSequence: 0,
-        reload: false,
+        fullResync: false,
         snapshot: 'refused',
       });
     },
     push(group) {
       const nowMs = Date.now();
-      const body = encodeChangesetBody({ atomic: false, groups: [group], hiddenBases: [] });
+      const body = encodeChangesetBody({ atomic: false, groups: [group], cellBases: [] });
       send({ type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: [{ sequence: 1, stampUs: nowMs * 1_000, ageUs: 0, base: 0, body }] });
     },
     async next() {

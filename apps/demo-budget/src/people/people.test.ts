@@ -1,9 +1,9 @@
-import type { Person } from '@rockpool/client';
+import type { Peer } from '@rockpool/client';
 import { describe, expect, it } from 'vitest';
 import { initials, peopleOf } from './people.ts';
 import { isPersonName, keepPersonName, personName } from './person-name.ts';
 
-const tab = (changes: Partial<Person>): Person => ({ tabId: 't', siteId: 's', principal: 'device-1', name: 'Anna', color: 'teal', sinceMs: 1, state: { page: 'Notes' }, ...changes });
+const tab = (changes: Partial<Peer>): Peer => ({ tabId: 't', siteId: 's', principal: 'device-1', name: 'Anna', color: 'teal', sinceMs: 1, state: { page: 'Notes' }, ...changes });
 
 describe('who is here', () => {
   it('is one person for all of their tabs, without this device', () => {

@@ -1,4 +1,4 @@
-import type { Person } from '@rockpool/client';
+import type { Peer } from '@rockpool/client';
 import { formatShortId } from '../share/short-id.ts';
 
 /** Somebody else who has the budget open, with all of their tabs. */
@@ -12,7 +12,7 @@ export interface Somebody {
 }
 
 /** The tabs of others by person, the longest here first. This device's own other tabs are nobody else. */
-export function peopleOf(others: readonly Person[], device: string): Somebody[] {
+export function peopleOf(others: readonly Peer[], device: string): Somebody[] {
   const people = new Map<string, Somebody>();
   for (const { principal, name, color, sinceMs, state } of others) {
     if (principal === device) continue;

@@ -35,10 +35,10 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
           <dt>Waits to be sent</dt>
           <dd>{status.pendingCount === 0 ? 'Nothing' : changes(status.pendingCount)}</dd>
         </div>
-        {status.parkedCount > 0 && (
+        {status.rejectedCount > 0 && (
           <div>
             <dt>Refused by the server</dt>
-            <dd>{changes(status.parkedCount)}, kept on this device</dd>
+            <dd>{changes(status.rejectedCount)}, kept on this device</dd>
           </div>
         )}
         <div>

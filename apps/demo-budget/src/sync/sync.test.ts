@@ -2,7 +2,7 @@ import type { SyncStatus } from '@rockpool/client';
 import { describe, expect, it } from 'vitest';
 import { statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
 
-const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, parkedCount: 0, sentUpTo: null, reason: null, readOnly: null, waitingFor: null, stuck: null, snapshot: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
+const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, rejectedCount: 0, sentUpTo: null, reason: null, readOnly: null, waitingFor: null, stuck: null, snapshot: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
 
 describe('the words for sync', () => {
   it('say what waits to be sent', () => {

@@ -11,17 +11,17 @@ export const changelogPanel: MakePanel = (client) => ({
   async draw(into) {
     const rows = await client.query<{ sequence: number; us: number; size: number; fate: string }>(
       `SELECT sequence, stamp_us AS us, length(body) AS size, coalesce(
-         (SELECT CASE closed WHEN 1 THEN 'done with' ELSE 'parked: ' || code END FROM rockpool_parked AS parked WHERE parked.sequence = log.sequence),
+         (SELECT CASE closed WHEN 1 THEN 'done with' ELSE 'rejected: ' || code END FROM rockpool_parked AS rejected WHERE rejected.sequence = log.sequence),
          CASE WHEN sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0) THEN 'waits' ELSE 'admitted' END) AS fate
        FROM rockpool_changelog AS log ORDER BY sequence DESC LIMIT ${MOST_CHANGESETS}`,
     );
     // Counted here: the status knows of nothing that waits where there is no server to sync with.
-    const [counts] = await client.query<{ pendingCount: number; parkedCount: number }>(
+    const [counts] = await client.query<{ pendingCount: number; rejectedCount: number }>(
       `SELECT (SELECT count(*) FROM rockpool_changelog WHERE sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0)) AS pendingCount,
-         (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS parkedCount`,
+         (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS rejectedCount`,
     );
     into.replaceChildren(
-      element('p', '', `${counts?.pendingCount ?? 0} wait for the server, ${counts?.parkedCount ?? 0} are parked`),
+      element('p', '', `${counts?.pendingCount ?? 0} wait for the server, ${counts?.rejectedCount ?? 0} are rejected`),
       table(['number', 'written', 'bytes', 'what became of it'], rows.map(({ sequence, us, size, fate }) => [sequence, time(us / US_PER_MS), size, fate])),
     );
   },

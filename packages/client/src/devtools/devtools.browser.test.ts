@@ -49,7 +49,7 @@ describe('devtools', () => {
   it('show changelog, live queries, tabs and sync', async () => {
     const { show, text: shown } = await open();
     show('Changelog');
-    await expect.poll(shown).toContain('1 wait for the server, 0 are parked');
+    await expect.poll(shown).toContain('1 wait for the server, 0 are rejected');
     client?.live('SELECT body FROM note').subscribe(() => undefined);
     show('Live queries');
     await expect.poll(shown).toContain('SELECT body FROM note');

@@ -1,7 +1,7 @@
 import { button, element, table } from './dom.ts';
 import type { MakePanel } from './panel.ts';
 
-const MOST_ROWS = 100;
+const MAX_ROWS = 100;
 
 /** Tables and views with their first rows. */
 export const tablesPanel: MakePanel = (client) => {
@@ -26,8 +26,8 @@ export const tablesPanel: MakePanel = (client) => {
       if (chosen !== null) {
         const quoted = `"${chosen.replaceAll('"', '""')}"`;
         const [count] = await client.query<{ n: number }>(`SELECT count(*) AS n FROM ${quoted}`);
-        const rows = await client.query(`SELECT * FROM ${quoted} LIMIT ${MOST_ROWS}`);
-        parts.push(element('p', '', `${count?.n ?? 0} rows${rows.length < (count?.n ?? 0) ? `, the first ${MOST_ROWS}` : ''}`), table(Object.keys(rows[0] ?? {}), rows.map((row) => Object.values(row))));
+        const rows = await client.query(`SELECT * FROM ${quoted} LIMIT ${MAX_ROWS}`);
+        parts.push(element('p', '', `${count?.n ?? 0} rows${rows.length < (count?.n ?? 0) ? `, the first ${MAX_ROWS}` : ''}`), table(Object.keys(rows[0] ?? {}), rows.map((row) => Object.values(row))));
       }
       into.replaceChildren(...parts);
     },

@@ -16,8 +16,8 @@ export const timelinePanel: MakePanel = (client) => {
     isLive: true,
     close,
     draw(into) {
-      const rows = entries.map(({ atMs, status: { state, pendingCount, parkedCount, reason } }) => [time(atMs), state, pendingCount, parkedCount, reason?.code ?? null]);
-      into.replaceChildren(table(['time', 'state', 'waiting', 'parked', 'reason'], rows));
+      const rows = entries.map(({ atMs, status: { state, pendingCount, rejectedCount, reason } }) => [time(atMs), state, pendingCount, rejectedCount, reason?.code ?? null]);
+      into.replaceChildren(table(['time', 'state', 'waiting', 'rejected', 'reason'], rows));
     },
   };
 };

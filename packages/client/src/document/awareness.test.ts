@@ -2,18 +2,18 @@ import { PathRule, writeJson, type JsonValue } from '@rockpool/shared/document';
 import { DEFAULT_DOCUMENT_RULE } from '@rockpool/shared';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as Y from 'yjs';
-import type { Person, Presence } from '../client.ts';
+import type { Peer, Presence } from '../client.ts';
 import { createAwareness } from './awareness.ts';
 
 const path = PathRule.root({ ...DEFAULT_DOCUMENT_RULE, text: ['body'] });
 
 /** A page with the document open; what it shows lies in `shown`. */
-function openPage(value: JsonValue): { doc: Y.Doc; text: Y.Text; awareness: ReturnType<typeof createAwareness>; shown: () => unknown; hear: (...people: Person[]) => void; settled: () => Promise<void>; write: (next: JsonValue) => void } {
+function openPage(value: JsonValue): { doc: Y.Doc; text: Y.Text; awareness: ReturnType<typeof createAwareness>; shown: () => unknown; hear: (...people: Peer[]) => void; settled: () => Promise<void>; write: (next: JsonValue) => void } {
   const doc = new Y.Doc();
   const write = (next: JsonValue): void => doc.transact(() => writeJson(doc, next, path), 'database');
   write(value);
   let shown: unknown = null;
-  let tell: (people: readonly Person[]) => void = () => undefined;
+  let tell: (people: readonly Peer[]) => void = () => undefined;
   const presence: Presence = {
     set: (state) => (shown = JSON.parse(JSON.stringify(state))),
     others: { current: [], subscribe: (listener) => ((tell = listener), () => undefined) },
@@ -35,7 +35,7 @@ function seenCursor(page: ReturnType<typeof openPage>): readonly (number | undef
   return [cursor.anchor, cursor.head].map((position) => Y.createAbsolutePositionFromRelativePosition(position, page.doc)?.index);
 }
 
-const person = (state: unknown, changes: Partial<Person> = {}): Person => ({ tabId: 'theirs', siteId: 's', principal: 'ben', name: 'Ben', color: 'green', sinceMs: 1, state, ...changes });
+const person = (state: unknown, changes: Partial<Peer> = {}): Peer => ({ tabId: 'theirs', siteId: 's', principal: 'ben', name: 'Ben', color: 'green', sinceMs: 1, state, ...changes });
 
 afterEach(() => void vi.unstubAllGlobals());
 

@@ -1,8 +1,8 @@
 import { Awareness } from 'y-protocols/awareness';
 import type { Doc } from 'yjs';
-import type { Person, Presence } from '../client.ts';
+import type { Peer, Presence } from '../client.ts';
 import { reportUncaught } from '../report-uncaught.ts';
-import { personColorLight } from '../tab/person-color.ts';
+import { peerColorLight } from '../tab/peer-color.ts';
 import { isSharedCursor, toEditorCursor, toSharedCursor, type SharedCursor } from './shared-cursor.ts';
 
 export interface AwarenessSource {
@@ -13,7 +13,7 @@ export interface AwarenessSource {
 
 interface Other {
   readonly id: number;
-  readonly person: Person;
+  readonly person: Peer;
   /** The text here is the one that the cursor was told of: from now on the cursor moves with it. */
   isSettled: boolean;
 }
@@ -64,7 +64,7 @@ export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSour
     awareness.states.set(other.id, { ...rest, cursor: placed?.cursor ?? null, user: userOf(other.person) });
   }
 
-  function hear(people: readonly Person[]): void {
+  function hear(people: readonly Peer[]): void {
     const added: number[] = [];
     const updated: number[] = [];
     const gone = new Map(others);
@@ -120,6 +120,6 @@ export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSour
   return awareness;
 }
 
-function userOf({ principal, name, color }: Person): { readonly name: string; readonly principal: string; readonly color: string; readonly colorLight: string } {
-  return { name: name ?? principal, principal, color, colorLight: personColorLight(principal) };
+function userOf({ principal, name, color }: Peer): { readonly name: string; readonly principal: string; readonly color: string; readonly colorLight: string } {
+  return { name: name ?? principal, principal, color, colorLight: peerColorLight(principal) };
 }

@@ -50,7 +50,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   const path = PathRule.root(rule);
   const doc = new Doc();
   const listeners = new Set<() => void>();
-  let hasNews = false;
+  let hasUpdates = false;
   let state: LiveDocument['state'] = 'open';
   let error: RockpoolError | null = null;
   let isDirty = false;
@@ -85,8 +85,8 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
       isUnsaved = isDirty;
       if (change !== null) return;
     }
-    if (!hasNews) return;
-    hasNews = false;
+    if (!hasUpdates) return;
+    hasUpdates = false;
     await readAnew(stored.value);
   }
 
@@ -107,7 +107,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
 
   async function run(): Promise<void> {
     try {
-      while (state !== 'gone' && (isDirty || hasNews)) await step();
+      while (state !== 'gone' && (isDirty || hasUpdates)) await step();
       error = null;
     } catch (thrown) {
       error = toRockpoolError(thrown);
@@ -128,7 +128,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   let stored = readChangedJson(text, null, rule);
   doc.transact(() => writeJson(doc, stored.value, path), FROM_DATABASE);
   const unfollow = source.follow(() => {
-    hasNews = true;
+    hasUpdates = true;
     wake();
   });
 

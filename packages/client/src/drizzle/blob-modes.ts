@@ -5,7 +5,7 @@ import { SQLiteBigInt, SQLiteBlobBuffer, SQLiteBlobJson } from 'drizzle-orm/sqli
  * form when it is read. The columns belong to the app's tables, and Drizzle gives a driver no place to encode in, so the methods that cannot work are
  * replaced, and only where there is no `Buffer`. The bytes are those that Drizzle writes in Node; a plain blob is read as `Uint8Array`.
  */
-export function mendBlobModes(): void {
+export function fixBlobModes(): void {
   if ('Buffer' in globalThis) return;
   const encoder = new TextEncoder();
   SQLiteBigInt.prototype.mapToDriverValue = (value: bigint) => encoder.encode(value.toString()) as never;

@@ -2,7 +2,7 @@ import { createTableRelationsHelpers, extractTablesRelationalConfig, type Extrac
 import { BaseSQLiteDatabase, type SQLiteTransactionConfig } from 'drizzle-orm/sqlite-core';
 import type { Client, SqlStatement, StatementResult, TransactionOptions, Write } from '../client.ts';
 import { statementOfBatch, type DrizzleWrite } from './batch.ts';
-import { mendBlobModes } from './blob-modes.ts';
+import { fixBlobModes } from './blob-modes.ts';
 import { RelationalDialect } from './relational-dialect.ts';
 import { RockpoolSession } from './session.ts';
 import type { RelationalSchema, RockpoolTransaction } from './transaction.ts';
@@ -76,7 +76,7 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
  * ```
  */
 export function drizzle<Tables extends Record<string, unknown> = Record<string, never>>(client: Client, options: DrizzleOptions<Tables> = {}): RockpoolDatabase<Tables> {
-  mendBlobModes();
+  fixBlobModes();
   return new RockpoolDatabase(client, options.schema);
 }
 

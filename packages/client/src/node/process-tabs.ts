@@ -1,5 +1,5 @@
-import type { Locks } from '../leader/election.ts';
-import type { BroadcastPort } from '../leader/tab-channel.ts';
+import type { Locks } from '../worker/leader/election.ts';
+import type { BroadcastPort } from '../worker/leader/tab-channel.ts';
 
 interface Candidate {
   isGranted: boolean;

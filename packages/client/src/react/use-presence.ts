@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useSyncExternalStore } from 'react';
-import type { Person } from '../client.ts';
+import type { Peer } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
 const NOBODY: readonly never[] = Object.freeze([]);
@@ -8,7 +8,7 @@ const NOBODY: readonly never[] = Object.freeze([]);
  * The others who are here; the component draws again when that changes. `state`: what this tab shows of itself while the component is there, which
  * may be written in place; without one it only looks. A tab shows one state: give it in one place of the app.
  */
-export function usePresence<State = unknown>(state?: State): readonly Person<State>[] {
+export function usePresence<State = unknown>(state?: State): readonly Peer<State>[] {
   const client = useMaybeClient();
   const stateJson = JSON.stringify(state) as string | undefined;
   useEffect(() => {
@@ -21,7 +21,7 @@ export function usePresence<State = unknown>(state?: State): readonly Person<Sta
   const subscribe = useCallback((listener: () => void) => client?.presence.others.subscribe(listener) ?? (() => undefined), [client]);
   return useSyncExternalStore(
     subscribe,
-    () => (client?.presence.others.current ?? NOBODY) as readonly Person<State>[],
+    () => (client?.presence.others.current ?? NOBODY) as readonly Peer<State>[],
     () => NOBODY,
   );
 }

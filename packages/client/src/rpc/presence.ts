@@ -17,7 +17,7 @@ export interface SeenState extends OwnState {
 }
 
 /** What has changed in who is here. */
-export interface SeenNews {
+export interface PeersUpdate {
   /** All there are, in the place of what was told before. */
   readonly whole: boolean;
   readonly seen: readonly SeenState[];

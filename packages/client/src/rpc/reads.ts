@@ -1,11 +1,11 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { EncodedRows } from './rows-transfer.ts';
-import type { ParkedChangeset } from './parked-changeset.ts';
+import type { RejectedChangeset } from './rejected-changeset.ts';
 import type { QueryDependencies } from './query-dependencies.ts';
-import type { RowWhereabouts } from './row-whereabouts.ts';
+import type { RowSyncState } from './row-sync-state.ts';
 import type { SqlStatement } from './sql-statement.ts';
 import type { SqlValue } from './sql-value.ts';
-import type { WriteFate } from './write-fate.ts';
+import type { WriteState } from './write-state.ts';
 
 /** What one of several queries came to. */
 export type QueryResult = { readonly rows: EncodedRows; readonly tookMs: number } | { readonly error: ErrorData };
@@ -19,11 +19,11 @@ export interface Reads {
   /** What a query reads: tables, views and virtual tables. */
   dependencies(statement: SqlStatement): Promise<QueryDependencies>;
   /** What was refused and waits for a decision, oldest first. */
-  listParked(): Promise<readonly ParkedChangeset[]>;
+  listRejected(): Promise<readonly RejectedChangeset[]>;
   /** Where the changes of one row are. `schema-unknown-table`, `key-invalid`. */
-  whereIs(tableName: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
+  rowSyncState(tableName: string, key: readonly SqlValue[]): Promise<RowSyncState>;
   /** What became of the writes that were asked for under these ids, in their order. */
-  writeFates(requestIds: readonly string[]): Promise<readonly WriteFate[]>;
+  writeStates(requestIds: readonly string[]): Promise<readonly WriteState[]>;
   /** All that is committed, as one plain SQLite file. */
   backup(): Promise<Blob>;
 }

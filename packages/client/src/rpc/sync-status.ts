@@ -78,7 +78,7 @@ export interface SyncStatus {
   /** Changesets that the server has not decided yet. */
   readonly pendingCount: number;
   /** Changesets that were refused and wait for a decision of the user. */
-  readonly parkedCount: number;
+  readonly rejectedCount: number;
   /** The number of the last changeset that was sent on this connection, whether or not it is decided; null while there is none. */
   readonly sentUpTo: number | null;
   readonly reason: ErrorData | null;
@@ -105,7 +105,7 @@ export interface SyncStatus {
 export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
   state: 'opening',
   pendingCount: 0,
-  parkedCount: 0,
+  rejectedCount: 0,
   sentUpTo: null,
   reason: null,
   readOnly: null,
@@ -119,7 +119,7 @@ export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
 });
 
 /** A status on its way to a page. There are two ways, beside answers and by itself, and either may be the faster: what has a lower number is old. */
-export interface StatusNews {
+export interface StatusUpdate {
   readonly number: number;
   readonly status: SyncStatus;
 }

@@ -2,15 +2,15 @@ import type { ErrorData } from '@rockpool/shared';
 import type { RowsDiff } from './rows-diff.ts';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { Migration } from './migration.ts';
-import type { OwnState, SeenNews } from './presence.ts';
-import type { ParkedChangeset } from './parked-changeset.ts';
+import type { OwnState, PeersUpdate } from './presence.ts';
+import type { RejectedChangeset } from './rejected-changeset.ts';
 import type { Persistence, PersistenceChoice } from './persistence.ts';
 import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
-import type { RowWhereabouts } from './row-whereabouts.ts';
+import type { RowSyncState } from './row-sync-state.ts';
 import type { SqlValue } from './sql-value.ts';
-import type { StatusNews } from './sync-status.ts';
+import type { StatusUpdate } from './sync-status.ts';
 import type { TransactionAsk } from './transaction-ask.ts';
-import type { WriteFate } from './write-fate.ts';
+import type { WriteState } from './write-state.ts';
 import type { WriteAction } from './write-action.ts';
 
 // Where page and worker meet: each imports this file and neither imports the other.
@@ -52,7 +52,7 @@ export interface DatabasesApi {
   listDatabases(): Promise<readonly DatabaseInfo[]>;
   deleteDatabase(name: string): Promise<void>;
   /** Resolves with the name that it is kept under. */
-  setDatabaseAside(name: string): Promise<string>;
+  quarantineDatabase(name: string): Promise<string>;
   backupDatabase(name: string): Promise<Blob>;
   restoreDatabase(name: string, file: Blob, persistence: PersistenceChoice): Promise<void>;
 }
@@ -63,7 +63,7 @@ export interface WorkerApi extends DatabasesApi {
    * Resolves with the status when local reads and writes work; waits for the network only where a first sync was asked for. Called once, before anything else.
    * Status events come after that.
    */
-  open(options: OpenOptions, tab: TabApi): Promise<StatusNews>;
+  open(options: OpenOptions, tab: TabApi): Promise<StatusUpdate>;
   query(statement: SqlStatement): Promise<EncodedRows>;
   /** Begins a large result; the page names it. What it gives is of one moment where storage has room for another connection. */
   openStream(streamId: number, statement: SqlStatement): Promise<void>;
@@ -78,14 +78,14 @@ export interface WorkerApi extends DatabasesApi {
    */
   transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
   /** Resolves when it is committed; once it is asked for, its outcome is certain even if the leader dies. */
-  commit(transactionId: string): Promise<StatusNews | null>;
+  commit(transactionId: string): Promise<StatusUpdate | null>;
   /** What was refused and waits for a decision, oldest first. */
-  parked(): Promise<readonly ParkedChangeset[]>;
-  whereIs(table: string, key: readonly SqlValue[]): Promise<RowWhereabouts>;
+  rejected(): Promise<readonly RejectedChangeset[]>;
+  rowSyncState(table: string, key: readonly SqlValue[]): Promise<RowSyncState>;
   /** All that is committed, as one plain SQLite file. */
   backup(): Promise<Blob>;
   /** What became of writes, by the ids that they were asked for under. */
-  writeFates(requestIds: readonly string[]): Promise<FatesAnswer>;
+  writeStates(requestIds: readonly string[]): Promise<WriteStatesAnswer>;
   /** Sync tries at once, in whatever tab it runs. */
   syncNow(): Promise<void>;
   /** From now on this is shown of the tab to others, and news of them arrive as events. The page makes the tab's id. */
@@ -108,13 +108,13 @@ export interface WorkerApi extends DatabasesApi {
 /** With the status that counts the write, unless an earlier answer has brought it: whoever has written must not read that everything is sent. */
 export interface WriteAnswer {
   readonly outcomes: readonly StatementOutcome[];
-  readonly news: StatusNews | null;
+  readonly update: StatusUpdate | null;
 }
 
 /** With the status that counts them, unless an earlier answer has brought it: whoever learns that a write is at the server must not read that it waits. */
-export interface FatesAnswer {
-  readonly fates: readonly WriteFate[];
-  readonly news: StatusNews | null;
+export interface WriteStatesAnswer {
+  readonly fates: readonly WriteState[];
+  readonly update: StatusUpdate | null;
 }
 
 /** What a worker asks of its page. */
@@ -129,9 +129,9 @@ export type LiveResult = { readonly queryId: number; readonly diff: RowsDiff; re
 export type WorkerEvent =
   /** All live queries that a commit, or several in one turn, gave another result. */
   | { readonly kind: 'live'; readonly results: readonly LiveResult[] }
-  | { readonly kind: 'status'; readonly news: StatusNews }
+  | { readonly kind: 'status'; readonly update: StatusUpdate }
   /** The server's whole state comes as a file, to this tab or to the one that leads; at first sync before anything is open. */
   | { readonly kind: 'first-sync'; readonly receivedBytes: number; readonly totalBytes: number }
-  | { readonly kind: 'presence'; readonly news: SeenNews }
+  | { readonly kind: 'presence'; readonly update: PeersUpdate }
   /** Something failed that no call is waiting for. */
   | { readonly kind: 'problem'; readonly error: ErrorData };

@@ -15,7 +15,7 @@ export interface DefineSchemaOptions {
 
 /**
  * Turns Drizzle tables into the schema of a Rockpool database. Every table is synced unless it is named in `local`. Where two devices write
- * the same cell at the same time, the later write stands and the other goes into the conflict ledger; `merge` declares other rules.
+ * the same cell at the same time, the later write stands and the other goes into the conflict log; `merge` declares other rules.
  *
  * The tables, and search indexes over them, come as a list or as an object such as `import * as tables`; other things in that object (relations, functions) are passed over.
  *

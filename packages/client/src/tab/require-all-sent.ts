@@ -6,7 +6,7 @@ import type { SqlRow } from '../rpc/sql-value.ts';
 const UNSENT: SqlStatement = {
   sql: `SELECT
       (SELECT count(*) FROM rockpool_changelog WHERE sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0)) AS pendingCount,
-      (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS parkedCount`,
+      (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS rejectedCount`,
   params: [],
 };
 
@@ -14,6 +14,6 @@ const UNSENT: SqlStatement = {
 export async function requireAllSent(query: (statement: SqlStatement) => Promise<readonly SqlRow[]>): Promise<void> {
   const [counts] = await query(UNSENT);
   const pendingCount = Number(counts?.['pendingCount']);
-  const parkedCount = Number(counts?.['parkedCount']);
-  if (pendingCount > 0 || parkedCount > 0) throw new RockpoolError('changes-unsent', { pendingCount, parkedCount });
+  const rejectedCount = Number(counts?.['rejectedCount']);
+  if (pendingCount > 0 || rejectedCount > 0) throw new RockpoolError('changes-unsent', { pendingCount, rejectedCount });
 }

@@ -1,4 +1,4 @@
-import type { StatusNews, SyncStatus } from '../rpc/sync-status.ts';
+import type { StatusUpdate, SyncStatus } from '../rpc/sync-status.ts';
 import { callListener, createListeners } from './listeners.ts';
 
 /** The status that this tab knows, and who wants to hear of it. */
@@ -7,7 +7,7 @@ export interface StatusStore {
   /** What the page knows by itself; whatever a worker says next is newer. */
   set(status: SyncStatus): void;
   /** What the worker says; null for nothing new. Passes over what is older than what it has said before. */
-  hear(news: StatusNews | null): void;
+  hear(update: StatusUpdate | null): void;
   subscribe(listener: (status: SyncStatus) => void): () => void;
 }
 
@@ -31,10 +31,10 @@ export function createStatusStore(initial: SyncStatus): StatusStore {
       newest = -1;
       show(status);
     },
-    hear(news) {
-      if (news === null || news.number <= newest) return;
-      newest = news.number;
-      show(news.status);
+    hear(update) {
+      if (update === null || update.number <= newest) return;
+      newest = update.number;
+      show(update.status);
     },
     subscribe(listener) {
       const remove = listeners.add(listener);

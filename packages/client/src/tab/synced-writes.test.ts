@@ -1,16 +1,16 @@
 import { RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import type { WriteFate } from '../rpc/write-fate.ts';
+import type { WriteState } from '../rpc/write-state.ts';
 import { SyncedWrites } from './synced-writes.ts';
 
 /** A database whose decisions the test makes. */
-function decided(): { readonly synced: SyncedWrites; readonly asked: string[][]; decide(id: string, fate: WriteFate): void; listeners: Set<() => void> } {
-  const fates = new Map<string, WriteFate>();
+function decided(): { readonly synced: SyncedWrites; readonly asked: string[][]; decide(id: string, fate: WriteState): void; listeners: Set<() => void> } {
+  const fates = new Map<string, WriteState>();
   const asked: string[][] = [];
   const listeners = new Set<() => void>();
   const synced = new SyncedWrites({
     requireServer: () => undefined,
-    writeFates: async (ids) => {
+    writeStates: async (ids) => {
       asked.push([...ids]);
       return ids.map((id) => fates.get(id) ?? { state: 'pending' });
     },
@@ -30,7 +30,7 @@ function decided(): { readonly synced: SyncedWrites; readonly asked: string[][];
   };
 }
 
-const refusal: WriteFate = { state: 'rejected', error: { code: 'constraint-unique', fields: { table: 't' }, recovery: 'ask-user', message: '' } };
+const refusal: WriteState = { state: 'rejected', error: { code: 'constraint-unique', fields: { table: 't' }, recovery: 'ask-user', message: '' } };
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };

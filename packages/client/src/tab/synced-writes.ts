@@ -1,13 +1,13 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Write } from '../client.ts';
-import type { WriteFate } from '../rpc/write-fate.ts';
+import type { WriteState } from '../rpc/write-state.ts';
 import { isUnflushed } from '../unflushed.ts';
 
 /** The database's side, as this side calls it. */
-export interface FateSource {
+export interface WriteStateSource {
   /** Throws where there is no server that could decide. */
   requireServer(): void;
-  writeFates(requestIds: readonly string[]): Promise<readonly WriteFate[]>;
+  writeStates(requestIds: readonly string[]): Promise<readonly WriteState[]>;
   /** Calls whenever something about sync has changed. */
   onStatus(listener: () => void): () => void;
 }
@@ -23,7 +23,7 @@ const MAX_ASKED = 500;
  * which tab leads, and nothing is asked before somebody looks at the promise.
  */
 export class SyncedWrites {
-  private readonly source: FateSource;
+  private readonly source: WriteStateSource;
   private readonly waiting = new Map<string, PromiseWithResolvers<void>>();
   private stopListening: (() => void) | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -31,7 +31,7 @@ export class SyncedWrites {
   private mustAskAgain = false;
   private ended: RockpoolError | null = null;
 
-  constructor(source: FateSource) {
+  constructor(source: WriteStateSource) {
     this.source = source;
   }
 
@@ -74,7 +74,7 @@ export class SyncedWrites {
     clearTimeout(this.timer);
     const requestIds = [...this.waiting.keys()].slice(0, MAX_ASKED);
     try {
-      const fates = await this.source.writeFates(requestIds);
+      const fates = await this.source.writeStates(requestIds);
       requestIds.forEach((requestId, index) => this.settle(requestId, fates[index] ?? { state: 'pending' }));
     } catch (thrown) {
       // No answer is no outcome: it is asked again, unless the client is closed.
@@ -86,7 +86,7 @@ export class SyncedWrites {
     this.timer = setTimeout(() => this.ask(), ASK_AGAIN_MS);
   }
 
-  private settle(requestId: string, fate: WriteFate): void {
+  private settle(requestId: string, fate: WriteState): void {
     if (fate.state === 'pending') return;
     const decided = this.waiting.get(requestId);
     this.waiting.delete(requestId);

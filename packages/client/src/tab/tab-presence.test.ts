@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Person } from '../client.ts';
+import type { Peer } from '../client.ts';
 import type { OwnState, SeenState } from '../rpc/presence.ts';
 import { createTabPresence, type TabPresence } from './tab-presence.ts';
 
@@ -50,7 +50,7 @@ describe('the presence of a tab', () => {
 
   it('shows the others by topic, the longest here first, and neither itself nor what is no JSON', () => {
     const { presence } = createWorld();
-    const heard: (readonly Person[])[] = [];
+    const heard: (readonly Peer[])[] = [];
     presence.about('').others.subscribe((others) => heard.push(others));
     presence.hear({ whole: false, seen: [seen({ tabId: 'late', sinceMs: 5 }), seen({}), seen({ tabId: 'mine' }), seen({ tabId: 'odd', stateJson: '{' }), seen({ topic: 'a note' })] });
     expect(heard.map((others) => others.map(({ tabId }) => tabId))).toEqual([[], ['theirs', 'late']]);

@@ -1,8 +1,8 @@
 import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_TOPIC_BYTES, RockpoolError, toRockpoolError } from '@rockpool/shared';
-import type { Person, Presence } from '../client.ts';
-import type { OwnState, SeenNews, SeenState } from '../rpc/presence.ts';
+import type { Peer, Presence } from '../client.ts';
+import type { OwnState, PeersUpdate, SeenState } from '../rpc/presence.ts';
 import { callListener, createListeners } from './listeners.ts';
-import { personColor } from './person-color.ts';
+import { peerColor } from './peer-color.ts';
 
 export interface TabPresenceOptions {
   readonly tabId: string;
@@ -15,32 +15,32 @@ export interface TabPresenceOptions {
 export interface TabPresence {
   /** Empty: the database. Throws `presence-invalid` for a topic that is too long. */
   about(topic: string): Presence;
-  hear(news: SeenNews): void;
+  hear(update: PeersUpdate): void;
   /** Another worker has taken the place of the one that knew. */
   showAgain(): void;
   end(): void;
 }
 
-const NOBODY: readonly Person[] = Object.freeze([]);
+const NOBODY: readonly Peer[] = Object.freeze([]);
 
 export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions): TabPresence {
   const mine = new Map<string, string>();
   /** By topic, by tab. */
-  const seen = new Map<string, Map<string, Person>>();
+  const seen = new Map<string, Map<string, Peer>>();
   /** The same, for the app. */
-  const others = new Map<string, readonly Person[]>();
+  const others = new Map<string, readonly Peer[]>();
   const listeners = createListeners<ReadonlySet<string>>();
   /** What the worker has yet to be told, the newest of each topic; null while this tab takes no part. */
-  let news: Map<string, string | null> | null = null;
+  let update: Map<string, string | null> | null = null;
   let isTelling = false;
   let isEnded = false;
 
   function takePart(): Map<string, string | null> {
-    if (news === null) {
-      news = new Map();
+    if (update === null) {
+      update = new Map();
       void tell([]);
     }
-    return news;
+    return update;
   }
 
   /** One call at a time: of what changes meanwhile only the newest is told. */
@@ -53,13 +53,13 @@ export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions
       if (!isEnded && error.code !== 'client-closed') onProblem(error);
     }
     isTelling = false;
-    tellNews();
+    sendUpdate();
   }
 
-  function tellNews(): void {
-    if (isTelling || isEnded || news === null || news.size === 0) return;
-    const states = [...news].map(([topic, stateJson]) => ({ topic, stateJson }));
-    news = new Map();
+  function sendUpdate(): void {
+    if (isTelling || isEnded || update === null || update.size === 0) return;
+    const states = [...update].map(([topic, stateJson]) => ({ topic, stateJson }));
+    update = new Map();
     void tell(states);
   }
 
@@ -69,14 +69,14 @@ export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions
     if (stateJson === null) mine.delete(topic);
     else mine.set(topic, stateJson);
     takePart().set(topic, stateJson);
-    tellNews();
+    sendUpdate();
   }
 
   function take(state: SeenState): void {
     if (state.tabId === tabId) return;
-    const people = seen.get(state.topic) ?? new Map<string, Person>();
+    const people = seen.get(state.topic) ?? new Map<string, Peer>();
     const key = `${state.siteId} ${state.tabId}`;
-    const person = toPerson(state);
+    const person = toPeer(state);
     if (person === null) people.delete(key);
     else people.set(key, person);
     if (people.size === 0) seen.delete(state.topic);
@@ -95,7 +95,7 @@ export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions
   return {
     about(topic) {
       if (new TextEncoder().encode(topic).length > MAX_PRESENCE_TOPIC_BYTES) throw new RockpoolError('presence-invalid', { problem: 'the key is too long', limitBytes: MAX_PRESENCE_TOPIC_BYTES });
-      const current = (): readonly Person[] => others.get(topic) ?? NOBODY;
+      const current = (): readonly Peer[] => others.get(topic) ?? NOBODY;
       return {
         set: (state) => set(topic, state),
         others: {
@@ -120,10 +120,10 @@ export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions
       refresh(touched);
     },
     showAgain() {
-      if (news === null) return;
-      for (const [topic, stateJson] of mine) news.set(topic, stateJson);
+      if (update === null) return;
+      for (const [topic, stateJson] of mine) update.set(topic, stateJson);
       if (isTelling) return;
-      if (news.size > 0) tellNews();
+      if (update.size > 0) sendUpdate();
       else void tell([]);
     },
     end() {
@@ -146,10 +146,10 @@ function toJson(state: unknown): string {
 }
 
 /** Null where nothing is shown any more, and where it is not JSON: whoever sends that is not seen. */
-function toPerson({ tabId, siteId, principal, name, sinceMs, stateJson }: SeenState): Person | null {
+function toPeer({ tabId, siteId, principal, name, sinceMs, stateJson }: SeenState): Peer | null {
   if (stateJson === null) return null;
   try {
-    return { tabId, siteId, principal, name, color: personColor(principal), sinceMs, state: JSON.parse(stateJson) as unknown };
+    return { tabId, siteId, principal, name, color: peerColor(principal), sinceMs, state: JSON.parse(stateJson) as unknown };
   } catch {
     return null;
   }

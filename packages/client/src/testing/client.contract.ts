@@ -233,7 +233,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
       const take = (client: Client, id: string, number: number): Write<unknown> => client.execute(sql`INSERT INTO seat (id, number) VALUES (${id}, ${number})`);
       await take(mine, 'first', 1).synced;
-      expect(await mine.whereIs('seat', 'first')).toMatchObject({ stage: 'admitted', conflicts: [] });
+      expect(await mine.rowSyncState('seat', 'first')).toMatchObject({ stage: 'admitted', conflicts: [] });
 
       await mine.sync.pause();
       for (const client of [mine, ...others]) await until(() => client.status.state === 'paused');
@@ -243,15 +243,15 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       await Promise.all([late, fine]);
       const outcomes = Promise.allSettled([late.synced, fine.synced]);
       expect(mine.status.pendingCount).toBe(2); // at once: who has written must not read that all is sent
-      expect(await mine.whereIs('seat', 'late')).toMatchObject({ stage: 'pending', changes: [{ stage: 'pending', reason: null }] });
-      expect(await mine.whereIs('seat', 'theirs')).toMatchObject({ stage: 'none', changes: [] });
+      expect(await mine.rowSyncState('seat', 'late')).toMatchObject({ stage: 'pending', changes: [{ stage: 'pending', reason: null }] });
+      expect(await mine.rowSyncState('seat', 'theirs')).toMatchObject({ stage: 'none', changes: [] });
 
       await mine.sync.resume();
       expect(await outcomes).toMatchObject([{ status: 'rejected', reason: { code: 'constraint-unique' } }, { status: 'fulfilled' }]);
       for (const client of [mine, ...others]) {
-        await until(async () => (await client.whereIs('seat', 'late')).stage === 'parked');
-        expect(await client.whereIs('seat', 'late')).toMatchObject({ changes: [{ reason: { code: 'constraint-unique' } }] });
-        expect(await client.whereIs('seat', ['theirs'])).toMatchObject({ stage: 'delivered', changes: [] });
+        await until(async () => (await client.rowSyncState('seat', 'late')).stage === 'rejected');
+        expect(await client.rowSyncState('seat', 'late')).toMatchObject({ changes: [{ reason: { code: 'constraint-unique' } }] });
+        expect(await client.rowSyncState('seat', ['theirs'])).toMatchObject({ stage: 'delivered', changes: [] });
       }
       await until(() => mine.status.state === 'up-to-date');
       expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([{ id: 'first' }, { id: 'theirs' }, { id: 'fine' }]);

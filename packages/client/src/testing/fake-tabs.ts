@@ -1,12 +1,12 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { ChannelMessage, LeaderStatus } from '../leader/channel-message.ts';
-import type { Locks } from '../leader/election.ts';
-import type { WritableDatabase } from '../leader/leadership.ts';
+import type { ChannelMessage, LeaderStatus } from '../worker/leader/channel-message.ts';
+import type { Locks } from '../worker/leader/election.ts';
+import type { WritableDatabase } from '../worker/leader/leadership.ts';
 import type { WriteRequest } from '../rpc/write-request.ts';
-import { Membership } from '../leader/membership.ts';
-import type { OpenedDatabase } from '../leader/opened-database.ts';
-import type { BroadcastPort } from '../leader/tab-channel.ts';
-import type { TabOptions } from '../leader/tab-options.ts';
+import { Membership } from '../worker/leader/membership.ts';
+import type { OpenedDatabase } from '../worker/leader/opened-database.ts';
+import type { BroadcastPort } from '../worker/leader/tab-channel.ts';
+import type { TabOptions } from '../worker/leader/tab-options.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import type { Touched } from '../rpc/query-dependencies.ts';
@@ -240,7 +240,7 @@ export class FakeBrowser {
       if (!life.isAlive || !isOpen) throw new Error('read by a tab that may not');
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
-    return { database: { role, write, begin }, reads: { query, queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))), dependencies: async () => [{ table: 't', columns: [], lookups: null }], listParked: async () => [], whereIs: async () => ({ stage: 'none', changes: [], conflicts: [] }), writeFates: async () => [], backup: async () => new Blob() }, close };
+    return { database: { role, write, begin }, reads: { query, queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))), dependencies: async () => [{ table: 't', columns: [], lookups: null }], listRejected: async () => [], rowSyncState: async () => ({ stage: 'none', changes: [], conflicts: [] }), writeStates: async () => [], backup: async () => new Blob() }, close };
   }
 
   private openPort(channelName: string, life: Life): BroadcastPort {

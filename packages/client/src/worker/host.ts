@@ -1,23 +1,23 @@
 import { decodeSchema, RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { transfer } from 'comlink';
-import type { LeaderStatus } from '../leader/channel-message.ts';
-import { systemClock } from '../leader/clock.ts';
-import { Membership } from '../leader/membership.ts';
+import type { LeaderStatus } from './leader/channel-message.ts';
+import { systemClock } from './leader/clock.ts';
+import { Membership } from './leader/membership.ts';
 import { rowsTransferables } from '../rpc/rows-transfer.ts';
 import type { StatementOutcome } from '../rpc/sql-statement.ts';
 import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
-import { INITIAL_STATUS, type StatusNews, type SyncStatus } from '../rpc/sync-status.ts';
+import { INITIAL_STATUS, type StatusUpdate, type SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
 import { reportUncaught } from '../report-uncaught.ts';
-import type { BroadcastPort } from '../leader/tab-channel.ts';
+import type { BroadcastPort } from './leader/tab-channel.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import { downloadContent } from './first-sync/download-content.ts';
 import { firstSync } from './first-sync/first-sync.ts';
 import { snapshotSource } from './first-sync/snapshot-source.ts';
 import { startLeaderWork } from './leader-work.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
-import { createTabPresence, type TabPresence } from './presence/tab-presence.ts';
+import { createWorkerPresence, type WorkerPresence } from './presence/worker-presence.ts';
 import { databasesIn } from './storage/databases.ts';
 import { createLocalOpener, loadCode } from './storage/open-local.ts';
 import { createStreams, type Streams } from './streams.ts';
@@ -32,19 +32,19 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
   let membership: Membership<OpenDatabase> | null = null;
   let live: LiveRunner | null = null;
   let streams: Streams | null = null;
-  let presence: TabPresence | null = null;
-  let news: StatusNews | null = null;
+  let presence: WorkerPresence | null = null;
+  let update: StatusUpdate | null = null;
   /** The number of the news that an answer has brought last. */
   let answered = -1;
 
-  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams; readonly presence: TabPresence; readonly news: StatusNews } {
-    if (membership === null || live === null || streams === null || presence === null || news === null) throw new RockpoolError('internal', { called: 'before open' });
-    return { membership, live, streams, presence, news };
+  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams; readonly presence: WorkerPresence; readonly update: StatusUpdate } {
+    if (membership === null || live === null || streams === null || presence === null || update === null) throw new RockpoolError('internal', { called: 'before open' });
+    return { membership, live, streams, presence, update };
   }
 
   /** For an answer: null where an earlier one has brought them. Events go another way, so that they may come later than an answer. */
-  function unheardNews(): StatusNews | null {
-    const { news: newest } = opened();
+  function unseenUpdate(): StatusUpdate | null {
+    const { update: newest } = opened();
     if (newest.number === answered) return null;
     answered = newest.number;
     return newest;
@@ -64,8 +64,8 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });
       const initialStatus: LeaderStatus = { ...INITIAL_STATUS, state: 'offline', persistence };
       let status: SyncStatus = { ...initialStatus, role: 'none' };
-      let told: StatusNews = { number: 0, status };
-      news = told;
+      let told: StatusUpdate = { number: 0, status };
+      update = told;
       let isOpen = false;
       let isTelling = false;
       // False: the server's snapshot could not be had in this session.
@@ -73,12 +73,12 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       const setStatus = (next: SyncStatus): void => {
         status = next;
         told = { number: told.number + 1, status };
-        news = told;
+        update = told;
         if (!isOpen || isTelling) return;
         isTelling = true;
         systemClock.after(STATUS_EVERY_MS, () => {
           isTelling = false;
-          if (told.number > answered) send({ kind: 'status', news: told });
+          if (told.number > answered) send({ kind: 'status', update: told });
         });
       };
 
@@ -113,7 +113,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       });
       const scope = environment.scopeOf(name, persistence);
       const openPort = (channelName: string): BroadcastPort => environment.openPort(channelName);
-      const shown = createTabPresence({ scope, openPort, locks: environment.locks, clock: systemClock, onNews: (seen) => send({ kind: 'presence', news: seen }), onProblem: problem });
+      const shown = createWorkerPresence({ scope, openPort, locks: environment.locks, clock: systemClock, onUpdate: (seen) => send({ kind: 'presence', update: seen }), onProblem: problem });
       presence = shown;
       const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
         scope,
@@ -173,7 +173,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     closeStream: async (streamId) => opened().streams.close(streamId),
     write: async (statements, action, requestId) => {
       const outcomes = await opened().membership.write(statements, action, requestId);
-      return transfer({ outcomes, news: unheardNews() }, outcomes.flatMap(outcomeTransferables));
+      return transfer({ outcomes, update: unseenUpdate() }, outcomes.flatMap(outcomeTransferables));
     },
     transact: async (transactionId, ask) => {
       const outcome = await opened().membership.transact(transactionId, ask);
@@ -181,14 +181,14 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     },
     commit: async (transactionId) => {
       await opened().membership.commit(transactionId);
-      return unheardNews();
+      return unseenUpdate();
     },
-    parked: async () => opened().membership.reads.listParked(),
-    whereIs: async (table, key) => opened().membership.reads.whereIs(table, key),
+    rejected: async () => opened().membership.reads.listRejected(),
+    rowSyncState: async (table, key) => opened().membership.reads.rowSyncState(table, key),
     backup: async () => opened().membership.reads.backup(),
-    writeFates: async (requestIds) => {
-      const fates = await opened().membership.reads.writeFates(requestIds);
-      return { fates, news: unheardNews() };
+    writeStates: async (requestIds) => {
+      const fates = await opened().membership.reads.writeStates(requestIds);
+      return { fates, update: unseenUpdate() };
     },
     syncNow: async () => opened().membership.syncNow(),
     showPresence: async (tabId, states) => opened().presence.show(tabId, states),

@@ -1,5 +1,5 @@
-import { systemClock } from '../leader/clock.ts';
-import type { LeaderTools, LeaderWork } from '../leader/leadership.ts';
+import { systemClock } from './leader/clock.ts';
+import type { LeaderTools, LeaderWork } from './leader/leadership.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import { startSearchUpkeep } from './search/search-upkeep.ts';
 

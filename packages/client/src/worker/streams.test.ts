@@ -9,7 +9,7 @@ const ROWS = 20_000;
 const NUMBERS = { sql: 'WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number LIMIT ?) SELECT n FROM number', params: [ROWS] };
 
 const notRead = (): Promise<never> => Promise.reject(new Error('a stream has a connection of its own'));
-const NO_READS: Reads = { query: notRead, queryAll: notRead, dependencies: notRead, listParked: notRead, whereIs: notRead, writeFates: notRead, backup: notRead };
+const NO_READS: Reads = { query: notRead, queryAll: notRead, dependencies: notRead, listRejected: notRead, rowSyncState: notRead, writeStates: notRead, backup: notRead };
 
 /** Streams of a database of their own. Each look at the clock takes so long. */
 function streamsWithClock(lookMs: number): { readonly streams: Streams; readonly looks: () => number } {

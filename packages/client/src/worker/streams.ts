@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { OpenedDatabase } from '../leader/opened-database.ts';
+import type { OpenedDatabase } from './leader/opened-database.ts';
 import type { Reads } from '../rpc/reads.ts';
 import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';

@@ -1,5 +1,5 @@
-import type { Locks } from '../leader/election.ts';
-import type { BroadcastPort } from '../leader/tab-channel.ts';
+import type { Locks } from './leader/election.ts';
+import type { BroadcastPort } from './leader/tab-channel.ts';
 import type { Persistence, PersistenceChoice } from '../rpc/persistence.ts';
 import type { SqliteRuntime } from './sqlite/sqlite-runtime.ts';
 import type { ChosenMedium } from './storage/choose-medium.ts';

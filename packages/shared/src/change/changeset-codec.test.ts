@@ -14,7 +14,7 @@ describe('changeset bytes', () => {
       { tableId: 0x01020304, kind: 'insert', rowCount: 2, keys: [['a', 'b']], columnIds: [9, 10], values: [[1n, null], [0.5, 'x']] },
       { tableId: 0x01020304, kind: 'delete', rowCount: 1, keys: [['c']], columnIds: [], values: [] },
     ],
-    hiddenBases: [{ tableId: 0x01020304, key: ['a'], columnId: 9, base: 300 }],
+    cellBases: [{ tableId: 0x01020304, key: ['a'], columnId: 9, base: 300 }],
   });
 
   // Stored changelogs and other versions depend on these bytes: a change here needs a new codec version.
@@ -44,7 +44,7 @@ describe('changeset bytes', () => {
   ])('are neither written nor read for more %s than a changeset has', (_, columns, mostRows) => {
     const columnIds = Array.from({ length: columns }, (_column, index) => index + 1);
     const groupOf = (rowCount: number): ChangeGroup => ({ tableId: 7, kind: 'update', rowCount, keys: [new Array<string>(rowCount).fill('')], columnIds, values: columnIds.map(() => new Array<null>(rowCount).fill(null)) });
-    const bodyOf = (...counts: number[]): Uint8Array => encodeChangesetBody({ atomic: false, groups: counts.map(groupOf), hiddenBases: [] });
+    const bodyOf = (...counts: number[]): Uint8Array => encodeChangesetBody({ atomic: false, groups: counts.map(groupOf), cellBases: [] });
     const most = bodyOf(mostRows - 1, 1);
     expect(decodeChangesetBody(most).groups.map(({ rowCount }) => rowCount)).toEqual([mostRows - 1, 1]);
     const tooLarge = expect.objectContaining({ code: 'changeset-too-large', fields: { limitRows: MAX_CHANGESET_ROWS, limitCells: MAX_CHANGESET_CELLS } }) as Error;

@@ -3,7 +3,7 @@ import { ByteWriter } from '../bytes/byte-writer.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { MAX_CHANGESET_CELLS, MAX_CHANGESET_ROWS } from '../protocol/limits.ts';
 import type { CellValue } from './cell-value.ts';
-import type { BeforeGroup, ChangeGroup, ChangeKind, ChangesetBody, HiddenBase } from './changeset.ts';
+import type { BeforeGroup, ChangeGroup, ChangeKind, ChangesetBody, CellBase } from './changeset.ts';
 import { readColumn, writeColumn } from './column-codec.ts';
 import { decodeKey, encodeKey } from './primary-key.ts';
 
@@ -41,8 +41,8 @@ export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer
   writer.u8(CODEC_VERSION);
   writer.u8(body.atomic ? ATOMIC : 0);
   writeGroups(writer, body.groups);
-  writer.varint(body.hiddenBases.length);
-  for (const hidden of body.hiddenBases) {
+  writer.varint(body.cellBases.length);
+  for (const hidden of body.cellBases) {
     writer.u32(hidden.tableId);
     writer.lengthPrefixed(encodeKey(hidden.key));
     writer.u32(hidden.columnId);
@@ -58,13 +58,13 @@ export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
   const flags = reader.u8();
   if (flags > ATOMIC) reader.fail('unknown flags');
   const groups = readGroups(reader, ROOM_OF_CHANGESET);
-  const hiddenBases: HiddenBase[] = [];
+  const cellBases: CellBase[] = [];
   const hiddenCount = reader.count(10);
   for (let i = 0; i < hiddenCount; i++) {
-    hiddenBases.push({ tableId: reader.u32(), key: decodeKey(reader.lengthPrefixed()), columnId: reader.u32(), base: reader.varint() });
+    cellBases.push({ tableId: reader.u32(), key: decodeKey(reader.lengthPrefixed()), columnId: reader.u32(), base: reader.varint() });
   }
   reader.expectEnd();
-  return { atomic: flags === ATOMIC, groups, hiddenBases };
+  return { atomic: flags === ATOMIC, groups, cellBases };
 }
 
 export function writeGroups(writer: ByteWriter, groups: readonly ChangeGroup[]): void {

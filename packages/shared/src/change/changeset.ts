@@ -35,7 +35,7 @@ export interface BeforeGroup {
  * A cell whose newer server value the author could not see, because an earlier pending write of the same site covered it.
  * For this cell the changeset's base is too new; `base` here is the older watermark that the author had really seen.
  */
-export interface HiddenBase {
+export interface CellBase {
   readonly tableId: number;
   readonly key: readonly CellValue[];
   readonly columnId: number; // EXISTENCE_COLUMN_ID: the row as a whole
@@ -47,7 +47,7 @@ export interface ChangesetBody {
   /** Admitted only if nothing of it loses to a concurrent write; otherwise rejected whole, so that nobody ever sees a part of it. */
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
-  readonly hiddenBases: readonly HiddenBase[];
+  readonly cellBases: readonly CellBase[];
 }
 
 /** A changeset with its place in its site's changelog. */

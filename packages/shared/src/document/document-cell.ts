@@ -25,7 +25,7 @@ export const BASE_ID_BYTES = 16;
 export type DocumentCell =
   | { readonly kind: 'state'; readonly documentId: Uint8Array; readonly update: Uint8Array }
   | { readonly kind: 'edit'; readonly documentId: Uint8Array; readonly generation: number; readonly update: Uint8Array }
-  | { readonly kind: 'news'; readonly documentId: Uint8Array; readonly updates: readonly Uint8Array[] }
+  | { readonly kind: 'update'; readonly documentId: Uint8Array; readonly updates: readonly Uint8Array[] }
   | Layers
   | { readonly kind: 'content'; readonly json: string };
 
@@ -38,7 +38,7 @@ export interface Layers {
   readonly updates: readonly Uint8Array[];
 }
 
-const KINDS = { state: STATE, edit: EDIT, news: NEWS, layers: LAYERS } as const;
+const KINDS = { state: STATE, edit: EDIT, update: NEWS, layers: LAYERS } as const;
 
 export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> {
   if (cell.kind === 'content') return encodeContent(cell.json);
@@ -51,7 +51,7 @@ export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> 
     for (const update of cell.updates) writer.lengthPrefixed(update);
     return writer.finish();
   }
-  if (cell.kind === 'news') {
+  if (cell.kind === 'update') {
     writer.varint(cell.updates.length);
     for (const update of cell.updates) writer.lengthPrefixed(update);
     return writer.finish();
@@ -89,7 +89,7 @@ export function decodeDocumentCell(value: CellValue): DocumentCell {
     const count = reader.count(1);
     for (let i = 0; i < count; i++) updates.push(reader.lengthPrefixed());
     reader.expectEnd();
-    return { kind: 'news', documentId, updates };
+    return { kind: 'update', documentId, updates };
   }
   const generation = reader.varint();
   return { kind: 'edit', documentId, generation, update: reader.bytes(reader.remaining) };

@@ -118,12 +118,12 @@ export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBa
  * What a delivery says about a document, on top of what was known: a whole document, NULL, or news of the one that is here.
  * Throws `document-invalid` for news of a document that is not here: whoever sent them took this replica for another.
  */
-export function mergeNews(state: CellValue, delivered: CellValue, readBase: ReadBase = NO_BASES): CellValue {
+export function mergeDelivered(state: CellValue, delivered: CellValue, readBase: ReadBase = NO_BASES): CellValue {
   if (delivered === null) return null;
   const cell = decodeDocumentCell(delivered);
   if (cell.kind === 'layers') throw invalid('kind');
-  if (cell.kind !== 'news') return delivered;
-  if (!isNewsOf(state, delivered)) throw invalid('news of another document');
+  if (cell.kind !== 'update') return delivered;
+  if (!isUpdateOf(state, delivered)) throw invalid('news of another document');
   return mergeUpdates(state, cell.updates, readBase);
 }
 
@@ -140,10 +140,10 @@ function mergeUpdates(state: CellValue, updates: readonly Uint8Array[], readBase
 }
 
 /** Whether what is delivered are news of the document that a state is of. */
-export function isNewsOf(state: CellValue, delivered: CellValue): boolean {
+export function isUpdateOf(state: CellValue, delivered: CellValue): boolean {
   if (state === null || delivered === null) return false;
   const cell = decodeDocumentCell(delivered);
-  return cell.kind === 'news' && sameBytes(expectState(state).documentId, cell.documentId);
+  return cell.kind === 'update' && sameBytes(expectState(state).documentId, cell.documentId);
 }
 
 /** Whether two states are of one document. */

@@ -70,7 +70,7 @@ describe('an edit by hand', () => {
     expect(cpuMs() - startMs).toBeLessThan(2500);
   });
 
-  it('of thousands, whose first is withheld, is refused like the first: nothing is kept until that comes', () => {
+  it('of thousands, whose first is masked, is refused like the first: nothing is kept until that comes', () => {
     const updates = editsOfOne(2_000).slice(1);
     expect(new Set(updates.map((update) => send(update)))).toEqual(new Set(['document-gap']));
     expect(documentText(START)).toBe(canonicalJson(HOSTILE_START));

@@ -28,7 +28,7 @@ const ERROR_KINDS = {
   'changes-unsent': ['ask-user', 'The database has unsent changes.'],
   'changeset-chain-broken': ['bug', 'A changeset does not follow its predecessor.'],
   'changeset-invalid': ['bug', 'A changeset cannot be decoded.'],
-  'changeset-not-parked': ['ask-user', 'No rejected changeset has this number.'],
+  'changeset-not-rejected': ['ask-user', 'No rejected changeset has this number.'],
   'changeset-refused': ['ask-user', 'A rule of the app rejects the change.'],
   'changeset-too-large': ['ask-user', 'The transaction is too large to sync.'],
   'changeset-undecided': ['retry', 'The server has not acknowledged this changeset yet.'],

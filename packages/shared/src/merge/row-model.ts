@@ -79,7 +79,7 @@ export interface OverwrittenPlace {
 export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins' | 'cascade';
 
 /** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID where a delete lost. */
-export interface Loss {
+export interface Conflict {
   readonly columnId: number;
   /** A place in a document, as OverwrittenPlace has it; the values are its. Not given: the whole cell. */
   readonly path?: string;
@@ -91,7 +91,7 @@ export interface Loss {
 export interface RowMerge {
   /** The row afterwards; the same object as before when nothing changed. */
   readonly row: StoredRow | undefined;
-  readonly losses: readonly Loss[];
+  readonly conflicts: readonly Conflict[];
   /** Columns in which the author's own copy now differs from the row: the author must be told their values. */
   readonly corrected: readonly number[];
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CellValue } from '../change/cell-value.ts';
 import { mergeRow } from './row.ts';
-import type { Loss, RowChange, RowRules, StoredRow } from './row-model.ts';
+import type { Conflict, RowChange, RowRules, StoredRow } from './row-model.ts';
 
 const COLUMNS = [11, 12];
 
@@ -58,17 +58,17 @@ function carried({ kind, values }: Pick<Write, 'kind' | 'values'>, { groups }: R
   return kind === 'update' && groups.length > 0 ? new Map(COLUMNS.map((id) => [id, value])) : values;
 }
 
-function admit(start: StoredRow | undefined, writes: readonly Write[], base: number, rules: RowRules = PLAIN): { row: StoredRow | undefined; losses: Loss[] } {
+function admit(start: StoredRow | undefined, writes: readonly Write[], base: number, rules: RowRules = PLAIN): { row: StoredRow | undefined; conflicts: Conflict[] } {
   let row = start;
-  const losses: Loss[] = [];
+  const conflicts: Conflict[] = [];
   let watermark = base;
   for (const write of writes) {
     const { site, stampUs, kind } = write;
     const merged = mergeRow(row, { kind, values: carried(write, rules), version: { stampUs, site, watermark: ++watermark }, baseOf: () => base }, rules);
     row = merged.row;
-    losses.push(...merged.losses);
+    conflicts.push(...merged.conflicts);
   }
-  return { row, losses };
+  return { row, conflicts };
 }
 
 const firstRow: StoredRow = admit(undefined, [{ site: 'origin', stampUs: 1, kind: 'insert', values: new Map(COLUMNS.map((id) => [id, 0n])) }], 0).row as StoredRow;
@@ -116,11 +116,11 @@ describe('merging concurrent writes of one row', () => {
         const start = startsWithRow ? firstRow : undefined;
         const queues = bySite.map(withValuesOfTheirOwn).map((queue) => queue.map((write) => ({ ...write, values: carried(write, rules) })));
         for (const order of firstSome(interleavings(queues), 20)) {
-          const { row, losses } = admit(start, order, startsWithRow ? 1 : 0, rules);
-          if (queues.filter(({ length }) => length > 0).length === 1) expect(losses).toEqual([]);
+          const { row, conflicts } = admit(start, order, startsWithRow ? 1 : 0, rules);
+          if (queues.filter(({ length }) => length > 0).length === 1) expect(conflicts).toEqual([]);
           for (const [columnId, value] of queues.flatMap(lastCells)) {
             const stands = row?.deleted === null && row.cells.get(columnId)?.value === value;
-            const isTold = losses.some((loss) => loss.columnId === columnId && loss.lost.value === value);
+            const isTold = conflicts.some((loss) => loss.columnId === columnId && loss.lost.value === value);
             expect(stands || isTold).toBe(true);
           }
         }
@@ -180,7 +180,7 @@ describe('a column group', () => {
           const merged = mergeRow(row, { kind: 'update', values: new Map(COLUMNS.map((id, index) => [id, values[index] ?? null])), version, baseOf }, { ...PLAIN, groups: [COLUMNS] });
           row = merged.row as StoredRow;
           expect(new Set(COLUMNS.map((id) => row.cells.get(id)?.version)).size).toBe(1);
-          expect([0, COLUMNS.length]).toContain(merged.losses.length);
+          expect([0, COLUMNS.length]).toContain(merged.conflicts.length);
         }
       }),
       { numRuns: 1000 },
@@ -203,7 +203,7 @@ describe('merging sequential writes', () => {
           const version = { stampUs: 10 + index, site: `site${index % 3}`, watermark: ++watermark };
           const values = carried({ kind, values: new Map(columns.map((id) => [id, value])) }, rules);
           const merged = mergeRow(row, { kind, values, version, baseOf: () => base }, rules);
-          expect(merged.losses).toEqual([]);
+          expect(merged.conflicts).toEqual([]);
           expect(merged.corrected).toEqual([]);
           row = merged.row;
           if (kind === 'delete') expect(visible(row)).toBe('no row');

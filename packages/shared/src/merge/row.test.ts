@@ -33,7 +33,7 @@ describe('mergeRow', () => {
     const first = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Market' }));
     const second = merge(first.row, change('update', 'c', 15, 3, 1, { [AMOUNT]: 200n }));
     expect(valuesOf(second.row)).toEqual({ [PAYEE]: 'Market', [AMOUNT]: 200n });
-    expect([...first.losses, ...second.losses]).toEqual([]);
+    expect([...first.conflicts, ...second.conflicts]).toEqual([]);
   });
 
   it('lets the later edit of one column win whichever arrives first, and returns the other as a loss', () => {
@@ -41,11 +41,11 @@ describe('mergeRow', () => {
     const early = (watermark: number): RowChange => change('update', 'c', 15, watermark, 1, { [AMOUNT]: 300n });
     const lateFirst = merge(merge(stored, late).row, early(3));
     expect(valuesOf(lateFirst.row)).toMatchObject({ [AMOUNT]: 200n });
-    expect(lateFirst.losses).toMatchObject([{ columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } }]);
+    expect(lateFirst.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } }]);
     expect(lateFirst.corrected).toEqual([AMOUNT]);
     const earlyFirst = merge(merge(stored, early(2)).row, { ...late, version: { ...late.version, watermark: 3 } });
     expect(valuesOf(earlyFirst.row)).toMatchObject({ [AMOUNT]: 200n });
-    expect(earlyFirst.losses).toMatchObject([{ columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } }]);
+    expect(earlyFirst.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } }]);
     expect(earlyFirst.corrected).toEqual([]);
   });
 
@@ -60,44 +60,44 @@ describe('mergeRow', () => {
     const written = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const unseenAmount = (columnId: number): number => (columnId === AMOUNT ? 1 : 2);
     for (const rules of [RULES, UPDATE_WINS]) {
-      expect(merge(written, { ...change('delete', 'c', 30, 3, 2), baseOf: unseenAmount }, rules).losses).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
+      expect(merge(written, { ...change('delete', 'c', 30, 3, 2), baseOf: unseenAmount }, rules).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
     }
     const again = { ...change('insert', 'c', 30, 3, 2, { [PAYEE]: 'x', [AMOUNT]: 9n }), baseOf: unseenAmount };
-    expect(merge(written, again).losses).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
+    expect(merge(written, again).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
   });
 
   it('counts two writers of the same value as no conflict', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
-    expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n }))).toMatchObject({ losses: [], corrected: [] });
+    expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n }))).toMatchObject({ conflicts: [], corrected: [] });
   });
 
   it('tells a group that lost as a whole, with what both wrote alike, so that it can be restored as a whole', () => {
     const both = (value: bigint): Record<number, CellValue> => ({ [PAYEE]: 'Kiosk', [AMOUNT]: value });
     const b = merge(stored, change('update', 'b', 20, 2, 1, both(2n)), GROUPED).row;
     const earlier = merge(b, change('update', 'c', 15, 3, 1, both(3n)), GROUPED);
-    expect(earlier.losses).toMatchObject([
+    expect(earlier.conflicts).toMatchObject([
       { columnId: AMOUNT, rule: 'lww', lost: { value: 3n }, won: { value: 2n } },
       { columnId: PAYEE, rule: 'lww', lost: { value: 'Kiosk', version: { site: 'c' } }, won: { value: 'Kiosk', version: { site: 'b' } } },
     ]);
-    expect(merge(b, change('update', 'c', 15, 3, 1, both(2n)), GROUPED)).toMatchObject({ losses: [], corrected: [] });
+    expect(merge(b, change('update', 'c', 15, 3, 1, both(2n)), GROUPED)).toMatchObject({ conflicts: [], corrected: [] });
     const inserted = merge(stored, change('insert', 'b', 5, 2, 0, { [PAYEE]: 'Shop', [AMOUNT]: 1n }), GROUPED);
-    expect(inserted.losses).toMatchObject([{ columnId: AMOUNT }, { columnId: PAYEE, rule: 'one-insert-wins', lost: { value: 'Shop' } }]);
+    expect(inserted.conflicts).toMatchObject([{ columnId: AMOUNT }, { columnId: PAYEE, rule: 'one-insert-wins', lost: { value: 'Shop' } }]);
   });
 
   it('decides for a group as a whole where only a part of it was hidden from its author', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Kiosk', [AMOUNT]: 2n }), GROUPED).row;
     const hidden = (stampUs: number): RowChange => ({ ...change('update', 'c', stampUs, 3, 2, { [PAYEE]: 'Stall', [AMOUNT]: 3n }), baseOf: (columnId) => (columnId === AMOUNT ? 1 : 2) });
-    expect(merge(b, hidden(15), GROUPED)).toMatchObject({ losses: [{ lost: { value: 'Stall' } }, { lost: { value: 3n } }], corrected: [PAYEE, AMOUNT] });
+    expect(merge(b, hidden(15), GROUPED)).toMatchObject({ conflicts: [{ lost: { value: 'Stall' } }, { lost: { value: 3n } }], corrected: [PAYEE, AMOUNT] });
     expect(valuesOf(merge(b, hidden(15), GROUPED).row)).toEqual({ [PAYEE]: 'Kiosk', [AMOUNT]: 2n });
-    expect(merge(b, hidden(25), GROUPED).losses).toMatchObject([{ lost: { value: 'Kiosk' } }, { lost: { value: 2n } }]);
+    expect(merge(b, hidden(25), GROUPED).conflicts).toMatchObject([{ lost: { value: 'Kiosk' } }, { lost: { value: 2n } }]);
   });
 
   it('lets a write follow what its author had seen, and takes an older base for a cell whose value was hidden', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const seen = change('update', 'c', 21, 3, 2, { [AMOUNT]: 3n });
-    expect(merge(b, seen).losses).toEqual([]);
+    expect(merge(b, seen).conflicts).toEqual([]);
     const hidden = { ...seen, baseOf: (columnId: number) => (columnId === AMOUNT ? 1 : 2) };
-    expect(merge(b, hidden).losses).toHaveLength(1);
+    expect(merge(b, hidden).conflicts).toHaveLength(1);
   });
 
   it('lets a delete win against a concurrent update in both orders, with the update in the losses', () => {
@@ -105,9 +105,9 @@ describe('mergeRow', () => {
     const remove = (watermark: number): RowChange => change('delete', 'c', 15, watermark, 1);
     const updateFirst = merge(merge(stored, update(2)).row, remove(3));
     const deleteFirst = merge(merge(stored, remove(2)).row, update(3));
-    for (const { row, losses } of [updateFirst, deleteFirst]) {
+    for (const { row, conflicts } of [updateFirst, deleteFirst]) {
       expect(valuesOf(row)).toBeNull();
-      expect(losses).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);
+      expect(conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);
     }
     expect(deleteFirst.corrected).toEqual([EXISTENCE_COLUMN_ID, AMOUNT]);
   });
@@ -121,7 +121,7 @@ describe('mergeRow', () => {
     const other = change('insert', 'b', 5, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
     const merged = merge(stored, other);
     expect(valuesOf(merged.row)).toEqual({ [PAYEE]: 'Shop', [AMOUNT]: 100n });
-    expect(merged.losses.map(({ columnId, rule }) => [columnId, rule])).toEqual([
+    expect(merged.conflicts.map(({ columnId, rule }) => [columnId, rule])).toEqual([
       [PAYEE, 'one-insert-wins'],
       [AMOUNT, 'one-insert-wins'],
     ]);
@@ -132,7 +132,7 @@ describe('mergeRow', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const update = merge(replaced, change('update', 'c', 60, 3, 1, { [AMOUNT]: 7n }));
     expect(valuesOf(update.row)).toEqual({ [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
-    expect(update.losses).toMatchObject([{ rule: 'one-insert-wins', lost: { value: 7n }, won: { value: 1n } }]);
+    expect(update.conflicts).toMatchObject([{ rule: 'one-insert-wins', lost: { value: 7n }, won: { value: 1n } }]);
     expect(valuesOf(merge(replaced, change('delete', 'c', 60, 3, 1)).row)).not.toBeNull();
   });
 
@@ -140,7 +140,7 @@ describe('mergeRow', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const changed = merge(replaced, change('update', 'd', 55, 3, 2, { [AMOUNT]: 3n })).row;
     const update = merge(changed, change('update', 'c', 60, 4, 1, { [AMOUNT]: 7n, [PAYEE]: 'Bar' }));
-    expect(update.losses.map(({ columnId, won }) => [columnId, won.value, won.version.site])).toEqual([[PAYEE, 'Kiosk', 'b'], [AMOUNT, 3n, 'd']]);
+    expect(update.conflicts.map(({ columnId, won }) => [columnId, won.value, won.version.site])).toEqual([[PAYEE, 'Kiosk', 'b'], [AMOUNT, 3n, 'd']]);
   });
 
   it('never brings a deleted row back by an update, only by a new insert', () => {
@@ -148,22 +148,22 @@ describe('mergeRow', () => {
     expect(valuesOf(merge(gone, change('update', 'b', 99, 3, 1, { [AMOUNT]: 2n })).row)).toBeNull();
     const again = merge(gone, change('insert', 'b', 99, 3, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
     expect(valuesOf(again.row)).toEqual({ [PAYEE]: 'New', [AMOUNT]: 5n });
-    expect(again.losses).toEqual([]);
+    expect(again.conflicts).toEqual([]);
   });
 
   it('traces what others wrote to a row that a sequential insert replaces', () => {
     const updated = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const gone = merge(updated, change('delete', 'c', 15, 3, 2)).row;
     const again = merge(gone, change('insert', 'c', 21, 4, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
-    expect(again.losses).toEqual([]);
+    expect(again.conflicts).toEqual([]);
     const unseen = merge(updated, change('insert', 'c', 21, 3, 1, { [PAYEE]: 'New', [AMOUNT]: 5n }));
-    expect(unseen.losses).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 2n }, won: { value: 5n } }]);
+    expect(unseen.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 2n }, won: { value: 5n } }]);
   });
 
   it('traces an update of a row whose tombstone is gone', () => {
-    const { row, losses } = merge(undefined, change('update', 'b', 20, 9, 1, { [AMOUNT]: 2n }));
+    const { row, conflicts } = merge(undefined, change('update', 'b', 20, 9, 1, { [AMOUNT]: 2n }));
     expect(row).toBeUndefined();
-    expect(losses).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);
+    expect(conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);
   });
 });
 
@@ -174,9 +174,9 @@ describe('mergeRow under update-wins', () => {
   it('brings the whole row back in both orders, with the delete in the losses', () => {
     const updateFirst = merge(merge(stored, update(2), UPDATE_WINS).row, remove(3), UPDATE_WINS);
     const deleteFirst = merge(merge(stored, remove(2), UPDATE_WINS).row, update(3), UPDATE_WINS);
-    for (const { row, losses } of [updateFirst, deleteFirst]) {
+    for (const { row, conflicts } of [updateFirst, deleteFirst]) {
       expect(valuesOf(row)).toEqual({ [PAYEE]: 'Shop', [AMOUNT]: 2n });
-      expect(losses).toMatchObject([{ columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { version: { site: 'c' } }, won: { version: { site: 'b' } } }]);
+      expect(conflicts).toMatchObject([{ columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { version: { site: 'c' } }, won: { version: { site: 'b' } } }]);
     }
     expect(updateFirst.corrected).toEqual([EXISTENCE_COLUMN_ID]);
     expect(deleteFirst.row?.revived).toMatchObject({ site: 'b', watermark: 3 });
@@ -191,28 +191,28 @@ describe('mergeRow under update-wins', () => {
 describe('mergeRow with a counter', () => {
   it('returns what was added to a row that was replaced as a loss, even where it equals the sum', () => {
     const unseen = merge(stored, change('update', 'b', 20, 2, 0, { [AMOUNT]: 100n }), COUNTING);
-    expect(unseen.losses).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } }]);
+    expect(unseen.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } }]);
   });
 
   it('returns what was added to a row that lost to another insert as a loss, even where that came to the same', () => {
     const other = change('insert', 'c', 30, 3, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
-    expect(merge(stored, other, COUNTING).losses).toEqual([]);
+    expect(merge(stored, other, COUNTING).conflicts).toEqual([]);
     const plus = (watermark: number, delta: bigint): RowChange => change('update', 'a', 20, watermark, 1, { [AMOUNT]: delta });
     const counted = merge(merge(stored, plus(2, 3n), COUNTING).row, plus(3, -3n), COUNTING).row;
-    expect(merge(counted, { ...other, version: { ...other.version, watermark: 4 } }, COUNTING).losses).toMatchObject([
+    expect(merge(counted, { ...other, version: { ...other.version, watermark: 4 } }, COUNTING).conflicts).toMatchObject([
       { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n, version: { site: 'a' } }, won: { value: 100n } },
     ]);
     const earlier = change('insert', 'b', 5, 4, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
-    expect(merge(counted, earlier, COUNTING).losses).toMatchObject([{ columnId: AMOUNT, lost: { value: 100n, version: { site: 'b' } } }]);
+    expect(merge(counted, earlier, COUNTING).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 100n, version: { site: 'b' } } }]);
   });
 
   it('adds concurrent changes up in any order, and nobody loses', () => {
     const plus = (site: string, watermark: number, delta: bigint): RowChange => change('update', site, 20, watermark, 1, { [AMOUNT]: delta });
     const oneFirst = merge(merge(stored, plus('b', 2, 5n), COUNTING).row, plus('c', 3, -30n), COUNTING);
     const otherFirst = merge(merge(stored, plus('c', 2, -30n), COUNTING).row, plus('b', 3, 5n), COUNTING);
-    for (const { row, losses } of [oneFirst, otherFirst]) {
+    for (const { row, conflicts } of [oneFirst, otherFirst]) {
       expect(valuesOf(row)).toMatchObject({ [AMOUNT]: 75n });
-      expect(losses).toEqual([]);
+      expect(conflicts).toEqual([]);
     }
     expect(oneFirst.corrected).toEqual([AMOUNT]);
   });
@@ -221,8 +221,8 @@ describe('mergeRow with a counter', () => {
     const plus = (site: string, watermark: number): RowChange => change('update', site, 20, watermark, 1, { [AMOUNT]: 1n });
     const both = merge(merge(merge(stored, plus('b', 2), COUNTING).row, plus('c', 3), COUNTING).row, plus('c', 4), COUNTING);
     expect(both.corrected).toEqual([AMOUNT]);
-    expect(merge(both.row, change('delete', 'c', 30, 5, 1), COUNTING).losses).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 103n } }]);
-    expect(merge(both.row, change('delete', 'c', 30, 5, 2), COUNTING).losses).toEqual([]);
+    expect(merge(both.row, change('delete', 'c', 30, 5, 1), COUNTING).conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 103n } }]);
+    expect(merge(both.row, change('delete', 'c', 30, 5, 2), COUNTING).conflicts).toEqual([]);
   });
 
   it('refuses a change that is not an integer, and a sum beyond 64 bits', () => {

@@ -2,7 +2,7 @@ import { cellValuesEqual, type CellValue } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID } from '../change/changeset.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { addToCounter } from './counter.ts';
-import type { Cell, DocumentMerge, Loss, MergeRule, OverwrittenPlace, RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
+import type { Cell, DocumentMerge, Conflict, MergeRule, OverwrittenPlace, RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
 import { withGroupBases, withWholeGroups } from './whole-groups.ts';
 
@@ -20,8 +20,8 @@ const WHOLE_DOCUMENT = '[]';
  * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss, unless others of their group are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
-  const { row, losses, corrected } = mergeColumns(stored, withGroupBases(change, rules.groups), rules);
-  return { row, losses: withWholeGroups(losses, row, rules.groups), corrected };
+  const { row, conflicts, corrected } = mergeColumns(stored, withGroupBases(change, rules.groups), rules);
+  return { row, conflicts: withWholeGroups(conflicts, row, rules.groups), corrected };
 }
 
 function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
@@ -34,27 +34,27 @@ function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: R
 function missingRow(change: RowChange, { documents }: RowRules): RowMerge {
   const won = { value: null, version: NO_VERSION };
   const { version } = change;
-  const losses = [...change.values].map(
-    ([columnId, value]): Loss => (documents.get(columnId)?.isEdit(value) === true ? lostEdit(columnId, 'delete-wins', version, won) : { columnId, rule: 'delete-wins', lost: { value, version }, won }),
+  const conflicts = [...change.values].map(
+    ([columnId, value]): Conflict => (documents.get(columnId)?.isEdit(value) === true ? lostEdit(columnId, 'delete-wins', version, won) : { columnId, rule: 'delete-wins', lost: { value, version }, won }),
   );
-  return { row: undefined, losses, corrected: correctedBy(change) };
+  return { row: undefined, conflicts, corrected: correctedBy(change) };
 }
 
 function mergeInsert(stored: StoredRow | undefined, change: RowChange, { counters }: RowRules): RowMerge {
   const incoming = freshRow(change);
-  if (stored === undefined) return { row: incoming, losses: [], corrected: [] };
+  if (stored === undefined) return { row: incoming, conflicts: [], corrected: [] };
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   if (hasSeen(base, change.version.site, stored.inserted)) {
     // What others wrote meanwhile to the incarnation that this insert replaces goes with it.
-    const unseen = stored.deleted === null ? wholeRowLosses(stored, incoming, counters).filter(({ columnId }) => !hasSeenCell(change, columnId, stored.cells.get(columnId))) : [];
-    return { row: incoming, losses: unseen, corrected: [] };
+    const unseen = stored.deleted === null ? wholeRowConflicts(stored, incoming, counters).filter(({ columnId }) => !hasSeenCell(change, columnId, stored.cells.get(columnId))) : [];
+    return { row: incoming, conflicts: unseen, corrected: [] };
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
   const [winner, loser] = incomingWins ? [incoming, stored] : [stored, incoming];
   // A loser that was deleted already has nothing left to lose.
-  const losses = loser.deleted === null ? wholeRowLosses(loser, winner, counters) : [];
-  const stands = incomingWins || (winner.deleted === null && losses.length === 0);
-  return { row: winner, losses, corrected: stands ? [] : correctedBy(change) };
+  const conflicts = loser.deleted === null ? wholeRowConflicts(loser, winner, counters) : [];
+  const stands = incomingWins || (winner.deleted === null && conflicts.length === 0);
+  return { row: winner, conflicts, corrected: stands ? [] : correctedBy(change) };
 }
 
 function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRules): RowMerge {
@@ -62,43 +62,43 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   const { site } = change.version;
   if (!hasSeen(base, site, stored.inserted)) {
     // The author deleted an earlier incarnation; this row is another one.
-    return { row: stored, losses: [], corrected: correctedBy(change) };
+    return { row: stored, conflicts: [], corrected: correctedBy(change) };
   }
-  if (stored.deleted !== null) return { row: stored, losses: [], corrected: [] };
+  if (stored.deleted !== null) return { row: stored, conflicts: [], corrected: [] };
   const won = { value: null, version: change.version };
   const unseen = deleteRule === 'delete-wins' ? [] : [...stored.updated.values()].filter((version) => !hasSeen(base, site, version));
   const [latest] = unseen.sort((a, b) => compareVersions(b, a));
   if (latest === undefined) {
     const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeenCell(change, columnId, cell));
-    const losses = unseenCells.map(([columnId, cell]): Loss => ({ columnId, rule: 'delete-wins', lost: cell, won }));
-    return { row: { ...stored, deleted: change.version }, losses, corrected: [] };
+    const conflicts = unseenCells.map(([columnId, cell]): Conflict => ({ columnId, rule: 'delete-wins', lost: cell, won }));
+    return { row: { ...stored, deleted: change.version }, conflicts, corrected: [] };
   }
-  const loss: Loss = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: won, won: { value: null, version: latest } };
-  return { row: stored, losses: [loss], corrected: [EXISTENCE_COLUMN_ID] };
+  const loss: Conflict = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: won, won: { value: null, version: latest } };
+  return { row: stored, conflicts: [loss], corrected: [EXISTENCE_COLUMN_ID] };
 }
 
 function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): RowMerge {
   const { version } = change;
   const rowBase = change.baseOf(EXISTENCE_COLUMN_ID);
   if (!hasSeen(rowBase, version.site, stored.inserted)) {
-    const losses = updateLosses(stored, change, rules, 'one-insert-wins', stored.inserted);
-    return { row: stored, losses, corrected: stored.deleted === null && losses.length === 0 ? [] : correctedBy(change) };
+    const conflicts = updateConflicts(stored, change, rules, 'one-insert-wins', stored.inserted);
+    return { row: stored, conflicts, corrected: stored.deleted === null && conflicts.length === 0 ? [] : correctedBy(change) };
   }
   if (stored.deleted === null) return mergeCells(stored, change, rules);
   if (rules.deleteRule === 'delete-wins') {
-    return { row: stored, losses: updateLosses(stored, change, rules, 'delete-wins', stored.deleted), corrected: correctedBy(change) };
+    return { row: stored, conflicts: updateConflicts(stored, change, rules, 'delete-wins', stored.deleted), corrected: correctedBy(change) };
   }
-  const { row, losses } = mergeCells({ ...stored, deleted: null, revived: version }, change, rules);
-  const loss: Loss = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { value: null, version: stored.deleted }, won: { value: null, version } };
+  const { row, conflicts } = mergeCells({ ...stored, deleted: null, revived: version }, change, rules);
+  const loss: Conflict = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { value: null, version: stored.deleted }, won: { value: null, version } };
   // The author may have been told of the delete in the meantime: it is given the whole row.
-  return { row, losses: [...losses, loss], corrected: correctedBy(change) };
+  return { row, conflicts: [...conflicts, loss], corrected: correctedBy(change) };
 }
 
 function mergeCells(stored: StoredRow, change: RowChange, { counters, documents, deleteRule }: RowRules): RowMerge {
   const { version } = change;
   const updated = deleteRule === 'update-wins' ? new Map(stored.updated).set(version.site, version) : stored.updated;
   const cells = new Map(stored.cells);
-  const losses: Loss[] = [];
+  const conflicts: Conflict[] = [];
   const corrected: number[] = [];
   for (const [columnId, value] of change.values) {
     const before = stored.cells.get(columnId);
@@ -111,10 +111,10 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     const document = documents.get(columnId);
     if (document?.isEdit(value) === true) {
       const merged = document.merge(before?.value ?? null, value, version.site);
-      if (merged === null) losses.push(lostEdit(columnId, 'lww', version, before ?? { value: null, version: stored.inserted }));
+      if (merged === null) conflicts.push(lostEdit(columnId, 'lww', version, before ?? { value: null, version: stored.inserted }));
       else {
         cells.set(columnId, added(before, merged.document, version));
-        losses.push(...merged.overwritten.map((place) => placeLoss(columnId, place, version)));
+        conflicts.push(...merged.overwritten.map((place) => placeLoss(columnId, place, version)));
       }
       if (!seen || merged === null || !document.isEditOf(merged.document, value)) corrected.push(columnId);
       continue;
@@ -128,9 +128,9 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     if (incomingWins) cells.set(columnId, incoming);
     if (cellValuesEqual(value, before.value)) continue;
     if (!incomingWins) corrected.push(columnId);
-    losses.push({ columnId, rule: 'lww', lost: incomingWins ? before : incoming, won: incomingWins ? incoming : before });
+    conflicts.push({ columnId, rule: 'lww', lost: incomingWins ? before : incoming, won: incomingWins ? incoming : before });
   }
-  return { row: { ...stored, updated, cells }, losses, corrected };
+  return { row: { ...stored, updated, cells }, conflicts, corrected };
 }
 
 /** Whether the author of a change had seen everything that is in a cell. */
@@ -146,13 +146,13 @@ function added(before: Cell | undefined, value: CellValue, version: Version): Ce
   return otherSite === undefined ? { value, version } : { value, version, otherSite };
 }
 
-function placeLoss(columnId: number, { path, own, other, otherVersion, ownStands }: OverwrittenPlace, version: Version): Loss {
+function placeLoss(columnId: number, { path, own, other, otherVersion, ownStands }: OverwrittenPlace, version: Version): Conflict {
   const [mine, theirs] = [{ value: own, version }, { value: other, version: otherVersion }];
   return { columnId, path, rule: 'lww', lost: ownStands ? theirs : mine, won: ownStands ? mine : theirs };
 }
 
 /** An edit whose document is gone: what it would have made is not known. It is no write of NULL, so it has the document's own place. */
-function lostEdit(columnId: number, rule: MergeRule, version: Version, won: Loss['won']): Loss {
+function lostEdit(columnId: number, rule: MergeRule, version: Version, won: Conflict['won']): Conflict {
   return { columnId, path: WHOLE_DOCUMENT, rule, lost: { value: null, version }, won };
 }
 
@@ -167,8 +167,8 @@ function correctedBy(change: RowChange): number[] {
   return [EXISTENCE_COLUMN_ID, ...change.values.keys()];
 }
 
-function wholeRowLosses(loser: StoredRow, winner: StoredRow, counters: ReadonlySet<number>): Loss[] {
-  const losses: Loss[] = [];
+function wholeRowConflicts(loser: StoredRow, winner: StoredRow, counters: ReadonlySet<number>): Conflict[] {
+  const conflicts: Conflict[] = [];
   for (const [columnId, cell] of loser.cells) {
     const winning = winner.cells.get(columnId);
     const value = winner.deleted === null ? (winning?.value ?? null) : null;
@@ -176,13 +176,13 @@ function wholeRowLosses(loser: StoredRow, winner: StoredRow, counters: ReadonlyS
     // What was added to the counter of one row is not in the other, though both came to the same; what both began with is.
     const hasMore = counters.has(columnId) && (cell.version.watermark !== loser.inserted.watermark || winning?.version.watermark !== winner.inserted.watermark);
     if (isEqual && !hasMore) continue;
-    losses.push({ columnId, rule: 'one-insert-wins', lost: cell, won: { value, version: winning?.version ?? winner.inserted } });
+    conflicts.push({ columnId, rule: 'one-insert-wins', lost: cell, won: { value, version: winning?.version ?? winner.inserted } });
   }
-  return losses;
+  return conflicts;
 }
 
-function updateLosses(stored: StoredRow, change: RowChange, { counters, documents }: RowRules, rule: MergeRule, by: Version): Loss[] {
-  const losses: Loss[] = [];
+function updateConflicts(stored: StoredRow, change: RowChange, { counters, documents }: RowRules, rule: MergeRule, by: Version): Conflict[] {
+  const conflicts: Conflict[] = [];
   for (const [columnId, value] of change.values) {
     const winning = stored.deleted === null ? (stored.cells.get(columnId)?.value ?? null) : null;
     // What was to be added to a counter is lost, whatever its sum is.
@@ -191,9 +191,9 @@ function updateLosses(stored: StoredRow, change: RowChange, { counters, document
     const lost = document?.isEdit(value) === true ? editedImage(document, stored.cells.get(columnId)?.value ?? null, value, change.version.site) : value;
     // What stands in a row that is there may be by somebody who changed it after it was inserted.
     const won = { value: winning, version: stored.deleted === null ? (stored.cells.get(columnId)?.version ?? by) : by };
-    losses.push(lost === null && value !== null ? lostEdit(columnId, rule, change.version, won) : { columnId, rule, lost: { value: lost, version: change.version }, won });
+    conflicts.push(lost === null && value !== null ? lostEdit(columnId, rule, change.version, won) : { columnId, rule, lost: { value: lost, version: change.version }, won });
   }
-  return losses;
+  return conflicts;
 }
 
 /** What a document would have become with an edit that lost; null where that cannot be told any more. */

@@ -1,4 +1,4 @@
-import type { Loss, RowChange, StoredRow } from './row-model.ts';
+import type { Conflict, RowChange, StoredRow } from './row-model.ts';
 
 /**
  * The same change, with one base for all columns of a group: the least of theirs. A value of the group that was hidden from its author, beside another that both had written alike and
@@ -19,16 +19,16 @@ export function withGroupBases(change: RowChange, groups: readonly (readonly num
  *
  * `row` is the row afterwards.
  */
-export function withWholeGroups(losses: readonly Loss[], row: StoredRow | undefined, groups: readonly (readonly number[])[]): readonly Loss[] {
+export function withWholeGroups(conflicts: readonly Conflict[], row: StoredRow | undefined, groups: readonly (readonly number[])[]): readonly Conflict[] {
   const alike = groups.flatMap((group) => {
-    const told = losses.filter(({ columnId }) => group.includes(columnId));
+    const told = conflicts.filter(({ columnId }) => group.includes(columnId));
     const [loss] = told;
     if (loss === undefined) return [];
     const untold = group.filter((columnId) => told.every((other) => other.columnId !== columnId));
-    return untold.map((columnId): Loss => {
+    return untold.map((columnId): Conflict => {
       const value = row?.cells.get(columnId)?.value ?? null;
       return { columnId, rule: loss.rule, lost: { value, version: loss.lost.version }, won: { value, version: loss.won.version } };
     });
   });
-  return alike.length === 0 ? losses : [...losses, ...alike];
+  return alike.length === 0 ? conflicts : [...conflicts, ...alike];
 }

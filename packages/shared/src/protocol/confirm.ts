@@ -5,14 +5,14 @@ import type { ByteWriter } from '../bytes/byte-writer.ts';
 export interface Confirm {
   readonly type: 'confirm';
   readonly cursor: number;
-  readonly decidedUpTo: number;
+  readonly lastAckedSequence: number;
 }
 
 export function writeConfirm(writer: ByteWriter, confirm: Confirm): void {
   writer.varint(confirm.cursor);
-  writer.varint(confirm.decidedUpTo);
+  writer.varint(confirm.lastAckedSequence);
 }
 
 export function readConfirm(reader: ByteReader): Confirm {
-  return { type: 'confirm', cursor: reader.varint(), decidedUpTo: reader.varint() };
+  return { type: 'confirm', cursor: reader.varint(), lastAckedSequence: reader.varint() };
 }

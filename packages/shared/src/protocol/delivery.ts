@@ -4,16 +4,16 @@ import type { ChangeGroup } from '../change/changeset.ts';
 import { readGroups, writeGroups } from '../change/changeset-codec.ts';
 import { readOutcome, writeOutcome, type Outcome } from './outcome.ts';
 
-export const LOG_LINK_BYTES = 16;
+export const LOG_HASH_BYTES = 16;
 
 /** The link of an empty log. */
-export const FIRST_LOG_LINK: Uint8Array = new Uint8Array(LOG_LINK_BYTES);
+export const FIRST_LOG_HASH: Uint8Array = new Uint8Array(LOG_HASH_BYTES);
 
 /**
  * The one ordered stream from the server: live changes, catch-up and answers to pushes are all deliveries.
  * It takes the client from watermark `from` to `to` in one transaction:
  *
- * 1. `outcomes` say what became of my changesets; the last decided one is `decidedUpTo`. They are applied first.
+ * 1. `outcomes` say what became of my changesets; the last decided one is `lastAckedSequence`. They are applied first.
  * 2. `groups` hold the state at `to` of what changed after `from`: rows that are new (insert: the whole row), cells of
  *    rows (update), rows that are gone (delete). Cells that I wrote and that stand as I sent them are left out;
  *    those of my decided changesets that came out otherwise are in it, however old the value that won is.
@@ -28,8 +28,8 @@ export interface Delivery {
   readonly from: number;
   readonly to: number;
   /** Stands for everything in the log up to `to`, in its order. */
-  readonly link: Uint8Array;
-  readonly decidedUpTo: number;
+  readonly logHash: Uint8Array;
+  readonly lastAckedSequence: number;
   readonly outcomes: readonly Outcome[];
   readonly groups: readonly ChangeGroup[];
 }
@@ -46,8 +46,8 @@ export function writeDeliveryHead(writer: ByteWriter, delivery: DeliveryHead): v
   writer.u8(delivery.whole ? 1 : 0);
   writer.varint(delivery.from);
   writer.varint(delivery.to);
-  writer.bytes(delivery.link);
-  writer.varint(delivery.decidedUpTo);
+  writer.bytes(delivery.logHash);
+  writer.varint(delivery.lastAckedSequence);
   writer.varint(delivery.outcomes.length);
   for (const outcome of delivery.outcomes) writeOutcome(writer, outcome);
 }
@@ -56,11 +56,11 @@ export function readDelivery(reader: ByteReader): Delivery {
   const whole = reader.flag();
   const from = reader.varint();
   const to = reader.varint();
-  const link = reader.bytes(LOG_LINK_BYTES).slice();
-  const decidedUpTo = reader.varint();
+  const logHash = reader.bytes(LOG_HASH_BYTES).slice();
+  const lastAckedSequence = reader.varint();
   if (to < from) reader.fail('delivery goes backwards');
   const outcomes: Outcome[] = [];
   const outcomeCount = reader.count(4);
   for (let i = 0; i < outcomeCount; i++) outcomes.push(readOutcome(reader));
-  return { type: 'delivery', whole, from, to, link, decidedUpTo, outcomes, groups: readGroups(reader) };
+  return { type: 'delivery', whole, from, to, logHash, lastAckedSequence, outcomes, groups: readGroups(reader) };
 }

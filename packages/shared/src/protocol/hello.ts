@@ -2,16 +2,16 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
-import { LOG_LINK_BYTES } from './delivery.ts';
-import { requireSpokenVersion } from './protocol-version.ts';
+import { LOG_HASH_BYTES } from './delivery.ts';
+import { requireProtocolVersion } from './protocol-version.ts';
 
 export const ID_BYTES = 16;
 
 /** Where in a log a snapshot's file was made. */
 export interface SnapshotPosition {
-  readonly epoch: Uint8Array;
+  readonly logEpoch: Uint8Array;
   readonly watermark: number;
-  readonly link: Uint8Array;
+  readonly logHash: Uint8Array;
 }
 
 /** First message of a session, client to server: who I am, which database, and how far I am. */
@@ -27,13 +27,13 @@ export interface Hello {
   /** 32 hex digits. */
   readonly schemaHash: string;
   /** The log epoch that the cursor belongs to; null before the first welcome. */
-  readonly epoch: Uint8Array | null;
+  readonly logEpoch: Uint8Array | null;
   /** The watermark that is durably applied. */
   readonly cursor: number;
   /** The link of the delivery that brought me there (zeros at 0): a log that was put back and has gone on has another one. */
-  readonly cursorLink: Uint8Array;
+  readonly cursorHash: Uint8Array;
   /** The last of my changesets whose outcome is durably applied; 0: none. */
-  readonly decidedUpTo: number;
+  readonly lastAckedSequence: number;
   /**
    * The hash of that changeset (zeros for none). Only its author knows it before it has said hello, so it shows that whoever signs in anew goes on
    * with the same file.
@@ -42,7 +42,7 @@ export interface Hello {
   /** The number of my last changeset; 0: none yet. */
   readonly lastSequence: number;
   /** What is here cannot be mended by news: the whole state is asked for. */
-  readonly reload: boolean;
+  readonly fullResync: boolean;
   /** In which form I take a whole state: as deliveries alone, or as a file too; or the file that I hold, so that only what came after it is missing. */
   readonly snapshot: 'refused' | 'accepted' | SnapshotPosition;
 }
@@ -55,42 +55,42 @@ export function writeHello(writer: ByteWriter, hello: Hello): void {
   if (hello.databaseIdentity !== null) writer.bytes(hello.databaseIdentity);
   writer.bytes(hello.siteId);
   writer.text(hello.schemaHash);
-  writer.u8(hello.epoch === null ? 0 : 1);
-  if (hello.epoch !== null) writer.bytes(hello.epoch);
+  writer.u8(hello.logEpoch === null ? 0 : 1);
+  if (hello.logEpoch !== null) writer.bytes(hello.logEpoch);
   writer.varint(hello.cursor);
-  writer.bytes(hello.cursorLink);
-  writer.varint(hello.decidedUpTo);
+  writer.bytes(hello.cursorHash);
+  writer.varint(hello.lastAckedSequence);
   writer.bytes(hello.decidedHash);
   writer.varint(hello.lastSequence);
-  writer.u8(hello.reload ? 1 : 0);
+  writer.u8(hello.fullResync ? 1 : 0);
   writeSnapshot(writer, hello.snapshot);
 }
 
 function writeSnapshot(writer: ByteWriter, snapshot: Hello['snapshot']): void {
   if (typeof snapshot === 'string') return writer.u8(snapshot === 'refused' ? 0 : 1);
   writer.u8(2);
-  writer.bytes(snapshot.epoch);
+  writer.bytes(snapshot.logEpoch);
   writer.varint(snapshot.watermark);
-  writer.bytes(snapshot.link);
+  writer.bytes(snapshot.logHash);
 }
 
 /** Throws `protocol-version` for a hello of a version that this side does not speak, and `frame-invalid`. */
 export function readHello(reader: ByteReader): Hello {
   return {
     type: 'hello',
-    protocolVersion: requireSpokenVersion(reader.varint()),
+    protocolVersion: requireProtocolVersion(reader.varint()),
     token: reader.text(),
     databaseId: reader.text(),
     databaseIdentity: reader.flag() ? reader.bytes(ID_BYTES).slice() : null,
     siteId: reader.bytes(ID_BYTES).slice(),
     schemaHash: reader.text(),
-    epoch: reader.flag() ? reader.bytes(ID_BYTES).slice() : null,
+    logEpoch: reader.flag() ? reader.bytes(ID_BYTES).slice() : null,
     cursor: reader.varint(),
-    cursorLink: reader.bytes(LOG_LINK_BYTES).slice(),
-    decidedUpTo: reader.varint(),
+    cursorHash: reader.bytes(LOG_HASH_BYTES).slice(),
+    lastAckedSequence: reader.varint(),
     decidedHash: reader.bytes(CHANGESET_HASH_BYTES).slice(),
     lastSequence: reader.varint(),
-    reload: reader.flag(),
+    fullResync: reader.flag(),
     snapshot: readSnapshot(reader),
   };
 }
@@ -100,5 +100,5 @@ function readSnapshot(reader: ByteReader): Hello['snapshot'] {
   if (kind === 0) return 'refused';
   if (kind === 1) return 'accepted';
   if (kind !== 2) throw new RockpoolError('frame-invalid', { problem: 'snapshot', kind });
-  return { epoch: reader.bytes(ID_BYTES).slice(), watermark: reader.varint(), link: reader.bytes(LOG_LINK_BYTES).slice() };
+  return { logEpoch: reader.bytes(ID_BYTES).slice(), watermark: reader.varint(), logHash: reader.bytes(LOG_HASH_BYTES).slice() };
 }

@@ -10,13 +10,13 @@ import { readDeliveryPart, type DeliveryPart } from './delivery-part.ts';
 import { readFailure, writeFailure, type Failure } from './failure.ts';
 import { readHello, writeHello, type Hello } from './hello.ts';
 import { readPong, writePong, type Ping, type Pong } from './ping.ts';
-import { readPresence, readPresenceNews, writePresence, writePresenceNews, type Presence, type PresenceNews } from './presence.ts';
+import { readPresence, readPresenceUpdate, writePresence, writePresenceUpdate, type Presence, type PresenceUpdate } from './presence.ts';
 import { readPush, writePush, type Push } from './push.ts';
 import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.ts';
 import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
 
 export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping | Audit | Presence;
-export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer | DeliveryPart | PresenceNews;
+export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer | DeliveryPart | PresenceUpdate;
 
 /** First byte of every message. A number is never given to another message; 8 is a packed one (packed.ts). */
 export const MESSAGE_CODES = {
@@ -33,7 +33,7 @@ export const MESSAGE_CODES = {
   pong: 68,
   'audit-answer': 69,
   'delivery-part': 70,
-  'presence-news': 71,
+  'presence-update': 71,
 } as const;
 
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array<ArrayBuffer> {
@@ -76,8 +76,8 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
     case 'presence':
       writePresence(writer, message);
       break;
-    case 'presence-news':
-      writePresenceNews(writer, message);
+    case 'presence-update':
+      writePresenceUpdate(writer, message);
       break;
     case 'ping':
       break;
@@ -149,8 +149,8 @@ export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
         return readAuditAnswer(reader);
       case MESSAGE_CODES['delivery-part']:
         return readDeliveryPart(reader);
-      case MESSAGE_CODES['presence-news']:
-        return readPresenceNews(reader);
+      case MESSAGE_CODES['presence-update']:
+        return readPresenceUpdate(reader);
       default:
         return reader.fail('unknown message');
     }

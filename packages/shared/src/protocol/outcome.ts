@@ -11,8 +11,8 @@ export type Outcome =
       readonly sequence: number;
       /** Its place in the log. */
       readonly watermark: number;
-      /** Cells of it that lost to a concurrent write; each stands in the conflict ledger. */
-      readonly lossCount: number;
+      /** Cells of it that lost to a concurrent write; each stands in the conflict log. */
+      readonly conflictCount: number;
     }
   | { readonly kind: 'rejected'; readonly sequence: number; readonly code: ErrorCode; readonly fields: ErrorFields };
 
@@ -24,7 +24,7 @@ export function writeOutcome(writer: ByteWriter, outcome: Outcome): void {
   writer.varint(outcome.sequence);
   if (outcome.kind === 'admitted') {
     writer.varint(outcome.watermark);
-    writer.varint(outcome.lossCount);
+    writer.varint(outcome.conflictCount);
   } else {
     writer.text(outcome.code);
     writer.text(JSON.stringify(outcome.fields));
@@ -34,7 +34,7 @@ export function writeOutcome(writer: ByteWriter, outcome: Outcome): void {
 export function readOutcome(reader: ByteReader): Outcome {
   const kind = reader.u8();
   const sequence = reader.varint();
-  if (kind === ADMITTED) return { kind: 'admitted', sequence, watermark: reader.varint(), lossCount: reader.varint() };
+  if (kind === ADMITTED) return { kind: 'admitted', sequence, watermark: reader.varint(), conflictCount: reader.varint() };
   if (kind !== REJECTED) return reader.fail('unknown outcome');
   const { code, fields } = readErrorFields(reader);
   return { kind: 'rejected', sequence, code, fields };

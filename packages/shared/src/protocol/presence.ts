@@ -32,8 +32,8 @@ export interface SeenPresence extends PresenceState {
 }
 
 /** Server to client: who is here, of this site too. */
-export interface PresenceNews {
-  readonly type: 'presence-news';
+export interface PresenceUpdate {
+  readonly type: 'presence-update';
   /** All there are, in the place of what was told before; else what has changed. */
   readonly whole: boolean;
   readonly seen: readonly SeenPresence[];
@@ -55,7 +55,7 @@ export function readPresence(reader: ByteReader): Presence {
   return { type: 'presence', states: Array.from({ length: count }, () => readState(reader)) };
 }
 
-export function writePresenceNews(writer: ByteWriter, { whole, seen }: PresenceNews): void {
+export function writePresenceUpdate(writer: ByteWriter, { whole, seen }: PresenceUpdate): void {
   writer.u8(whole ? 1 : 0);
   writer.varint(seen.length);
   for (const state of seen) {
@@ -67,11 +67,11 @@ export function writePresenceNews(writer: ByteWriter, { whole, seen }: PresenceN
   }
 }
 
-export function readPresenceNews(reader: ByteReader): PresenceNews {
+export function readPresenceUpdate(reader: ByteReader): PresenceUpdate {
   const whole = reader.flag();
   const count = reader.count(MIN_SEEN_BYTES);
   return {
-    type: 'presence-news',
+    type: 'presence-update',
     whole,
     seen: Array.from({ length: count }, () => ({ siteId: reader.bytes(ID_BYTES).slice(), principal: reader.text(), name: reader.text(), sinceMs: reader.varint(), ...readState(reader) })),
   };

@@ -11,7 +11,7 @@ export const PROTOCOL_VERSION = 2;
 export const PROTOCOL_FLOOR = 2;
 
 /** Hello and welcome begin with their version: what follows it is only read for a version that this side speaks. Throws `protocol-version`. */
-export function requireSpokenVersion(received: number): number {
+export function requireProtocolVersion(received: number): number {
   if (received < PROTOCOL_FLOOR || received > PROTOCOL_VERSION) throw new RockpoolError('protocol-version', { received, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION });
   return received;
 }

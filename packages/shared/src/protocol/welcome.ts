@@ -2,7 +2,7 @@ import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 import { ID_BYTES } from './hello.ts';
-import { requireSpokenVersion } from './protocol-version.ts';
+import { requireProtocolVersion } from './protocol-version.ts';
 
 /** Answer to a hello that is in order, server to client. A first delivery follows at once, even when it is empty, unless a file is to be taken instead. */
 export interface Welcome {
@@ -13,11 +13,11 @@ export interface Welcome {
    * under the same name does not. The client binds its local database to them for good.
    */
   readonly databaseIdentity: Uint8Array;
-  readonly epoch: Uint8Array;
+  readonly logEpoch: Uint8Array;
   /** The newest watermark of the log. */
   readonly watermark: number;
   /** The last changeset of this site that the server has decided: push from the next one on. */
-  readonly decidedUpTo: number;
+  readonly lastAckedSequence: number;
   /**
    * The hash of that changeset (zeros for none). A client whose own changeset of this number has another hash, or that has none
    * of this number, is a copy: the outcomes that follow are not about its changesets, so it takes a new site id before it applies any.
@@ -25,9 +25,9 @@ export interface Welcome {
   readonly decidedHash: Uint8Array;
   /**
    * The client's cursor means nothing here: its epoch is another one, or it is below what tombstones are kept for; or it holds a file of the whole
-   * state. The first delivery is then the whole state, or what the file lacks of it. The client keeps its site id, its local tables and its changesets; those after `decidedUpTo` are pending (again).
+   * state. The first delivery is then the whole state, or what the file lacks of it. The client keeps its site id, its local tables and its changesets; those after `lastAckedSequence` are pending (again).
    */
-  readonly reload: boolean;
+  readonly fullResync: boolean;
   /** The server's wall clock, ms since 1970: lets the client tell a person that the device's clock is wrong. */
   readonly serverNowMs: number;
   /** False: the token allows reading only. */
@@ -39,11 +39,11 @@ export interface Welcome {
 export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
   writer.varint(welcome.protocolVersion);
   writer.bytes(welcome.databaseIdentity);
-  writer.bytes(welcome.epoch);
+  writer.bytes(welcome.logEpoch);
   writer.varint(welcome.watermark);
-  writer.varint(welcome.decidedUpTo);
+  writer.varint(welcome.lastAckedSequence);
   writer.bytes(welcome.decidedHash);
-  writer.u8(welcome.reload ? 1 : 0);
+  writer.u8(welcome.fullResync ? 1 : 0);
   writer.varint(welcome.serverNowMs);
   writer.u8(welcome.canWrite ? 1 : 0);
   writer.u8(welcome.takeSnapshot ? 1 : 0);
@@ -53,13 +53,13 @@ export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
 export function readWelcome(reader: ByteReader): Welcome {
   return {
     type: 'welcome',
-    protocolVersion: requireSpokenVersion(reader.varint()),
+    protocolVersion: requireProtocolVersion(reader.varint()),
     databaseIdentity: reader.bytes(ID_BYTES).slice(),
-    epoch: reader.bytes(ID_BYTES).slice(),
+    logEpoch: reader.bytes(ID_BYTES).slice(),
     watermark: reader.varint(),
-    decidedUpTo: reader.varint(),
+    lastAckedSequence: reader.varint(),
     decidedHash: reader.bytes(CHANGESET_HASH_BYTES).slice(),
-    reload: reader.flag(),
+    fullResync: reader.flag(),
     serverNowMs: reader.varint(),
     canWrite: reader.flag(),
     takeSnapshot: reader.flag(),

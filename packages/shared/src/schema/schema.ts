@@ -72,7 +72,7 @@ export interface DocumentColumn extends DocumentRule {
 /** `delete-wins`: the row stays deleted. `update-wins`: the whole row comes back, with the update. */
 export type DeleteRule = 'delete-wins' | 'update-wins';
 
-/** `reject`: the changeset that comes second is rejected whole, and parked with its author. Further rules: sync-server/src/merge/unique-conflict.ts. */
+/** `reject`: the changeset that comes second is rejected whole, and rejected with its author. Further rules: sync-server/src/merge/unique-conflict.ts. */
 export type UniqueRule = 'reject';
 
 export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [], documents: [] };

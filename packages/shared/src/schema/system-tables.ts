@@ -11,7 +11,7 @@ function column(name: string, type: ColumnType, notNull: boolean): ColumnSchema 
 }
 
 /**
- * The conflict ledger: one row for each concurrent write that lost. Written by the server alone, synced to every client
+ * The conflict log: one row for each concurrent write that lost. Written by the server alone, synced to every client
  * of the database like any other table, read with plain SQL.
  */
 export const CONFLICT_TABLE: TableSchema = {

@@ -86,7 +86,7 @@ const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
 
 const MESSAGE_ROWS: Readonly<Record<Exclude<ClientMessage['type'], 'hello'>, () => Promise<ClientMessage> | ClientMessage>> = {
   push: () => ({ type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: withAges([toChangeset(1, Date.now() * 1000, 0, [insert('accounts', 'x', { name: 'x' })])], Date.now()) }),
-  confirm: () => ({ type: 'confirm', cursor: 0, decidedUpTo: 0 }),
+  confirm: () => ({ type: 'confirm', cursor: 0, lastAckedSequence: 0 }),
   audit: () => ({ type: 'audit', cursor: 0, tables: [] }),
   'renew-token': async () => ({ type: 'renew-token', token: await sign(claims()) }),
   presence: () => ({ type: 'presence', states: [] }),

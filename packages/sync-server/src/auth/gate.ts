@@ -1,5 +1,5 @@
 import { RockpoolError, type ErrorCode } from '@rockpool/shared';
-import { errorFields, type Log } from '../observe/log-line.ts';
+import { errorFields, type Logger } from '../observe/log-line.ts';
 import { isDatabaseId } from './database-id.ts';
 import type { Authenticate, Authorize, Principal } from './principal.ts';
 import type { Operation } from './role.ts';
@@ -8,7 +8,7 @@ export interface GateOptions {
   readonly authenticate: Authenticate;
   readonly authorize: Authorize;
   readonly now: () => number;
-  readonly log: Log;
+  readonly log: Logger;
 }
 
 /** Where every message and every request passes: who is it, and may they. What a host's own checks throw never gets further than here. */

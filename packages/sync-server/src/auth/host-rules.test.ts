@@ -28,7 +28,7 @@ describe('a host that decides by itself', () => {
       connection.push(i, i);
     }
     // One that overtook another would be refused as one that leaves a gap.
-    expect((await connection.decided(20)).decidedUpTo).toBe(20);
+    expect((await connection.decided(20)).lastAckedSequence).toBe(20);
     expect(asked.filter((operation) => operation === 'write')).toHaveLength(20);
   });
 

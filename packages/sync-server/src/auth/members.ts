@@ -109,9 +109,9 @@ export class Members {
   private async look(): Promise<void> {
     try {
       const recent = await this.options.store.readRecent();
-      const isNews = recent.some(({ databaseId, principal, role }) => this.roles.get(databaseId)?.get(principal) !== role);
+      const isUpdate = recent.some(({ databaseId, principal, role }) => this.roles.get(databaseId)?.get(principal) !== role);
       for (const member of recent) this.remember(member);
-      if (isNews) this.options.onChanged();
+      if (isUpdate) this.options.onChanged();
     } catch (error) {
       this.options.onError(error);
     }

@@ -2,7 +2,7 @@ import type { Operation, Role } from './role.ts';
 
 /** Who a token is for, and what it says. */
 export interface Principal {
-  /** Kept in the log, and named in the conflict ledger. */
+  /** Kept in the log, and named in the conflict log. */
   readonly id: string;
   /** What others see of them in presence. Default: nothing but the id. */
   readonly name?: string;

@@ -24,14 +24,14 @@ async function hello(site: TestSite, principal: string, formerly: readonly strin
 describe('a site', () => {
   it('is not given to another member who knows its id, nor is its session ended for them', async () => {
     const { site, connection } = await pushed();
-    for (const decidedUpTo of [0, 1, 7]) {
+    for (const lastAckedSequence of [0, 1, 7]) {
       const thief = new TestSite(site.siteId);
-      thief.decidedUpTo = decidedUpTo;
+      thief.lastAckedSequence = lastAckedSequence;
       const stolen = await hello(thief, 'eve');
       // No hash is told: it would be the proof.
-      expect(await stolen.next('welcome')).toMatchObject({ decidedUpTo: 1, decidedHash: FIRST_PREVIOUS_HASH });
+      expect(await stolen.next('welcome')).toMatchObject({ lastAckedSequence: 1, decidedHash: FIRST_PREVIOUS_HASH });
       thief.write([update('products', 'x', { stock: 100n })]);
-      stolen.send({ type: 'confirm', cursor: 1, decidedUpTo: 1 });
+      stolen.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
       stolen.push(1);
       expect(await stolen.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
     }
@@ -56,7 +56,7 @@ describe('a site', () => {
     await first.roundTrip();
     await first.close();
     const signedIn = await hello(site, 'ann');
-    expect(await signedIn.next('welcome')).toMatchObject({ decidedUpTo: 2, decidedHash: site.hashes[2] });
+    expect(await signedIn.next('welcome')).toMatchObject({ lastAckedSequence: 2, decidedHash: site.hashes[2] });
     expect((await signedIn.delivery()).outcomes).toMatchObject([{ kind: 'admitted', sequence: 2 }]);
     await signedIn.commit([update('products', 'x', { stock: 1n })]);
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[3n]]);
@@ -66,7 +66,7 @@ describe('a site', () => {
 
   it('goes on for whoever had the name before, even with no answer heard', async () => {
     const site = await anonymousSite();
-    expect(await (await hello(site, 'ann', ['anonymous-7'])).next('welcome')).toMatchObject({ decidedUpTo: 1, decidedHash: site.hashes[1] });
+    expect(await (await hello(site, 'ann', ['anonymous-7'])).next('welcome')).toMatchObject({ lastAckedSequence: 1, decidedHash: site.hashes[1] });
   });
 
   it('goes on for whoever has its file, even with no answer heard', async () => {
@@ -77,7 +77,7 @@ describe('a site', () => {
     signedIn.push(1);
     expect(await signedIn.failure()).toMatchObject({ code: 'auth-site-confirmed' });
     const again = await hello(site, 'ann');
-    expect(await again.next('welcome')).toMatchObject({ decidedUpTo: 1, decidedHash: site.hashes[1] });
+    expect(await again.next('welcome')).toMatchObject({ lastAckedSequence: 1, decidedHash: site.hashes[1] });
     expect((await again.delivery()).outcomes).toHaveLength(1);
     again.push();
     await again.decided(2);

@@ -57,7 +57,7 @@ export function collectChangeset(file: DatabaseFile, body: (transaction: Backend
     },
     query: (sql, ...parameters) => file.sql.all(sql, ...parameters),
   });
-  return changes.size === 0 ? null : encodeChangesetBody({ atomic: true, groups: [...changes.values()].map(toGroup), hiddenBases: [] });
+  return changes.size === 0 ? null : encodeChangesetBody({ atomic: true, groups: [...changes.values()].map(toGroup), cellBases: [] });
 }
 
 function tableOf(file: DatabaseFile, name: string): StoredTable {

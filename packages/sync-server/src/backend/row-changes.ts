@@ -9,7 +9,7 @@ import type { StoredTable } from '../store/stored-table.ts';
 export type NamedRow = Readonly<Record<string, CellValue>>;
 
 /** One row of a changeset, before and after it. Null: not there. */
-export interface RowChange {
+export interface BackendRowChange {
   readonly table: string;
   readonly key: NamedRow;
   readonly before: NamedRow | null;
@@ -17,18 +17,18 @@ export interface RowChange {
 }
 
 /** News of one row: all of it where it is new, else the columns that changed. */
-export interface RowNews {
+export interface RowUpdate {
   readonly table: string;
   readonly kind: ChangeKind;
   readonly key: NamedRow;
   readonly values: NamedRow;
 }
 
-export function toRowChange({ write: { table, key }, before, after }: MergedRow): RowChange {
+export function toRowChange({ write: { table, key }, before, after }: MergedRow): BackendRowChange {
   return { table: table.schema.name, key: namedKey(table, key), before: toNamedRow(table, before), after: toNamedRow(table, after) };
 }
 
-export function toRowNews(groups: readonly ChangeGroup[], file: DatabaseFile): RowNews[] {
+export function toRowUpdates(groups: readonly ChangeGroup[], file: DatabaseFile): RowUpdate[] {
   return groups.flatMap(({ tableId, kind, rowCount, keys, columnIds, values }) => {
     const table = file.tableById.get(tableId);
     if (table === undefined) return [];

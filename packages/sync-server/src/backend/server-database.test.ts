@@ -151,7 +151,7 @@ describe('the feed of changes', () => {
     expect(await backend.changesAfter(position)).toBeNull();
     for (const rank of [1, 2, 3]) await backend.transaction((tx) => tx.update('accounts', { id: 'a' }, { rank }));
     expect(await backend.changesAfter(position)).toMatchObject({ whole: false, rows: [{ kind: 'update', values: { rank: 3n } }] });
-    expect(await backend.changesAfter({ epoch: '0'.repeat(32), watermark: 1, link: '' })).toMatchObject({ whole: true, rows: [{ kind: 'insert' }] });
+    expect(await backend.changesAfter({ logEpoch: '0'.repeat(32), watermark: 1, logHash: '' })).toMatchObject({ whole: true, rows: [{ kind: 'insert' }] });
   });
 
   it('ends with the server', async () => {

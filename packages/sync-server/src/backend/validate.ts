@@ -1,12 +1,12 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { MergedRow } from '../merge/merge-changeset.ts';
-import { toRowChange, type RowChange } from './row-changes.ts';
+import { toRowChange, type BackendRowChange } from './row-changes.ts';
 
 /** A changeset that is about to be admitted, as the rows would be. */
 export interface ChangesetToValidate {
   readonly principal: string;
   /** Rows that go with others (`ON DELETE CASCADE`) are among them. */
-  readonly changes: readonly RowChange[];
+  readonly changes: readonly BackendRowChange[];
 }
 
 /**

@@ -4,8 +4,8 @@ export type BusMessage =
   | { readonly kind: 'commit'; readonly databaseId: string; readonly head: number }
   /** Who may do what in a database has changed. */
   | { readonly kind: 'members'; readonly databaseId: string }
-  /** Who is here, at one instance: a `presence-news` of the protocol in base64. `asks`: the others shall say theirs. */
-  | { readonly kind: 'presence'; readonly databaseId: string; readonly instance: string; readonly news: string; readonly asks: boolean };
+  /** Who is here, at one instance: a `presence-update` of the protocol in base64. `asks`: the others shall say theirs. */
+  | { readonly kind: 'presence'; readonly databaseId: string; readonly instance: string; readonly update: string; readonly asks: boolean };
 
 /**
  * Tells all instances of a server, the sender's too. A message may be lost or come late, so whoever rests on it looks by themselves as well, only more seldom.

@@ -73,9 +73,9 @@ describe('an administrator', () => {
     const again = await ServerProcess.start(folder.path, ['--data', restored, ...flags]);
     const back = await TestConnection.connect(again.url, site);
     back.hello(await again.token(), DATABASE);
-    expect(await back.next('welcome')).toMatchObject({ reload: true, decidedUpTo: 1, watermark: 1 });
+    expect(await back.next('welcome')).toMatchObject({ fullResync: true, lastAckedSequence: 1, watermark: 1 });
     expect(await back.next('delivery')).toMatchObject({ whole: true, to: 1 });
-    site.decidedUpTo = 1;
+    site.lastAckedSequence = 1;
     site.cursor = 1;
     back.push(2, 2, 2);
     await back.decided(2);

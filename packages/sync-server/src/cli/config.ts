@@ -61,7 +61,7 @@ export interface ServeConfig extends TokenRules {
 export function readServeConfig(sources: Sources): ServeConfig {
   const problems: string[] = [];
   const given = readSettings(SERVE_SETTINGS, sources, problems);
-  refusePositionals(given.positionals, problems);
+  rejectPositionals(given.positionals, problems);
   const dataDir = given.required('data');
   const postgres = readPostgres(given.text('postgres'), problems);
   const schema = readSchema(given.required('schema'), problems);
@@ -107,7 +107,7 @@ export interface TokenConfig {
 export function readTokenConfig(sources: Sources): TokenConfig {
   const problems: string[] = [];
   const given = readSettings(TOKEN_SETTINGS, sources, problems);
-  refusePositionals(given.positionals, problems);
+  rejectPositionals(given.positionals, problems);
   const databaseId = given.required('database');
   if (databaseId !== '' && !isDatabaseId(databaseId)) problems.push('--database takes up to 64 letters, digits, _ and -');
   const before = problems.length;
@@ -127,6 +127,6 @@ function readTokenRules(given: ReturnType<typeof readSettings>): Pick<TokenRules
   return { ...(issuer !== '' && { issuer }), ...(audience !== '' && { audience }) };
 }
 
-export function refusePositionals(positionals: readonly string[], problems: string[]): void {
+export function rejectPositionals(positionals: readonly string[], problems: string[]): void {
   for (const positional of positionals) problems.push(`${positional} is not known`);
 }

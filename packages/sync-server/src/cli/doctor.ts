@@ -3,7 +3,7 @@ import { damageProblems } from '../store/damage-problems.ts';
 import { databaseProblems } from '../store/check-database.ts';
 import { databaseIds, databasePath } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
-import { DOCTOR_SETTINGS, refusePositionals } from './config.ts';
+import { DOCTOR_SETTINGS, rejectPositionals } from './config.ts';
 import { examinePostgres } from './postgres-databases.ts';
 import { failWith, readPostgres, readSchema } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
@@ -15,7 +15,7 @@ const LITTLE_SPACE_BYTES = 1024 ** 3;
 export async function runDoctor(sources: Sources, print: (line: string) => void): Promise<boolean> {
   const settingProblems: string[] = [];
   const given = readSettings(DOCTOR_SETTINGS, sources, settingProblems);
-  refusePositionals(given.positionals, settingProblems);
+  rejectPositionals(given.positionals, settingProblems);
   const postgres = readPostgres(given.text('postgres'), settingProblems);
   const dataDir = postgres === '' ? given.required('data') : '';
   const schema = readSchema(given.text('schema'), settingProblems);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { decodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import { secretFromFile, secretProblem } from '../auth/secret.ts';
-import type { Given } from './settings.ts';
+import type { ParsedSettings } from './settings.ts';
 
 export function readPort(text: string, problems: string[]): number {
   const port = Number(text);
@@ -31,7 +31,7 @@ export function readCount(name: string, text: string, problems: string[]): numbe
 }
 
 /** From a file, or from the environment. Undefined where neither is given. */
-export function readSecret(given: Given, problems: string[]): Uint8Array | undefined {
+export function readSecret(given: ParsedSettings, problems: string[]): Uint8Array | undefined {
   const path = given.text('secret-file');
   const content = path === '' ? new TextEncoder().encode(given.text('secret')) : readFile(path, 'secret-file', problems);
   if (content === null || content.length === 0) return undefined;

@@ -11,7 +11,7 @@ export interface Setting {
 
 export type Settings = Readonly<Record<string, Setting>>;
 
-export interface Given {
+export interface ParsedSettings {
   /** Empty where it is not given. */
   text(name: string): string;
   /** Reports a problem where it is not given. */
@@ -32,7 +32,7 @@ export function environmentName(setting: string): string {
 }
 
 /** Reads settings from all places. What is wrong is added to `problems`, one sentence each, so that a person is told all of it at once. */
-export function readSettings(settings: Settings, { flags, environment }: Sources, problems: string[]): Given {
+export function readSettings(settings: Settings, { flags, environment }: Sources, problems: string[]): ParsedSettings {
   const fromFlags = parseFlags(settings, flags, problems);
   const file = fromFlags.values['config'] ?? environment[environmentName('config')];
   const fromFile = typeof file === 'string' ? parseFile(settings, file, problems) : {};

@@ -19,7 +19,7 @@ const tested = serverUnderTest({ schema: SCHEMA, now: () => nowMs, retention: { 
 async function open(principal: string): Promise<TestConnection> {
   const connection = await tested.server.connect();
   connection.hello(principal, DATABASE, { schemaHash: SCHEMA.hash });
-  connection.site.epoch = (await connection.next('welcome')).epoch;
+  connection.site.logEpoch = (await connection.next('welcome')).logEpoch;
   await connection.delivery();
   return connection;
 }
@@ -47,8 +47,8 @@ describe('the authors of a document', () => {
     b.push();
     await b.decided(1);
     const [[title] = []] = tested.server.query(`SELECT content ->> 'title' FROM pages`);
-    const losses = tested.server.query(`SELECT lost_by, won_by FROM rockpool_conflict WHERE path IS NOT NULL`);
-    expect(losses).toEqual([title === 'ann' ? ['ben', 'ann'] : ['ann', 'ben']]);
+    const conflicts = tested.server.query(`SELECT lost_by, won_by FROM rockpool_conflict WHERE path IS NOT NULL`);
+    expect(conflicts).toEqual([title === 'ann' ? ['ben', 'ann'] : ['ann', 'ben']]);
   });
 
   it('are forgotten with the row’s tombstone', async () => {

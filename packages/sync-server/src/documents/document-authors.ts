@@ -5,7 +5,7 @@ import type { SqliteFile } from '../store/sqlite-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*
- * Whose operations are in a document, for the conflict ledger. Of the edits that are kept one by one (document-store.ts) it is known exactly. Of those
+ * Whose operations are in a document, for the conflict log. Of the edits that are kept one by one (document-store.ts) it is known exactly. Of those
  * before, it is known by Yjs client, which is one site's: the last of its edits says who, and when at the latest.
  */
 

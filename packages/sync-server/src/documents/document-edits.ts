@@ -9,7 +9,7 @@ import { keyOf, type DocumentPlace } from './document-place.ts';
  * state. So a delivery never carries more of a document than was sent to change it.
  */
 
-/** At least this many edits of a document are kept: the conflict ledger finds authors by them. */
+/** At least this many edits of a document are kept: the conflict log finds authors by them. */
 const LEAST_KEPT = 64;
 
 /** At most this many are kept, and no more than the state has bytes: a reader that lacks more than that gets the state. */
@@ -56,7 +56,7 @@ export function hasEditedAbove(sql: SqliteFile, place: DocumentPlace, siteNumber
 }
 
 /** What a reader at a watermark needs to have the document: the edits since, where they are kept and smaller than the state; else the state. */
-export function documentNews(sql: SqliteFile, place: DocumentPlace, state: CellValue, from: number): CellValue {
+export function documentUpdate(sql: SqliteFile, place: DocumentPlace, state: CellValue, from: number): CellValue {
   if (state === null) return null;
   const editsAbove = sql.get('SELECT edits_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0];
   if (editsAbove === undefined || from < Number(editsAbove)) return state;
@@ -65,5 +65,5 @@ export function documentNews(sql: SqliteFile, place: DocumentPlace, state: CellV
   if (Number(bytes) > (state as Uint8Array).length) return state;
   const updates = sql.all('SELECT yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark > ? ORDER BY watermark', ...since).map(([update]) => update as Uint8Array);
   const { documentId } = decodeDocumentCell(state) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'state' }>;
-  return encodeDocumentCell({ kind: 'news', documentId, updates });
+  return encodeDocumentCell({ kind: 'update', documentId, updates });
 }

@@ -1,6 +1,6 @@
 import type { CellValue, DocumentMerge, DocumentRule, MergedDocument, OverwrittenPlace, RowRules } from '@rockpool/shared';
 import { canonicalJson, isDocumentEdit, isEditOf, type JsonValue, type OverwrittenMember } from '@rockpool/shared/document';
-import type { RowWrite } from '../push/read-changeset.ts';
+import type { RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { versionOfOperations, type WhichDocument } from './document-authors.ts';
 import type { DocumentPlace } from './document-place.ts';

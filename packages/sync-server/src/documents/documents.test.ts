@@ -49,14 +49,14 @@ describe('a document', () => {
     await b.meet();
     const stands = JSON.parse(String(stored())) as { by: { name: string }; items: [{ n: number }] };
     const ofAnn = stands.by.name === 'ann';
-    const losses = tested.server.query('SELECT path, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY path').map((row) => row.map(String));
+    const conflicts = tested.server.query('SELECT path, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY path').map((row) => row.map(String));
     const authors = (annWon: boolean): string[] => (annWon ? ['ben', 'ann'] : ['ann', 'ben']);
     const nOfAnn = stands.items[0].n === 2;
-    expect(losses).toEqual([
+    expect(conflicts).toEqual([
       ['["by"]', 'content', 'lww', ...(ofAnn ? ['{"name":"ben"}', '{"name":"ann"}'] : ['{"name":"ann"}', '{"name":"ben"}']), ...authors(ofAnn)],
       ['["items",{"id":"x"},"n"]', 'content', 'lww', ...(nOfAnn ? ['3', '2'] : ['2', '3']), ...authors(nOfAnn)],
     ]);
-    const before = losses.length;
+    const before = conflicts.length;
     b.takeDelivery(await (async () => { await a.connection.commit([update('pages', 'p', { title: 'seen' })]); return b.connection.delivery(); })());
     await b.connection.commit([update('pages', 'p', { content: b.edit(String(stored()).replace('"title":"ann"', '"title":"new"')) })]);
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toHaveLength(before);
@@ -124,7 +124,7 @@ async function comeBack(page: Page, principal: string): Promise<Page> {
   return late;
 }
 
-const losses = (): string[][] =>
+const conflicts = (): string[][] =>
   tested.server.query('SELECT column_name, path, rule, lost_value, won_value, lost_by, won_by, lost_site FROM rockpool_conflict ORDER BY path').map((row) => row.map(String));
 
 describe('whose an edit was', () => {
@@ -136,7 +136,7 @@ describe('whose an edit was', () => {
     for (let n = 1; n <= 127; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n},"title":"ann"}`) })]);
     expect(tested.server.query('SELECT count(*) FROM rockpool_document_edit')).toEqual([[64n]]);
     await comeBack(b, 'ben');
-    const [[, path, , lost, won, lostBy, wonBy] = [], ...more] = losses();
+    const [[, path, , lost, won, lostBy, wonBy] = [], ...more] = conflicts();
     expect([path, more]).toEqual(['["title"]', []]);
     expect(new Set([`${lost} of ${lostBy}`, `${won} of ${wonBy}`])).toEqual(new Set(['"ann" of ann', '"ben" of ben']));
     const [[lostAt, wonAt] = []] = tested.server.query('SELECT lost_at_ms, won_at_ms FROM rockpool_conflict');
@@ -161,13 +161,13 @@ describe('a document that has grown far beyond its content', () => {
     expect(JSON.parse(String(stored()))).toMatchObject({ by: { name: 'ann' }, n, title: 'ben' });
     const site = (page: Page): string => Buffer.from(page.connection.site.siteId).toString('hex');
     const ofAnn = ['content', '["title"]', 'lww', '"ann"', '"ben"', 'ann', 'ben', site(a)];
-    expect(losses()).toEqual([ofAnn]);
+    expect(conflicts()).toEqual([ofAnn]);
     // And Cid has seen neither hers nor his, of which one was carried over already.
     await comeBack(c, 'cid');
     const now = JSON.parse(String(stored())) as { title: string };
     expect(now).not.toHaveProperty('by');
     const title = now.title === 'cid' ? ['"ben"', '"cid"', 'ben', 'cid', site(b)] : ['"cid"', '"ben"', 'cid', 'ben', site(c)];
-    expect(losses().filter((row) => row.join() !== ofAnn.join())).toEqual([
+    expect(conflicts().filter((row) => row.join() !== ofAnn.join())).toEqual([
       ['content', '["by"]', 'lww', '{"name":"ann"}', 'null', 'ann', 'cid', site(a)],
       ['content', '["title"]', 'lww', ...title],
     ]);
@@ -184,7 +184,7 @@ describe('a document that has grown far beyond its content', () => {
     await a.meet();
     const { title } = JSON.parse(String(stored())) as { title: string };
     const expected = title === 'ann' ? ['"ben"', '"ann"', 'ben', 'ann'] : ['"ann"', '"ben"', 'ann', 'ben'];
-    expect(losses().map((row) => row.slice(1, 7))).toEqual([['["title"]', 'lww', ...expected]]);
+    expect(conflicts().map((row) => row.slice(1, 7))).toEqual([['["title"]', 'lww', ...expected]]);
     expect(n).toBeGreaterThan(0);
   });
 

@@ -8,7 +8,7 @@ import type { Retention } from '../log/retention.ts';
 import type { DamageProblem } from '../store/file-damage.ts';
 import type { Store } from '../store/store.ts';
 import { storeFailure } from '../store/store-failure.ts';
-import { Turns } from './turns.ts';
+import { Yielder } from './yielder.ts';
 
 /** Databases kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and its page cache. */
 export const MAX_IDLE_DATABASES = 64;
@@ -36,7 +36,7 @@ export class DatabaseCache {
   private readonly damaged = new Set<string>();
   private readonly opening = new Map<string, Promise<LiveDatabase>>();
   // A file takes milliseconds to open or close: after a cut of the network they would add up to seconds.
-  private readonly turns = new Turns();
+  private readonly yielder = new Yielder();
   private isSweeping = false;
   private isClosed = false;
 
@@ -89,7 +89,7 @@ export class DatabaseCache {
     };
     let live: LiveDatabase | null = null;
     try {
-      await this.turns.next();
+      await this.yielder.next();
       const opened = await store.open(databaseId, {
         onFollowed: () => live?.followed(),
         onLost: (error) => {
@@ -129,7 +129,7 @@ export class DatabaseCache {
   private async closeIdle(): Promise<void> {
     this.isSweeping = true;
     for (let found = true; found; ) {
-      await this.turns.next();
+      await this.yielder.next();
       found = !this.isClosed && this.closeLongestIdle();
     }
     this.isSweeping = false;

@@ -8,7 +8,7 @@ import { viewGroups, type SchemaView } from '../store/schema-view.ts';
 import type { Subscription } from './subscription.ts';
 
 /** What a commit has changed, read and encoded once for all who stand at the same place. */
-export interface News {
+export interface LogUpdate {
   readonly changed: ChangedRows;
   /** The parts for those who wrote nothing. */
   readonly encoded: Map<string, readonly Uint8Array[]>;
@@ -25,34 +25,34 @@ export class Deliveries {
   }
 
   /** To be shared by all sessions that are served after one commit. */
-  news(): News {
+  update(): LogUpdate {
     return { changed: new ChangedRows(this.file), encoded: new Map() };
   }
 
   /** `isAuthor`: a reader with outcomes or cells of their own to consider. */
-  deliver(subscription: Subscription, news: News, isAuthor: boolean, isFirst: boolean): void {
+  deliver(subscription: Subscription, update: LogUpdate, isAuthor: boolean, isFirst: boolean): void {
     const { subscriber, cursor: from } = subscription;
     const to = this.file.log.watermark;
     if (!isAuthor) {
-      if (to > from) this.send(subscription, to, [], this.sharedGroups(subscription, news));
+      if (to > from) this.send(subscription, to, [], this.sharedGroups(subscription, update));
       return;
     }
     subscription.siteNumber ??= this.file.sites.get(subscriber.site)?.number ?? null;
-    const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.decidedUpTo);
+    const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.lastAckedSequence);
     if (!isFirst && to === from && decided.length === 0) return; // a push that was decided, and answered, before
-    const groups = deliveredGroups(this.file, news.changed, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
+    const groups = deliveredGroups(this.file, update.changed, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
     this.send(subscription, to, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view));
   }
 
   /** Everything there is beyond the file that they hold, if they do, as to somebody new, with the outcomes that the site does not know. */
   deliverWhole(subscription: Subscription): void {
-    const { siteNumber, decidedUpTo, cursor: from } = subscription;
-    const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, decidedUpTo);
+    const { siteNumber, lastAckedSequence, cursor: from } = subscription;
+    const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, lastAckedSequence);
     const groups = deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from, ownFrom: 0 }, []);
     this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view), true);
   }
 
-  private sharedGroups({ cursor: from, siteNumber, ownFrom, view }: Subscription, { changed, encoded }: News): readonly Uint8Array[] {
+  private sharedGroups({ cursor: from, siteNumber, ownFrom, view }: Subscription, { changed, encoded }: LogUpdate): readonly Uint8Array[] {
     // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
     const known = view === null ? encoded.get(name) : undefined;
@@ -68,14 +68,14 @@ export class Deliveries {
 
   private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], parts: readonly Uint8Array[], whole: boolean = false): void {
     const { subscriber, cursor: from } = subscription;
-    const decidedUpTo = outcomes.at(-1)?.sequence ?? subscription.decidedUpTo;
-    const head = { type: 'delivery', whole, from, to, link: this.file.log.linkAt(to), decidedUpTo, outcomes } as const;
+    const lastAckedSequence = outcomes.at(-1)?.sequence ?? subscription.lastAckedSequence;
+    const head = { type: 'delivery', whole, from, to, logHash: this.file.log.hashAt(to), lastAckedSequence, outcomes } as const;
     const messages = [...parts.slice(0, -1).map(encodeDeliveryPart), encodeDelivery(head, parts.at(-1) as Uint8Array)];
     // Only a single row can be that large.
     const sizeBytes = Math.max(...messages.map(({ length }) => length));
     if (sizeBytes > MAX_MESSAGE_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_MESSAGE_BYTES });
     subscription.cursor = to;
-    subscription.decidedUpTo = decidedUpTo;
+    subscription.lastAckedSequence = lastAckedSequence;
     subscriber.send(...messages);
   }
 }

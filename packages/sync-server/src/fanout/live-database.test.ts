@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, RockpoolError, type ServerMessage } from '@rockpool/shared';
+import { decodeServerMessage, FIRST_LOG_HASH, PROTOCOL_VERSION, RockpoolError, type ServerMessage } from '@rockpool/shared';
 import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
@@ -32,10 +32,10 @@ afterEach(() => {
 function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
   const heard: ServerMessage[] = [];
   const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), hasEnded: false, send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
-  const { siteId, databaseIdentity, epoch, cursor, links, decidedUpTo, changelog, hashes } = site;
+  const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = site;
   void live.join(
     subscriber,
-    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', databaseIdentity, schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false, snapshot: 'refused' },
+    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', databaseIdentity, schemaHash: TEST_SCHEMA.hash, siteId, logEpoch, cursor, cursorHash: links.get(cursor) ?? FIRST_LOG_HASH, lastAckedSequence, decidedHash: hashes[lastAckedSequence] as Uint8Array, lastSequence: changelog.length, fullResync: false, snapshot: 'refused' },
     { principal: { id: 'a' }, canWrite: true, view: null, nowMs: NOW_MS },
   );
   return { subscriber, heard };
@@ -47,7 +47,7 @@ it('decides what a site has sent before it welcomes the site again, so that a co
   const changeset = site.write([insert('accounts', 'x', { name: 'Cash' })]);
   live.push(subscriber, { type: 'push', previousHash: site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets: withAges([changeset], site.nowMs()) }, { principal: 'a', receivedMs: NOW_MS }, () => undefined);
   const { heard } = connect(Object.assign(new TestSite(), { siteId: site.siteId }));
-  expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, decidedUpTo: 1, decidedHash: site.hashes[1] });
+  expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, lastAckedSequence: 1, decidedHash: site.hashes[1] });
 });
 
 it('a session that ends after another of its site has come leaves the entry of that one, so that a third ends it', () => {
@@ -80,7 +80,7 @@ it('keeps nothing of a session whose first delivery cannot be read', () => {
 
 it('begins one epoch for all who are ahead of the log at the same time, also where commits take turns', async () => {
   const { file } = live;
-  const before = file.epoch.id;
+  const before = file.logEpoch.id;
   let last: Promise<unknown> = Promise.resolve();
   const inTurns = <Result>(body: () => Result): Promise<Result> => {
     const done = last.then(() => file.sql.transaction(body));
@@ -90,13 +90,13 @@ it('begins one epoch for all who are ahead of the log at the same time, also whe
   const slow = new LiveDatabase({ ...durableInFile(file), commit: inTurns }, { onFailure: (error) => expect.unreachable(String(error)) });
   const ahead = (): DirectSession => {
     const replica = new Replica();
-    Object.assign(replica.site, { epoch: before, cursor: 7 });
+    Object.assign(replica.site, { logEpoch: before, cursor: 7 });
     return new DirectSession(slow, replica, NOW_MS);
   };
   const sessions = [ahead(), ahead(), ahead()];
   await committed();
-  expect(file.epoch.id).not.toEqual(before);
-  expect(sessions.map(({ replica, failure }) => [replica.site.epoch, failure])).toEqual(sessions.map(() => [file.epoch.id, null]));
+  expect(file.logEpoch.id).not.toEqual(before);
+  expect(sessions.map(({ replica, failure }) => [replica.site.logEpoch, failure])).toEqual(sessions.map(() => [file.logEpoch.id, null]));
 });
 
 it('says nothing to other instances any more once it is lost', async () => {

@@ -9,11 +9,11 @@ import { RETENTION, type Retention } from '../log/retention.ts';
 import type { SiteState } from '../log/sites.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import type { PresenceRelay } from '../presence/presence-relay.ts';
-import { PresenceRoom, type Speaker } from '../presence/presence-room.ts';
-import type { Sender } from '../push/admit-changeset.ts';
-import type { WaitingPush } from '../push/admit-pushes.ts';
-import { baseInEpoch } from '../push/older-epoch.ts';
-import { PushQueue } from '../push/push-queue.ts';
+import { PresenceRoom, type PresenceSender } from '../presence/presence-room.ts';
+import type { Sender } from '../admission/admit-changeset.ts';
+import type { WaitingPush } from '../admission/admit-pushes.ts';
+import { baseInEpoch } from '../admission/older-epoch.ts';
+import { PushQueue } from '../admission/push-queue.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { identityOf } from '../store/identity.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
@@ -113,7 +113,7 @@ export class LiveDatabase {
     // Else it would end the session that its client has opened since.
     if (subscriber.hasEnded) return;
     requireSameDatabase(this.file, hello);
-    const { siteNumber, decidedUpTo, decidedHash, toldUpTo, ownFrom, reload, needsWhole, fileWatermark, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
+    const { siteNumber, lastAckedSequence, decidedHash, toldUpTo, ownFrom, fullResync, needsWhole, fileWatermark, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
     if (logLostSomething && access.canWrite) {
       const beginning = this.beginEpoch(commonUpTo);
@@ -126,11 +126,11 @@ export class LiveDatabase {
       type: 'welcome',
       protocolVersion: PROTOCOL_VERSION,
       databaseIdentity: identityOf(this.file.sql),
-      epoch: this.file.epoch.id,
+      logEpoch: this.file.logEpoch.id,
       watermark: this.file.log.watermark,
-      decidedUpTo,
+      lastAckedSequence,
       decidedHash,
-      reload: reload || hasFile,
+      fullResync: fullResync || hasFile,
       serverNowMs: access.nowMs,
       canWrite: access.canWrite,
       takeSnapshot,
@@ -143,13 +143,13 @@ export class LiveDatabase {
       this.fetching.add(subscriber);
       return subscriber.send(encodeMessage(welcome));
     }
-    const subscription: Subscription = { subscriber, view: access.view, siteNumber, cursor: hasFile ? fileWatermark : reload ? 0 : hello.cursor, decidedUpTo: toldUpTo, ownFrom };
+    const subscription: Subscription = { subscriber, view: access.view, siteNumber, cursor: hasFile ? fileWatermark : fullResync ? 0 : hello.cursor, lastAckedSequence: toldUpTo, ownFrom };
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
     try {
       subscriber.send(encodeMessage(welcome));
-      if (welcome.reload) this.deliveries.deliverWhole(subscription);
-      else this.deliveries.deliver(subscription, this.deliveries.news(), true, true);
+      if (welcome.fullResync) this.deliveries.deliverWhole(subscription);
+      else this.deliveries.deliver(subscription, this.deliveries.update(), true, true);
     } catch (thrown) {
       // Nobody else knows yet that it is here.
       this.leave(subscriber);
@@ -169,19 +169,19 @@ export class LiveDatabase {
   push(subscriber: Subscriber, push: Push, author: Pick<Sender, 'principal' | 'receivedMs'>, settled: (refusal: RockpoolError | null) => void): void {
     const isForeign = this.foreigners.has(subscriber);
     const known = isForeign ? Infinity : (this.subscriptions.get(subscriber)?.cursor ?? 0);
-    const ahead = push.changesets.find((changeset) => baseInEpoch(push, changeset, this.file.epoch.startedAt) > known);
+    const ahead = push.changesets.find((changeset) => baseInEpoch(push, changeset, this.file.logEpoch.startedAt) > known);
     if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered: known }));
     this.queue.push({ site: subscriber.site, push, sender: { ...author, isForeign } }, settled);
   }
 
   /** Throws `frame-unexpected` for a confirmation of what was never sent. */
-  confirm(subscriber: Subscriber, cursor: number, decidedUpTo: number): void {
+  confirm(subscriber: Subscriber, cursor: number, lastAckedSequence: number): void {
     const subscription = this.subscriptions.get(subscriber);
     if (subscription === undefined) return;
-    if (cursor > subscription.cursor || decidedUpTo > subscription.decidedUpTo) {
+    if (cursor > subscription.cursor || lastAckedSequence > subscription.lastAckedSequence) {
       throw new RockpoolError('frame-unexpected', { problem: 'confirms what was not sent' });
     }
-    this.queue.confirm({ site: subscriber.site, cursor, decidedUpTo });
+    this.queue.confirm({ site: subscriber.site, cursor, lastAckedSequence });
   }
 
   /** Answers by itself, after a while. Throws `frame-unexpected` while the last one of this session is not answered. */
@@ -245,7 +245,7 @@ export class LiveDatabase {
     if (refusal !== null) throw refusal;
     const { number } = this.file.sites.get(site) as SiteState;
     const outcome = outcomesAfter(this.file.sql, number, sequence - 1).find((stored) => stored.outcome.sequence === sequence)?.outcome;
-    this.queue.confirm({ site, cursor: this.file.log.watermark, decidedUpTo: sequence });
+    this.queue.confirm({ site, cursor: this.file.log.watermark, lastAckedSequence: sequence });
     if (outcome?.kind === 'admitted') return outcome.watermark;
     throw new RockpoolError(outcome?.code ?? 'internal', outcome?.fields);
   }
@@ -280,7 +280,7 @@ export class LiveDatabase {
   }
 
   /** What a session's tabs show of themselves; to be told who else is here comes with it. Throws `presence-invalid`. */
-  show(subscriber: Subscriber, { states }: Presence, speaker: Speaker): void {
+  show(subscriber: Subscriber, { states }: Presence, speaker: PresenceSender): void {
     if (this.subscriptions.has(subscriber)) this.presence.show(subscriber, speaker, states);
   }
 
@@ -301,13 +301,13 @@ export class LiveDatabase {
     const leave = (): void => {
       for (const subscriber of ofOldEpoch) if (this.subscriptions.has(subscriber)) subscriber.fail(new RockpoolError('epoch-changed'));
     };
-    const { epoch } = this.file;
-    const { id } = epoch;
+    const { logEpoch } = this.file;
+    const { id } = logEpoch;
     const startedAt = Math.min(commonUpTo, this.openedAt);
     const done = this.database.commit(() => {
       // Where commits take turns, another one may have begun since this was asked for, here or at another instance: after a restore all clients are ahead.
-      const hasBegun = Buffer.compare(epoch.id, id) !== 0 && epoch.startedAt <= startedAt;
-      if (!hasBegun) epoch.renew(startedAt);
+      const hasBegun = Buffer.compare(logEpoch.id, id) !== 0 && logEpoch.startedAt <= startedAt;
+      if (!hasBegun) logEpoch.renew(startedAt);
     });
     if (done instanceof Promise) return done.then(leave);
     leave();
@@ -324,10 +324,10 @@ export class LiveDatabase {
   private publish(authors: ReadonlySet<string>): void {
     this.publishedUpTo = this.file.log.watermark;
     for (const done of [...this.waiting]) done(true);
-    const news = this.deliveries.news();
+    const update = this.deliveries.update();
     for (const subscription of [...this.subscriptions.values()]) {
       try {
-        this.deliveries.deliver(subscription, news, authors.has(subscription.subscriber.site), false);
+        this.deliveries.deliver(subscription, update, authors.has(subscription.subscriber.site), false);
       } catch (error) {
         this.failed(subscription.subscriber, error);
       }

@@ -15,7 +15,7 @@ async function hello(site: TestSite, changes: Partial<Hello> = {}): Promise<{ co
   const connection = await tested.server.connect(site);
   connection.hello(await tested.server.token(), DATABASE, changes);
   const welcome = await connection.next('welcome');
-  site.epoch = welcome.epoch;
+  site.logEpoch = welcome.logEpoch;
   return { connection, welcome, first: await connection.delivery() };
 }
 
@@ -23,7 +23,7 @@ async function hello(site: TestSite, changes: Partial<Hello> = {}): Promise<{ co
 async function known(): Promise<TestSite> {
   const a = await tested.server.open();
   for (const key of ['x', 'y']) await a.commit([insert('accounts', key, { name: key })]);
-  a.send({ type: 'confirm', cursor: 1, decidedUpTo: 1 });
+  a.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
   await a.roundTrip();
   await a.close();
   await tested.restart();
@@ -51,9 +51,9 @@ describe('a hello of another epoch', () => {
     const site = await known();
     const gone = await tested.server.open();
     await gone.commit([remove('accounts', 'x')]);
-    const { welcome, first } = await hello(site, { epoch: randomBytes(16), cursor: 70, decidedUpTo: 1 });
-    expect(welcome).toMatchObject({ reload: true, watermark: 3, decidedUpTo: 2, decidedHash: site.hashes[2] });
-    expect(first).toMatchObject({ whole: true, from: 0, to: 3, decidedUpTo: 2, outcomes: [{ kind: 'admitted', sequence: 2 }] });
+    const { welcome, first } = await hello(site, { logEpoch: randomBytes(16), cursor: 70, lastAckedSequence: 1 });
+    expect(welcome).toMatchObject({ fullResync: true, watermark: 3, lastAckedSequence: 2, decidedHash: site.hashes[2] });
+    expect(first).toMatchObject({ whole: true, from: 0, to: 3, lastAckedSequence: 2, outcomes: [{ kind: 'admitted', sequence: 2 }] });
     expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['y'] }]);
     // It says nothing about this log, and nobody else has to reload.
     await gone.roundTrip();
@@ -62,7 +62,7 @@ describe('a hello of another epoch', () => {
 
   it('goes on as any other session does', async () => {
     const site = await known();
-    const { connection } = await hello(site, { epoch: randomBytes(16) });
+    const { connection } = await hello(site, { logEpoch: randomBytes(16) });
     expect(await connection.commit([update('accounts', 'x', { name: 'z' })])).toMatchObject({ kind: 'admitted', watermark: 3 });
   });
 });
@@ -70,23 +70,23 @@ describe('a hello of another epoch', () => {
 describe('a hello that is ahead of the log', () => {
   it.each<[string, Partial<Hello>]>([
     ['by its cursor', { cursor: 3 }],
-    ['by what is decided', { decidedUpTo: 3, lastSequence: 3 }],
+    ['by what is decided', { lastAckedSequence: 3, lastSequence: 3 }],
   ])('%s begins a new epoch, durably, and ends the sessions of the old one', async (_, changes) => {
     const site = await known();
     const other = await tested.server.open();
-    const oldEpoch = site.epoch;
+    const oldEpoch = site.logEpoch;
     const { welcome, first } = await hello(site, changes);
-    expect(welcome).toMatchObject({ reload: true, watermark: 2 });
-    expect(welcome.epoch).not.toEqual(oldEpoch);
+    expect(welcome).toMatchObject({ fullResync: true, watermark: 2 });
+    expect(welcome.logEpoch).not.toEqual(oldEpoch);
     expect(first).toMatchObject({ whole: true, from: 0, to: 2 });
     expect(await other.failure()).toMatchObject({ code: 'epoch-changed' });
     expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([['2']]);
     const again = await hello(other.site);
-    expect(again.welcome).toMatchObject({ reload: true, epoch: welcome.epoch });
+    expect(again.welcome).toMatchObject({ fullResync: true, logEpoch: welcome.logEpoch });
     expect(again.first.whole).toBe(true);
     await again.connection.close();
     await tested.restart();
-    expect((await hello(other.site)).welcome).toMatchObject({ reload: false, epoch: welcome.epoch });
+    expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch: welcome.logEpoch });
   });
 });
 
@@ -96,7 +96,7 @@ describe('a hello that is ahead of the log, of one who may only read', () => {
     const other = await tested.server.open();
     const connection = await tested.server.connect(site);
     connection.hello(await tested.server.token('viewer'), DATABASE, { cursor: 3 });
-    expect(await connection.next('welcome')).toMatchObject({ reload: true, epoch: site.epoch });
+    expect(await connection.next('welcome')).toMatchObject({ fullResync: true, logEpoch: site.logEpoch });
     expect(await connection.delivery()).toMatchObject({ whole: true, to: 2 });
     await other.roundTrip();
     expect(other.closed).toBeNull();
@@ -120,8 +120,8 @@ describe('a server whose file was replaced by an older copy', () => {
     const { site } = a;
     site.write([update('products', 'p', { name: 'ann' })], { ageMs: 60_000 }); // its base is 3, of the old epoch
     const { connection, welcome, first } = await hello(site);
-    expect(welcome).toMatchObject({ reload: true, watermark: 2, decidedUpTo: 1 });
-    expect(first).toMatchObject({ whole: true, decidedUpTo: 1, outcomes: [] });
+    expect(welcome).toMatchObject({ fullResync: true, watermark: 2, lastAckedSequence: 1 });
+    expect(first).toMatchObject({ whole: true, lastAckedSequence: 1, outcomes: [] });
     expect(told(first, 'products')[0]?.cells).toEqual(new Map([...cells({ stock: 10n, price: null, currency: null, name: 'ben' })]));
     connection.push(2, 4, 4);
     const { outcomes } = await connection.decided(4);
@@ -145,7 +145,7 @@ describe('a server whose file was replaced by an older copy', () => {
     const other = await tested.server.open();
     for (const name of ['y', 'z']) await other.commit([insert('accounts', name, { name })]);
     const { welcome, first } = await hello(a.site);
-    expect(welcome).toMatchObject({ reload: true, watermark: 3 });
+    expect(welcome).toMatchObject({ fullResync: true, watermark: 3 });
     expect(first).toMatchObject({ whole: true, to: 3 });
     expect(await other.failure()).toMatchObject({ code: 'epoch-changed' });
     expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([['1']]);
@@ -160,7 +160,7 @@ describe('a server whose file was replaced by an older copy', () => {
     await connection.delivery();
     site.write([update('accounts', 'x', { name: 'ann' })], { base: 9, ageMs: 60_000 });
     connection.push(3, 3, 3);
-    expect((await connection.decided(3)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect((await connection.decided(3)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['ben']]);
     site.write([update('accounts', 'x', { name: 'ann' })], { base: 9 });
     connection.push(4, 4, 3);
@@ -172,9 +172,9 @@ describe('a hello of a copied file', () => {
   it('is welcomed with what the server knows of the site, and no outcome that is forgotten', async () => {
     const site = await known();
     const copy = new TestSite();
-    Object.assign(copy, { siteId: site.siteId, epoch: site.epoch });
+    Object.assign(copy, { siteId: site.siteId, logEpoch: site.logEpoch });
     const { welcome, first } = await hello(copy);
-    expect(welcome).toMatchObject({ reload: false, decidedUpTo: 2, decidedHash: site.hashes[2] });
+    expect(welcome).toMatchObject({ fullResync: false, lastAckedSequence: 2, decidedHash: site.hashes[2] });
     expect(first.outcomes.map(({ sequence }) => sequence)).toEqual([2]);
   });
 });

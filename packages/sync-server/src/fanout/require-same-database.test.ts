@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { FIRST_LOG_LINK, type Failure, type Hello } from '@rockpool/shared';
+import { FIRST_LOG_HASH, type Failure, type Hello } from '@rockpool/shared';
 import { insert } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../testing/test-client.ts';
@@ -34,11 +34,11 @@ describe('a client whose local database belongs to another server database', () 
     const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
     const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
     // More than the other log holds: it would begin a new epoch there, and everybody would reload.
-    const failure = await refusal(mine, OTHER, { cursor: 70, decidedUpTo: 3, lastSequence: 3 });
+    const failure = await refusal(mine, OTHER, { cursor: 70, lastAckedSequence: 3, lastSequence: 3 });
     expect(failure).toMatchObject({ code: 'database-mismatch', fields: { problem: expect.any(String) as string } });
     await listener.roundTrip();
     expect(listener.closed).toBeNull();
-    expect(listener.site.epoch).toEqual(theirs.epoch);
+    expect(listener.site.logEpoch).toEqual(theirs.logEpoch);
     // Nor does what it pushes with its hello.
     const eager = await hello(mine, OTHER);
     mine.write([insert('accounts', 'leak', { name: 'leak' })]);
@@ -46,20 +46,20 @@ describe('a client whose local database belongs to another server database', () 
     expect((await eager.failure()).code).toBe('database-mismatch');
     expect(tested.server.query('SELECT id FROM accounts', OTHER)).toEqual([['theirs']]);
     // At home it goes on.
-    await expect((await hello(mine, DATABASE)).next('welcome')).resolves.toMatchObject({ reload: false });
+    await expect((await hello(mine, DATABASE)).next('welcome')).resolves.toMatchObject({ fullResync: false });
   });
 
   it('from before identities shows which database it belongs to, by the epoch or by the link of its log', async () => {
     const site = await known(DATABASE, 'mine');
-    const { databaseIdentity, epoch, cursor, links } = site;
-    const cursorLink = links.get(cursor) as Uint8Array;
-    for (const shown of [{ epoch, cursor: 0, cursorLink: FIRST_LOG_LINK }, { epoch: randomBytes(16), cursor, cursorLink }]) {
+    const { databaseIdentity, logEpoch, cursor, links } = site;
+    const cursorHash = links.get(cursor) as Uint8Array;
+    for (const shown of [{ logEpoch, cursor: 0, cursorHash: FIRST_LOG_HASH }, { logEpoch: randomBytes(16), cursor, cursorHash }]) {
       const connection = await hello(site, DATABASE, { ...FROM_BEFORE, ...shown });
       expect(await connection.next('welcome')).toMatchObject({ databaseIdentity });
       await connection.close();
     }
     await known(OTHER, 'theirs');
-    for (const notShown of [{ epoch, cursor: 0 }, { epoch, cursor, cursorLink }, { epoch, cursor: 70, cursorLink }, { epoch: null, cursor, cursorLink }, { epoch: null, cursor: 1 }]) {
+    for (const notShown of [{ logEpoch, cursor: 0 }, { logEpoch, cursor, cursorHash }, { logEpoch, cursor: 70, cursorHash }, { logEpoch: null, cursor, cursorHash }, { logEpoch: null, cursor: 1 }]) {
       expect(await refusal(site, OTHER, { ...FROM_BEFORE, ...notShown })).toMatchObject({ code: 'database-mismatch' });
     }
   });
@@ -69,14 +69,14 @@ describe('a client whose local database belongs to another server database', () 
     // It knows more than the log: a new epoch begins, in which the old one is remembered. Twice.
     for (const cursor of [7, 9]) {
       const ahead = await hello(site, DATABASE, { cursor });
-      const { epoch } = await ahead.next('welcome');
-      expect(epoch).not.toEqual(site.epoch);
+      const { logEpoch } = await ahead.next('welcome');
+      expect(logEpoch).not.toEqual(site.logEpoch);
       await ahead.close();
       await tested.restart();
       const old = await hello(site, DATABASE, { ...FROM_BEFORE, cursor: 70 });
-      expect(await old.next('welcome')).toMatchObject({ reload: true, epoch });
+      expect(await old.next('welcome')).toMatchObject({ fullResync: true, logEpoch });
       await old.close();
-      site.epoch = epoch;
+      site.logEpoch = logEpoch;
       await known(DATABASE, `row-${cursor}`);
     }
   });

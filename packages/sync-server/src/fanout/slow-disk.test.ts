@@ -131,7 +131,7 @@ describe('while the disk takes its time', () => {
       await committed();
       write(author);
       await committed();
-      const own = live.write(encodeChangesetBody({ atomic: false, groups: [], hiddenBases: [] }), 'server', NOW_MS);
+      const own = live.write(encodeChangesetBody({ atomic: false, groups: [], cellBases: [] }), 'server', NOW_MS);
       await disk.finishNext();
       await finishAll();
       await own;
@@ -156,10 +156,10 @@ describe('while the disk takes its time', () => {
 
   it('a new epoch ends the sessions of the old one, and none of those who waited for it', async () => {
     const old = arrive();
-    const epoch = live.file.epoch.id;
+    const logEpoch = live.file.logEpoch.id;
     const ahead = (): DirectSession => {
       const replica = new Replica();
-      Object.assign(replica.site, { epoch, cursor: 7 });
+      Object.assign(replica.site, { logEpoch, cursor: 7 });
       return new DirectSession(live, replica, NOW_MS);
     };
     const waiting = [ahead(), ahead()];
@@ -172,7 +172,7 @@ describe('while the disk takes its time', () => {
 
   it('a database with a commit under way is not idle, also where nobody is let in yet', async () => {
     const replica = new Replica();
-    Object.assign(replica.site, { epoch: live.file.epoch.id, cursor: 7 });
+    Object.assign(replica.site, { logEpoch: live.file.logEpoch.id, cursor: 7 });
     const session = new DirectSession(live, replica, NOW_MS);
     expect([session.isWelcome, live.isIdle]).toEqual([false, false]);
     await disk.finishNext();

@@ -11,7 +11,7 @@ async function refusal(changes: Partial<Hello>): Promise<Failure> {
   const site = new TestSite();
   const a = await tested.server.open(site);
   for (const key of ['x', 'y']) await a.commit([insert('accounts', key, { name: key })]);
-  a.send({ type: 'confirm', cursor: 1, decidedUpTo: 1 });
+  a.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
   await a.roundTrip();
   await a.close();
   await tested.restart();
@@ -23,7 +23,7 @@ async function refusal(changes: Partial<Hello>): Promise<Failure> {
 describe('a hello', () => {
   it('with another schema or protocol is refused, with the versions', async () => {
     expect(await refusal({ schemaHash: '0'.repeat(32) })).toMatchObject({ code: 'schema-mismatch' });
-    expect(await refusal({ protocolVersion: 99 })).toMatchObject({ code: 'protocol-version', fields: { received: 99, floor: 2, newest: 2 } });
+    expect(await refusal({ protocolVersion: 99 })).toMatchObject({ code: 'protocol-version', fields: { received: 99, tombstoneHorizon: 2, newest: 2 } });
     expect(await refusal({ protocolVersion: 0 })).toMatchObject({ code: 'protocol-version' });
   });
 
@@ -37,7 +37,7 @@ describe('a hello', () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     await a.close();
     const b = await tested.server.connect(site);
-    b.hello(await tested.server.token(), 'household', { epoch: null, cursor: 0 });
+    b.hello(await tested.server.token(), 'household', { logEpoch: null, cursor: 0 });
     await b.next('welcome');
     const first = await b.next('delivery');
     expect(first).toMatchObject({ from: 0, to: 1, outcomes: [], groups: [{ kind: 'insert', keys: [['x']] }] });

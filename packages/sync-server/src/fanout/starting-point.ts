@@ -10,14 +10,14 @@ export interface StartingPoint {
   /** Null: the site has not written yet. */
   readonly siteNumber: number | null;
   /** The last of its changesets that is decided, and its hash. */
-  readonly decidedUpTo: number;
+  readonly lastAckedSequence: number;
   readonly decidedHash: Uint8Array;
   /** The outcomes after this one are what the client is told. */
   readonly toldUpTo: number;
   /** See Reader in pull/row-delivery.ts. */
   readonly ownFrom: number;
   /** The client's cursor means nothing here, or deletes above it are forgotten, or it asks for it: it gets the whole state. */
-  readonly reload: boolean;
+  readonly fullResync: boolean;
   /** Everything there is will be sent. */
   readonly needsWhole: boolean;
   /** They hold a file of the whole state as it was at this watermark of this log; 0: none that is of use. */
@@ -32,30 +32,30 @@ export interface StartingPoint {
 
 /**
  * Fits what a client says of itself to the log. Throws `frame-invalid` for the server's own site id.
- * A client that is a copy finds out by `decidedUpTo` and `decidedHash`, and asks by a push which of its changesets are its own.
+ * A client that is a copy finds out by `lastAckedSequence` and `decidedHash`, and asks by a push which of its changesets are its own.
  */
 export function startingPoint(file: DatabaseFile, site: string, hello: Hello, principal: Pick<Principal, 'id' | 'formerly'>): StartingPoint {
-  const { log, sql, sites, epoch, tombstones } = file;
+  const { log, sql, sites, logEpoch, tombstones } = file;
   if (site === SERVER_SITE) throw new RockpoolError('frame-invalid', { problem: 'reserved site id' });
   const state = sites.get(site);
-  const decidedUpTo = state?.lastSequence ?? 0;
+  const lastAckedSequence = state?.lastSequence ?? 0;
   const isForeign = state !== undefined && !isOwnSite(file, state, hello, principal);
-  const isOfAnotherLog = hello.cursor <= log.watermark && Buffer.compare(hello.cursorLink, log.linkAt(hello.cursor)) !== 0;
-  const isAhead = hello.cursor > log.watermark || hello.decidedUpTo > decidedUpTo || isOfAnotherLog;
-  const isOfThisEpoch = hello.epoch !== null && Buffer.compare(hello.epoch, epoch.id) === 0;
+  const isOfAnotherLog = hello.cursor <= log.watermark && Buffer.compare(hello.cursorHash, log.hashAt(hello.cursor)) !== 0;
+  const isAhead = hello.cursor > log.watermark || hello.lastAckedSequence > lastAckedSequence || isOfAnotherLog;
+  const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;
   // Whoever has neither been told of a row nor written one has none to forget.
   const hasRows = hello.cursor > 0 || state !== undefined;
-  const isBelowFloor = hasRows && hello.cursor < tombstones.floor;
-  const reload = hello.reload || isAhead || isBelowFloor || (hello.epoch !== null && !isOfThisEpoch);
+  const isBehindHorizon = hasRows && hello.cursor < tombstones.tombstoneHorizon;
+  const fullResync = hello.fullResync || isAhead || isBehindHorizon || (hello.logEpoch !== null && !isOfThisEpoch);
   return {
     siteNumber: state?.number ?? null,
-    decidedUpTo,
+    lastAckedSequence,
     decidedHash: state === undefined || isForeign ? FIRST_PREVIOUS_HASH : state.lastHash,
     // Confirmed outcomes are forgotten. A client that asks for them is a copy, and sees by the gap that they are not its own.
-    toldUpTo: Math.min(decidedUpTo, Math.max(hello.decidedUpTo, state?.confirmedSequence ?? 0)),
-    ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.decidedUpTo),
-    reload,
-    needsWhole: reload || hello.cursor === 0,
+    toldUpTo: Math.min(lastAckedSequence, Math.max(hello.lastAckedSequence, state?.confirmedSequence ?? 0)),
+    ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.lastAckedSequence),
+    fullResync,
+    needsWhole: fullResync || hello.cursor === 0,
     fileWatermark: fileWatermark(file, hello.snapshot),
     // Somebody else's word about this site is worth nothing yet.
     logLostSomething: isAhead && isOfThisEpoch && !isForeign,
@@ -65,19 +65,19 @@ export function startingPoint(file: DatabaseFile, site: string, hello: Hello, pr
 }
 
 /** A file of another log has other rows, and from below the floor nobody can say any more which of its rows are gone. */
-function fileWatermark({ log, epoch, tombstones }: DatabaseFile, snapshot: Hello['snapshot']): number {
+function fileWatermark({ log, logEpoch, tombstones }: DatabaseFile, snapshot: Hello['snapshot']): number {
   if (typeof snapshot === 'string') return 0;
-  const { watermark, link } = snapshot;
-  const isOfThisLog = Buffer.compare(snapshot.epoch, epoch.id) === 0 && watermark <= log.watermark && Buffer.compare(link, log.linkAt(watermark)) === 0;
-  return isOfThisLog && watermark >= tombstones.floor ? watermark : 0;
+  const { watermark, logHash } = snapshot;
+  const isOfThisLog = Buffer.compare(snapshot.logEpoch, logEpoch.id) === 0 && watermark <= log.watermark && Buffer.compare(logHash, log.hashAt(watermark)) === 0;
+  return isOfThisLog && watermark >= tombstones.tombstoneHorizon ? watermark : 0;
 }
 
 /**
  * A site belongs to the principal that it pushed as last. Somebody else goes on with it who had that name before, or who has its file, which they
  * show by the hash of a changeset that is decided: other members of the database see site ids, but no hashes.
  */
-function isOwnSite({ sql }: DatabaseFile, site: SiteState, hello: Pick<Hello, 'decidedUpTo' | 'decidedHash'>, { id, formerly = [] }: Pick<Principal, 'id' | 'formerly'>): boolean {
+function isOwnSite({ sql }: DatabaseFile, site: SiteState, hello: Pick<Hello, 'lastAckedSequence' | 'decidedHash'>, { id, formerly = [] }: Pick<Principal, 'id' | 'formerly'>): boolean {
   if (site.lastSequence === 0 || site.principal === id || formerly.includes(site.principal)) return true;
-  const known = hello.decidedUpTo === 0 ? null : decidedHash(sql, site, hello.decidedUpTo);
+  const known = hello.lastAckedSequence === 0 ? null : decidedHash(sql, site, hello.lastAckedSequence);
   return known !== null && Buffer.compare(known, hello.decidedHash) === 0;
 }

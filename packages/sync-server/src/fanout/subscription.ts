@@ -21,6 +21,6 @@ export interface Subscription {
   siteNumber: number | null;
   /** What has been sent, not what has been applied. */
   cursor: number;
-  decidedUpTo: number;
+  lastAckedSequence: number;
   ownFrom: number;
 }

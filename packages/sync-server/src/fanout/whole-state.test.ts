@@ -17,7 +17,7 @@ async function welcomed(snapshot: Hello['snapshot'], site: TestSite = new TestSi
 /** Where a file that is made now would be. */
 async function positionNow(writer: TestConnection): Promise<SnapshotPosition> {
   const { site } = writer;
-  return { epoch: site.epoch as Uint8Array, watermark: site.cursor, link: site.links.get(site.cursor) as Uint8Array };
+  return { logEpoch: site.logEpoch as Uint8Array, watermark: site.cursor, logHash: site.links.get(site.cursor) as Uint8Array };
 }
 
 it('is offered as a file to whoever accepts one and needs everything, and then nothing else is sent', async () => {
@@ -31,8 +31,8 @@ it('is offered as a file to whoever accepts one and needs everything, and then n
   await writer.commit([insert('accounts', 'b', { name: 'Bank' })]);
   await connection.roundTrip();
   expect(connection.inbox).toEqual([]);
-  expect((await welcomed('accepted', writer.site)).welcome).toMatchObject({ takeSnapshot: false, reload: false });
-  expect((await welcomed('accepted', writer.site, { reload: true })).welcome).toMatchObject({ takeSnapshot: true });
+  expect((await welcomed('accepted', writer.site)).welcome).toMatchObject({ takeSnapshot: false, fullResync: false });
+  expect((await welcomed('accepted', writer.site, { fullResync: true })).welcome).toMatchObject({ takeSnapshot: true });
   const refusing = await welcomed('refused');
   expect(refusing.welcome).toMatchObject({ takeSnapshot: false });
   expect(await refusing.connection.delivery()).toMatchObject({ whole: false, from: 0, to: 2 });
@@ -44,19 +44,19 @@ it('goes on from the file that they hold: what came after it, with what was dele
   const held = await positionNow(writer);
   await writer.commit([remove('accounts', 'gone'), insert('accounts', 'b', { name: 'Bank' })]);
   const { connection, welcome } = await welcomed(held);
-  expect(welcome).toMatchObject({ takeSnapshot: false, reload: true });
+  expect(welcome).toMatchObject({ takeSnapshot: false, fullResync: true });
   const first: Delivery = await connection.delivery();
   expect(first).toMatchObject({ whole: true, from: 1, to: 2 });
   expect(first.groups.map(({ kind, keys }) => [kind, keys])).toEqual(expect.arrayContaining([['delete', [['gone']]], ['insert', [['b']]]]));
   // One that has written is told again what it wrote, for its file is from before that.
-  const mine = await welcomed(held, writer.site, { reload: true, decidedUpTo: 1, decidedHash: writer.site.hashes[1] as Uint8Array });
-  expect(await mine.connection.delivery()).toMatchObject({ whole: true, from: 1, to: 2, decidedUpTo: 2, outcomes: [{ sequence: 2, kind: 'admitted' }] });
+  const mine = await welcomed(held, writer.site, { fullResync: true, lastAckedSequence: 1, decidedHash: writer.site.hashes[1] as Uint8Array });
+  expect(await mine.connection.delivery()).toMatchObject({ whole: true, from: 1, to: 2, lastAckedSequence: 2, outcomes: [{ sequence: 2, kind: 'admitted' }] });
 });
 
 it('is offered anew to whoever holds a file of another log', async () => {
   const writer = await tested.server.open();
   await writer.commit([insert('accounts', 'a', { name: 'Cash' })]);
   const held = await positionNow(writer);
-  const others: SnapshotPosition[] = [{ ...held, epoch: randomBytes(16) }, { ...held, link: randomBytes(16) }, { ...held, watermark: 2 }];
+  const others: SnapshotPosition[] = [{ ...held, logEpoch: randomBytes(16) }, { ...held, logHash: randomBytes(16) }, { ...held, watermark: 2 }];
   for (const other of others) expect((await welcomed(other)).welcome).toMatchObject({ takeSnapshot: true });
 });

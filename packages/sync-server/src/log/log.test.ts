@@ -9,7 +9,7 @@ function linkWith(changed: Partial<LogEntry>): Uint8Array {
   const { sql, log } = openDatabaseFile(':memory:', TEST_SCHEMA);
   try {
     log.append({ ...ENTRY, ...changed });
-    return log.linkAt(1);
+    return log.hashAt(1);
   } finally {
     sql.close();
   }

@@ -1,4 +1,4 @@
-import { FIRST_LOG_LINK, LOG_LINK_BYTES } from '@rockpool/shared';
+import { FIRST_LOG_HASH, LOG_HASH_BYTES } from '@rockpool/shared';
 import type { SqliteFile } from '../store/sqlite-file.ts';
 import { nativeSha256 } from './sha256.ts';
 
@@ -19,7 +19,7 @@ export interface LogEntry {
 /** The order of a database: one line per admitted changeset, numbered by watermarks without gaps. */
 export class Log {
   private readonly sql: SqliteFile;
-  private end = { watermark: 0, maxStampUs: 0, link: FIRST_LOG_LINK };
+  private end = { watermark: 0, maxStampUs: 0, logHash: FIRST_LOG_HASH };
 
   constructor(sql: SqliteFile) {
     this.sql = sql;
@@ -34,7 +34,7 @@ export class Log {
   append(entry: LogEntry): void {
     const { watermark, siteNumber, sequence, stampUs, principal, receivedMs } = entry;
     const maxStampUs = Math.max(this.end.maxStampUs, stampUs);
-    const link = nextLink(this.end.link, entry);
+    const logHash = nextLogHash(this.end.logHash, entry);
     this.sql.run(
       `INSERT INTO rockpool_log (watermark, site_number, sequence, stamp_us, max_stamp_us, principal, received_ms, link) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       BigInt(watermark),
@@ -44,9 +44,9 @@ export class Log {
       BigInt(maxStampUs),
       principal,
       BigInt(receivedMs),
-      link,
+      logHash,
     );
-    this.end = { watermark, maxStampUs, link };
+    this.end = { watermark, maxStampUs, logHash };
   }
 
   /** The highest corrected stamp up to a watermark: what whoever is there has seen. */
@@ -57,9 +57,9 @@ export class Log {
   }
 
   /** Stands for everything up to a watermark that is there: another log has another link, if it was put back and went on. */
-  linkAt(watermark: number): Uint8Array {
-    if (watermark === 0) return FIRST_LOG_LINK;
-    if (watermark === this.end.watermark) return this.end.link;
+  hashAt(watermark: number): Uint8Array {
+    if (watermark === 0) return FIRST_LOG_HASH;
+    if (watermark === this.end.watermark) return this.end.logHash;
     return this.sql.get(`SELECT link FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] as Uint8Array;
   }
 
@@ -76,11 +76,11 @@ export class Log {
   /** Back to what is stored, after a transaction that did not commit. */
   reload(): void {
     const last = this.sql.get(`SELECT watermark, max_stamp_us, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1`);
-    this.end = { watermark: Number(last?.[0] ?? 0n), maxStampUs: Number(last?.[1] ?? 0n), link: (last?.[2] ?? FIRST_LOG_LINK) as Uint8Array };
+    this.end = { watermark: Number(last?.[0] ?? 0n), maxStampUs: Number(last?.[1] ?? 0n), logHash: (last?.[2] ?? FIRST_LOG_HASH) as Uint8Array };
   }
 }
 
 /** Over all that decides what a changeset makes of the rows before it. */
-function nextLink(before: Uint8Array, { hash, stampUs, base, isOfOlderEpoch }: LogEntry): Uint8Array {
-  return nativeSha256(before, Buffer.concat([hash, Buffer.from(`${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}`)])).subarray(0, LOG_LINK_BYTES);
+function nextLogHash(before: Uint8Array, { hash, stampUs, base, isOfOlderEpoch }: LogEntry): Uint8Array {
+  return nativeSha256(before, Buffer.concat([hash, Buffer.from(`${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}`)])).subarray(0, LOG_HASH_BYTES);
 }

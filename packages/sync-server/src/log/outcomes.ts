@@ -24,7 +24,7 @@ export function saveOutcome(sql: SqliteFile, siteNumber: number, hash: Uint8Arra
     BigInt(outcome.sequence),
     hash,
     admitted ? BigInt(outcome.watermark) : null,
-    admitted ? BigInt(outcome.lossCount) : null,
+    admitted ? BigInt(outcome.conflictCount) : null,
     admitted ? null : outcome.code,
     admitted ? null : JSON.stringify(outcome.fields),
     corrected.length === 0 ? null : encodeCorrected(corrected),
@@ -62,8 +62,8 @@ export function admittedWatermarkUpTo(sql: SqliteFile, site: SiteState, sequence
 }
 
 /** The site has these outcomes durably: forgets all of them but their hashes. Returns the site as it is then. */
-export function confirmOutcomes(sql: SqliteFile, site: SiteState, cursor: number, decidedUpTo: number): SiteState {
-  const confirmedSequence = Math.max(site.confirmedSequence, Math.min(decidedUpTo, site.lastSequence));
+export function confirmOutcomes(sql: SqliteFile, site: SiteState, cursor: number, lastAckedSequence: number): SiteState {
+  const confirmedSequence = Math.max(site.confirmedSequence, Math.min(lastAckedSequence, site.lastSequence));
   const confirmed: SiteState = {
     ...site,
     confirmedCursor: Math.max(site.confirmedCursor, cursor),
@@ -94,7 +94,7 @@ export function forgetOldHashes(sql: SqliteFile, { number, confirmedSequence }: 
 function rowToOutcome(row: SqlRow): StoredOutcome {
   const sequence = Number(row[0]);
   const corrected = row[5] === null ? [] : decodeCorrected(row[5] as Uint8Array);
-  if (row[1] !== null) return { outcome: { kind: 'admitted', sequence, watermark: Number(row[1]), lossCount: Number(row[2]) }, corrected };
+  if (row[1] !== null) return { outcome: { kind: 'admitted', sequence, watermark: Number(row[1]), conflictCount: Number(row[2]) }, corrected };
   const code = isErrorCode(row[3]) ? row[3] : 'internal';
   return { outcome: { kind: 'rejected', sequence, code, fields: JSON.parse(row[4] as string) as ErrorFields }, corrected };
 }

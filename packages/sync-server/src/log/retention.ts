@@ -6,7 +6,7 @@ export interface Retention {
    * Default: 30 days, longer than a holiday; what is kept costs the server the space of a deleted row.
    */
   readonly tombstonesMs: number;
-  /** Entries of the conflict ledger are kept this long after they were decided. Default: 90 days, time enough for a person to miss something and ask. */
+  /** Entries of the conflict log are kept this long after they were decided. Default: 90 days, time enough for a person to miss something and ask. */
   readonly conflictsMs: number;
   /**
    * And at most this many in one database; the oldest go first. Those of the newest commit are always kept. Default: 10,000, some megabytes on every device,

@@ -71,11 +71,11 @@ describe('a site that was away', () => {
     await a.commit([remove('accounts', 'x')]);
     await forgetDeletes();
     const { connection, welcome, first } = await back(site);
-    expect(welcome).toMatchObject({ reload: true, watermark: 3 });
+    expect(welcome).toMatchObject({ fullResync: true, watermark: 3 });
     expect(first).toMatchObject({ whole: true, from: 0, to: 3 });
     expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
     await connection.close();
-    expect((await back(site)).welcome.reload).toBe(false);
+    expect((await back(site)).welcome.fullResync).toBe(false);
   });
 
   it('but had seen all of the deletes that were forgotten is told what is news', async () => {
@@ -88,7 +88,7 @@ describe('a site that was away', () => {
     await a.commit([insert('accounts', 'z', { name: 'z' })]);
     expect(tombstones()).toEqual([3]);
     const { welcome, first } = await back(site);
-    expect(welcome.reload).toBe(false);
+    expect(welcome.fullResync).toBe(false);
     expect(told(first, 'accounts')).toMatchObject([{ kind: 'delete', key: ['y'] }, { kind: 'insert', key: ['z'] }]);
   });
 
@@ -96,7 +96,7 @@ describe('a site that was away', () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await away();
     await forgetDeletes();
-    expect((await back(site)).welcome.reload).toBe(false);
+    expect((await back(site)).welcome.fullResync).toBe(false);
   });
 
   it('or never there before is told everything there is', async () => {
@@ -104,13 +104,13 @@ describe('a site that was away', () => {
     await a.commit([remove('accounts', 'x')]);
     await forgetDeletes();
     const { welcome, first } = await back(new TestSite());
-    expect(welcome.reload).toBe(false);
+    expect(welcome.fullResync).toBe(false);
     expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
   });
 
   it('and never got the outcome of its own insert, which others deleted, reloads', async () => {
     const site = new TestSite();
-    site.epoch = a.site.epoch;
+    site.logEpoch = a.site.logEpoch;
     site.write([insert('accounts', 'mine', { name: 'mine' })]);
     const { connection } = await back(site);
     connection.push();
@@ -120,7 +120,7 @@ describe('a site that was away', () => {
     await forgetDeletes();
     expect(site.cursor).toBe(0);
     const { welcome, first } = await back(site);
-    expect(welcome.reload).toBe(true);
+    expect(welcome.fullResync).toBe(true);
     expect(first).toMatchObject({ whole: true, outcomes: [{ kind: 'admitted', sequence: 1 }] });
   });
 });
@@ -146,7 +146,7 @@ describe('what was written before a delete that is forgotten', () => {
     site.write([update(table, 'x', { [column]: 'mine' })], { ageMs: 12 * DAY_MS, base: 1 });
     const connection = await pushed(site);
     const { outcomes, groups } = await connection.decided(1);
-    expect(outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(groups.map(({ kind }) => kind)).toContain('delete');
     expect(tested.server.query(`SELECT id FROM ${table} WHERE id = 'x'`)).toEqual([]);
     expect(conflicts()).toEqual([[table, column, 'delete-wins', 'mine', '', 0n]]);
@@ -159,7 +159,7 @@ describe('what was written before a delete that is forgotten', () => {
     const { edit } = editDocument(createDocument({ n: 1 }, DEFAULT_DOCUMENT_RULE), { n: 2 }, DEFAULT_DOCUMENT_RULE, author);
     site.write([update('pages', 'x', { content: edit }), insert('accounts', 'mine', { name: 'mine' })], { base: 1 });
     const connection = await pushed(site);
-    expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(conflicts()).toEqual([['pages', 'content', 'delete-wins', null, '', 0n]]);
     expect(tested.server.query('SELECT path FROM rockpool_conflict')).toEqual([['[]']]);
     expect(tested.server.query("SELECT name FROM accounts WHERE id = 'mine'")).toEqual([['mine']]);
@@ -179,7 +179,7 @@ describe('what was written before a delete that is forgotten', () => {
     site.write([remove('accounts', 'x')], { base: 1 });
     site.write([insert('accounts', 'x', { name: 'again' })], { base: 1 });
     const connection = await pushed(site);
-    expect((await connection.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 0 }, { kind: 'admitted', lossCount: 0 }]);
+    expect((await connection.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }, { kind: 'admitted', conflictCount: 0 }]);
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['again']]);
   });
 
@@ -189,7 +189,7 @@ describe('what was written before a delete that is forgotten', () => {
     await a.commit([insert('accounts', 'x', { name: 'new' })]);
     site.write([update('accounts', 'x', { name: 'mine' })], { base: 1 });
     const connection = await pushed(site);
-    expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['new']]);
   });
 });

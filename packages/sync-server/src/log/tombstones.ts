@@ -23,7 +23,7 @@ export class Tombstones {
   }
 
   /** The watermark up to which deletes are forgotten. 0: none. */
-  get floor(): number {
+  get tombstoneHorizon(): number {
     return this.lowest;
   }
 

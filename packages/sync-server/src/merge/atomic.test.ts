@@ -44,7 +44,7 @@ describe('an atomic changeset', () => {
 
   it('that wins is admitted, and what others lost to it is in the ledger', async () => {
     const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
-    expect(await against([update('entries', 'e', { note: 'ann' })], 120_000, bens)).toMatchObject({ kind: 'admitted', lossCount: 1 });
+    expect(await against([update('entries', 'e', { note: 'ann' })], 120_000, bens)).toMatchObject({ kind: 'admitted', conflictCount: 1 });
     expect(notes()).toEqual([['e', 'ben'], ['f', 'ben']]);
     expect(ledger()).toEqual([['note', 'lww', 'ann']]);
   });
@@ -74,7 +74,7 @@ describe('an atomic changeset', () => {
 
   it('that loses to equal values is admitted: nothing of it is lost', async () => {
     const bens = [update('entries', 'e', { note: 'both' }), update('entries', 'f', { note: 'ben' })];
-    expect(await against([update('entries', 'e', { note: 'both' })], 0, bens)).toMatchObject({ kind: 'admitted', lossCount: 0 });
+    expect(await against([update('entries', 'e', { note: 'both' })], 0, bens)).toMatchObject({ kind: 'admitted', conflictCount: 0 });
     expect(notes()).toEqual([['e', 'both'], ['f', 'ben']]);
   });
 

@@ -10,8 +10,8 @@ export function requireWhole(rows: readonly MergedRow[], version: Version): void
   if (lost !== undefined) throw new RockpoolError('atomic-conflict', { table: lost.write.table.schema.name });
 }
 
-function hasLost({ write, after, losses, corrected }: MergedRow, version: Version): boolean {
-  if (losses.some(({ lost }) => lost.version === version)) return true;
+function hasLost({ write, after, conflicts, corrected }: MergedRow, version: Version): boolean {
+  if (conflicts.some(({ lost }) => lost.version === version)) return true;
   // A correction without a loss: a delete of a row that is another one by now, say. It is none where a counter's sum or a merged document is told, where the
   // write brought the row back and its author is told all of it, and where a row that was to go is gone.
   const { rules: { counters }, documents } = write.table;

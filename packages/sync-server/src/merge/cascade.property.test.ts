@@ -67,7 +67,7 @@ async function rowsAfter(changesets: readonly Written[], order: readonly number[
     });
     const push = async (session: DirectSession): Promise<void> => {
       const { site } = session.replica;
-      session.push(site.decidedUpTo + 1, site.changelog.length, NOW_MS);
+      session.push(site.lastAckedSequence + 1, site.changelog.length, NOW_MS);
       await committed();
     };
     const [first] = sessions as [DirectSession];

@@ -48,7 +48,7 @@ describe('a parent deleted by one who had not seen its children', () => {
     a.push();
     await a.decided(2);
     b.push();
-    expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(query('SELECT * FROM stickers')).toEqual([]);
     expect(ledger()).toEqual([
       ['stickers', '["x","seen"]', null, null, 'ben', 'ann'],
@@ -156,7 +156,7 @@ describe('a child that went with its parent', () => {
     b.site.write([update('entries', 'e', { account_id: 'y' })], { base: 1 });
     b.push();
     const bens = await b.decided(2);
-    expect(bens.outcomes).toMatchObject([{ kind: 'admitted', lossCount: 0 }]);
+    expect(bens.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }]);
     expect(query('SELECT account_id, amount, note FROM entries ORDER BY id')).toEqual([['y', 7n, 'late'], ['y', 1n, 'old']]);
     expect(counts()).toEqual([[1n, 2n, 1n]]);
     expect(told(bens, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
@@ -177,7 +177,7 @@ describe('a child that went with its parent', () => {
     const { b } = await gone();
     b.site.write([update('entries', 'e', { note: 'more' })], { base: 1 });
     b.push();
-    expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(counts()).toEqual([[1n, 1n, 0n]]);
     expect(ledger()).toEqual(expect.arrayContaining([['entries', '["e"]', 'note', 'more', 'ben', 'ann']]));
   });

@@ -1,5 +1,5 @@
-import { encodeKey, EXISTENCE_COLUMN_ID, type Cell, type CellValue, type Loss, type Version } from '@rockpool/shared';
-import { rowName, type RowWrite } from '../push/read-changeset.ts';
+import { encodeKey, EXISTENCE_COLUMN_ID, type Cell, type CellValue, type Conflict, type Version } from '@rockpool/shared';
+import { rowName, type RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
 import { referenceBytes, referencedValues, referringValues, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
@@ -61,7 +61,7 @@ const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
 
 /** Names a child that the changeset does not name. */
 export function unnamedWrite({ child }: ForeignKeyCheck, key: readonly CellValue[]): RowWrite {
-  return { table: child, kind: 'delete', key, keyBytes: encodeKey(key), name: rowName(child.schema.id, key), values: NO_VALUES, hiddenBases: NO_HIDDEN_BASES };
+  return { table: child, kind: 'delete', key, keyBytes: encodeKey(key), name: rowName(child.schema.id, key), values: NO_VALUES, cellBases: NO_HIDDEN_BASES };
 }
 
 function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reason: Version): MergedRow {
@@ -73,7 +73,7 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   // Of a row that is a key and nothing beside it, that is the row as a whole.
   const all: readonly (readonly [number, Cell])[] = after.row.cells.size > 0 ? [...after.row.cells] : [[EXISTENCE_COLUMN_ID, { value: null, version: after.row.inserted }]];
   const lost = all.filter(([, cell]) => isThere(before) || cell.version === version);
-  const losses = row.losses.filter((loss) => {
+  const conflicts = row.conflicts.filter((loss) => {
     // Whoever had deleted the row, and lost to an update of it, has got what they wanted.
     if (loss.columnId === EXISTENCE_COLUMN_ID && loss.rule === 'update-wins') return false;
     // What others had in a row that was gone before is in the ledger already.
@@ -82,7 +82,7 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   return {
     ...row,
     after: { ...after, row: { ...after.row, deleted }, waitsFor },
-    losses: [...losses, ...lost.map(([columnId, cell]): Loss => ({ columnId, rule: 'cascade', lost: cell, won }))],
+    conflicts: [...conflicts, ...lost.map(([columnId, cell]): Conflict => ({ columnId, rule: 'cascade', lost: cell, won }))],
     corrected: [EXISTENCE_COLUMN_ID, ...write.values.keys()],
   };
 }

@@ -1,5 +1,5 @@
 import { encodeKey, keyMatchSql, quoteName, RockpoolError, type CellValue, type ForeignKeySchema } from '@rockpool/shared';
-import type { RowWrite } from '../push/read-changeset.ts';
+import type { RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readColumnValues, type KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';

@@ -1,7 +1,7 @@
-import { compareVersions, EXISTENCE_COLUMN_ID, mergeRow, type Loss, type RowChange, type RowMerge, type RowRules, type StoredRow, type Version } from '@rockpool/shared';
+import { compareVersions, EXISTENCE_COLUMN_ID, mergeRow, type Conflict, type RowChange, type RowMerge, type RowRules, type StoredRow, type Version } from '@rockpool/shared';
 import { rulesOfRow, type AuthorProgress } from '../documents/document-merge.ts';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
-import { baseOf, type RowWrite } from '../push/read-changeset.ts';
+import { baseOf, type RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readKnownRow, type KnownRow } from '../store/row-store.ts';
 import { isGoneByCascade } from './merged-rows.ts';
@@ -12,7 +12,7 @@ export interface MergedRow {
   readonly before: KnownRow | undefined;
   /** The same object as `before` when the changeset leaves the row as it is. */
   readonly after: KnownRow | undefined;
-  readonly losses: readonly Loss[];
+  readonly conflicts: readonly Conflict[];
   /** Columns in which the author's own copy differs from the row now; see RowMerge. */
   readonly corrected: readonly number[];
 }
@@ -28,10 +28,10 @@ export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], 
     const before = readKnownRow(file, write.table, write.key, write.keyBytes);
     const change: RowChange = { kind: write.kind, values: write.values, version, baseOf: isOfOlderEpoch ? baseOf(write, rowBaseOfOlder(write, before, version, base), 0) : baseOf(write, base) };
     const rules = rulesOfRow(file, write, { base, isFollowed });
-    const { row, losses, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write, rules) : mergeRow(before?.row, change, rules);
-    if (isOfOlderEpoch && write.kind === 'delete' && before === undefined && rules.deleteRule === 'delete-wins') return { write, before, after: deletedBefore(version), losses, corrected };
+    const { row, conflicts, corrected } = isGoneByCascade(before) ? mergeGone(before as KnownRow, change, write, rules) : mergeRow(before?.row, change, rules);
+    if (isOfOlderEpoch && write.kind === 'delete' && before === undefined && rules.deleteRule === 'delete-wins') return { write, before, after: deletedBefore(version), conflicts, corrected };
     const after = row === undefined || row === before?.row ? before : { row, bornAt: before?.bornAt ?? version.watermark, waitsFor: null };
-    return { write, before, after, losses, corrected };
+    return { write, before, after, conflicts, corrected };
   });
 }
 
@@ -39,8 +39,8 @@ export function mergeChangeset(file: DatabaseFile, writes: readonly RowWrite[], 
  * Whoever changes or deletes a row had it, so a row of its key that was made earlier is taken for that one: after a restore others have given it back under a later
  * watermark than the author means. Taken for another row it would stay as it is, and a delete of it would come to nothing without a word.
  */
-function rowBaseOfOlder({ kind, hiddenBases }: RowWrite, before: KnownRow | undefined, version: Version, base: number): number {
-  if (kind === 'insert' || hiddenBases.has(EXISTENCE_COLUMN_ID) || before === undefined) return base;
+function rowBaseOfOlder({ kind, cellBases }: RowWrite, before: KnownRow | undefined, version: Version, base: number): number {
+  if (kind === 'insert' || cellBases.has(EXISTENCE_COLUMN_ID) || before === undefined) return base;
   return compareVersions(before.row.inserted, version) < 0 ? Math.max(base, before.row.inserted.watermark) : base;
 }
 

@@ -1,7 +1,7 @@
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
 import { readKnownRow, type KnownRow } from '../store/row-store.ts';
-import type { RowWrite } from '../push/read-changeset.ts';
+import type { RowWrite } from '../admission/read-changeset.ts';
 import type { MergedRow } from './merge-changeset.ts';
 
 /** The rows of one changeset as they are merged so far, and the rows that go or come with them. */
@@ -19,7 +19,7 @@ export class MergedRows {
     const named = this.byName.get(write.name);
     if (named !== undefined) return named;
     const known = readKnownRow(this.file, write.table, write.key, write.keyBytes);
-    return { write, before: known, after: known, losses: [], corrected: [] };
+    return { write, before: known, after: known, conflicts: [], corrected: [] };
   }
 
   set(row: MergedRow): void {

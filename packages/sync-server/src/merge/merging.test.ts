@@ -36,7 +36,7 @@ describe('writes of different columns', () => {
     const delivery = await b.decided(1);
     expect(entry()).toEqual([5n, 'ben']);
     expect(ledger()).toEqual([]);
-    expect(delivery.outcomes).toMatchObject([{ kind: 'admitted', lossCount: 0 }]);
+    expect(delivery.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }]);
   });
 });
 
@@ -58,7 +58,7 @@ describe('concurrent writes of one column', () => {
     const earlier = later === 'ann' ? 'ben' : 'ann';
     expect(entry()).toEqual([1n, later]);
     expect(ledger()).toEqual([['entries', '["e"]', 'note', 'lww', earlier, later, earlier, later]]);
-    expect(bens.outcomes).toMatchObject([{ kind: 'admitted', lossCount: 1 }]);
+    expect(bens.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(told(bens, 'rockpool_conflict')).toHaveLength(1);
     const anns = await a.delivery();
     expect(told(anns, 'rockpool_conflict')).toHaveLength(1);
@@ -123,7 +123,7 @@ describe('a write whose author had seen the other', () => {
     b.site.write([update('entries', 'e', { note: 'ben 1' })], { ageMs: 60_000 });
     await a.commit([update('entries', 'e', { note: 'ann' })], { ageMs: 30_000 });
     await b.delivery();
-    b.site.write([update('entries', 'e', { note: 'ben 2' })], { hiddenBases: [{ tableId: tableIdOf('entries'), key: ['e'], columnId: columnIdOf('note'), base }] });
+    b.site.write([update('entries', 'e', { note: 'ben 2' })], { cellBases: [{ tableId: tableIdOf('entries'), key: ['e'], columnId: columnIdOf('note'), base }] });
     b.push(1, 2);
     await b.decided(2);
     expect(entry()).toEqual([1n, 'ben 2']);

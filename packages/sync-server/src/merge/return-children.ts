@@ -1,5 +1,5 @@
 import { decodeKey, EXISTENCE_COLUMN_ID, RockpoolError, type Version } from '@rockpool/shared';
-import { baseOf } from '../push/read-changeset.ts';
+import { baseOf } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
 import type { KnownRow } from '../store/row-store.ts';

@@ -47,7 +47,7 @@ describe('a counter', () => {
     const bens = await b.decided(1);
     expect(stock()).toBe(13n);
     expect(told(bens, 'products')).toEqual([{ kind: 'update', key: ['p'], cells: cells({ stock: 13n }) }]);
-    expect(bens.outcomes).toMatchObject([{ kind: 'admitted', lossCount: 0 }]);
+    expect(bens.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }]);
     expect(told(await a.delivery(), 'products')).toEqual([{ kind: 'update', key: ['p'], cells: cells({ stock: 13n }) }]);
     // What follows what its author has seen needs no telling.
     b.site.write([update('products', 'p', { stock: 1n })]);

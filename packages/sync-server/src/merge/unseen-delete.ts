@@ -1,5 +1,5 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, hasSeen, keyToString, type CellValue, type Version } from '@rockpool/shared';
-import { baseOf } from '../push/read-changeset.ts';
+import { baseOf } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readTombstone, readTombstones } from '../store/row-store.ts';
 import type { MergedRow } from './merge-changeset.ts';

@@ -3,15 +3,15 @@ import { RockpoolError } from '@rockpool/shared';
 /** Facts of an event: names, ids, counts. Never a token, a row value or an SQL parameter. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null>>;
 
-export type Log = (event: string, fields: LogFields) => void;
+export type Logger = (event: string, fields: LogFields) => void;
 
 /** One JSON object a line to stderr. */
-export const logToStderr: Log = (event, fields) => {
+export const logToStderr: Logger = (event, fields) => {
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), event, ...fields })}\n`);
 };
 
 /** A log that fails must not fail what it is told of, such as the answer to a push: the line goes to stderr instead. */
-export function unfailing(log: Log): Log {
+export function neverThrows(log: Logger): Logger {
   return (event, fields) => {
     try {
       log(event, fields);
@@ -42,7 +42,7 @@ const FAILURE_EVENTS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** One line about a database that could not be read or written. */
-export function logFailure(log: Log, database: string, error: unknown): void {
+export function logFailure(log: Logger, database: string, error: unknown): void {
   const event = error instanceof RockpoolError ? FAILURE_EVENTS.get(error.code) : undefined;
   log(event ?? 'push-failed', { database, ...(event !== undefined && error instanceof RockpoolError && error.fields), ...errorFields(error) });
 }

@@ -2,7 +2,7 @@ import { decodeServerMessage, type SeenPresence } from '@rockpool/shared';
 import { afterEach, describe, expect, it } from 'vitest';
 import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from './presence-relay.ts';
-import { PresenceRoom, type Attendant } from './presence-room.ts';
+import { PresenceRoom, type PresenceMember } from './presence-room.ts';
 
 const bus = new InProcessBus();
 const rooms: PresenceRoom[] = [];
@@ -16,7 +16,7 @@ afterEach(() => {
 interface Instance {
   readonly room: PresenceRoom;
   /** Somebody takes part here, and says this. Returns who they see, as `principal state`, with whom they have been told is gone. */
-  enter(principal: string, stateJson: string, tab?: number): { readonly attendant: Attendant; readonly sees: () => string[]; readonly gone: () => string[]; say(stateJson: string): void };
+  enter(principal: string, stateJson: string, tab?: number): { readonly attendant: PresenceMember; readonly sees: () => string[]; readonly gone: () => string[]; say(stateJson: string): void };
 }
 
 /** Instances of one server tell at once, so that no test has to wait. */
@@ -28,12 +28,12 @@ function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_
     enter(principal, stateJson, tab = 1) {
       const seen = new Map<string, SeenPresence>();
       const gone: string[] = [];
-      const attendant: Attendant = {
+      const attendant: PresenceMember = {
         site: principal.padEnd(32, '0').replace(/[^0-9a-f]/g, '1'),
         send(...messages) {
           for (const bytes of messages) {
             const message = decodeServerMessage(bytes);
-            if (message.type !== 'presence-news') throw new Error('not presence');
+            if (message.type !== 'presence-update') throw new Error('not presence');
             if (message.whole) seen.clear();
             for (const one of message.seen) {
               const key = `${one.principal} ${one.tabId.join()} ${one.topic}`;
@@ -88,7 +88,7 @@ describe('presence at several instances', () => {
     a.enter('ann', '1');
     const ben = b.enter('ben', '2');
     await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
-    bus.publish({ kind: 'presence', databaseId: 'household', instance: 'dies', news: deadNews(), asks: false });
+    bus.publish({ kind: 'presence', databaseId: 'household', instance: 'dies', update: deadNews(), asks: false });
     await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2', 'dead 9']);
     await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
     expect(ben.gone()).toEqual(['dead']);
@@ -97,18 +97,18 @@ describe('presence at several instances', () => {
   it('passes over what is no news', () => {
     const a = instance();
     const ann = a.enter('ann', '1');
-    bus.publish({ kind: 'presence', databaseId: 'household', instance: 'x', news: 'AAAA', asks: true });
+    bus.publish({ kind: 'presence', databaseId: 'household', instance: 'x', update: 'AAAA', asks: true });
     expect(errors.splice(0)).toMatchObject([{ code: 'frame-invalid' }]);
     expect(ann.sees()).toEqual(['ann 1']);
   });
 });
 
 function deadNews(): string {
-  let news = '';
+  let update = '';
   const stop = bus.subscribe((message) => {
-    if (message.kind === 'presence' && message.databaseId === 'nowhere') news = message.news;
+    if (message.kind === 'presence' && message.databaseId === 'nowhere') update = message.update;
   });
   instance({ databaseId: 'nowhere' }).enter('dead', '9');
   stop();
-  return news;
+  return update;
 }

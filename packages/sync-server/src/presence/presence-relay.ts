@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { decodeServerMessage, PING_INTERVAL_MS, SILENCE_LIMIT_MS, type SeenPresence } from '@rockpool/shared';
 import type { Bus } from '../bus/bus.ts';
-import { encodeNews } from './encode-news.ts';
+import { encodePresence } from './encode-presence.ts';
 
 /** A notification of PostgreSQL has at most 8000 bytes, and these are a third longer there. The largest state takes 4 KB. */
 const MAX_NEWS_BYTES = 5_000;
@@ -49,7 +49,7 @@ export class PresenceRelay {
     this.unsubscribe = bus.subscribe((message) => {
       if (message.kind !== 'presence' || message.databaseId !== databaseId || message.instance === this.instance) return;
       try {
-        this.hear(message.instance, message.news);
+        this.hear(message.instance, message.update);
         if (message.asks) this.tellAll(false);
       } catch (error) {
         onError(error);
@@ -89,14 +89,14 @@ export class PresenceRelay {
 
   private publish(states: readonly SeenPresence[], whole: boolean, asks: boolean): void {
     const { bus, databaseId } = this.options;
-    for (const [index, message] of encodeNews(states, whole, MAX_NEWS_BYTES).entries()) {
-      bus.publish({ kind: 'presence', databaseId, instance: this.instance, news: Buffer.from(message).toString('base64'), asks: asks && index === 0 });
+    for (const [index, message] of encodePresence(states, whole, MAX_NEWS_BYTES).entries()) {
+      bus.publish({ kind: 'presence', databaseId, instance: this.instance, update: Buffer.from(message).toString('base64'), asks: asks && index === 0 });
     }
   }
 
-  private hear(instance: string, news: string): void {
-    const message = decodeServerMessage(new Uint8Array(Buffer.from(news, 'base64')));
-    if (message.type !== 'presence-news') return;
+  private hear(instance: string, update: string): void {
+    const message = decodeServerMessage(new Uint8Array(Buffer.from(update, 'base64')));
+    if (message.type !== 'presence-update') return;
     const known = this.byInstance.get(instance)?.states ?? new Map<string, SeenPresence>();
     const states = message.whole ? new Map<string, SeenPresence>() : known;
     const changed = new Map<string, SeenPresence>();

@@ -1,17 +1,17 @@
 import { DELIVERY_PART_BYTES, MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, RockpoolError, type PresenceState, type SeenPresence } from '@rockpool/shared';
 import type { Principal } from '../auth/principal.ts';
-import { encodeNews } from './encode-news.ts';
+import { encodePresence } from './encode-presence.ts';
 import { keyOf, type PresenceRelay, type RelayedRoom } from './presence-relay.ts';
 
 /** A session that shows itself and is told who else is here. */
-export interface Attendant {
+export interface PresenceMember {
   /** 32 hex digits. */
   readonly site: string;
   send(...messages: Uint8Array[]): void;
 }
 
 /** Who says something, as the token has it, and when. */
-export interface Speaker {
+export interface PresenceSender {
   readonly principal: Pick<Principal, 'id' | 'name'>;
   readonly nowMs: number;
 }
@@ -28,11 +28,11 @@ interface ShownTab {
 export class PresenceRoom implements RelayedRoom {
   private readonly relay: PresenceRelay | null;
   private readonly intervalMs: number;
-  private readonly tabsByAttendant = new Map<Attendant, Map<string, ShownTab>>();
+  private readonly tabsByAttendant = new Map<PresenceMember, Map<string, ShownTab>>();
   // What everybody has yet to be told, by site, tab and topic: the newest of each.
-  private news = new Map<string, SeenPresence>();
+  private update = new Map<string, SeenPresence>();
   // Of it what is shown here, for the other instances.
-  private newsHere = new Map<string, SeenPresence>();
+  private localUpdates = new Map<string, SeenPresence>();
   private timer: NodeJS.Timeout | null = null;
 
   /** `relay`: null where the server is one instance. `intervalMs`: see shared/protocol/limits.ts. */
@@ -46,12 +46,12 @@ export class PresenceRoom implements RelayedRoom {
   }
 
   heard(states: readonly SeenPresence[]): void {
-    for (const state of states) this.news.set(keyOf(state), state);
+    for (const state of states) this.update.set(keyOf(state), state);
     this.tellSoon();
   }
 
   /** Throws `presence-invalid` for what is no JSON and for too many states: the session ends with it. */
-  show(attendant: Attendant, speaker: Speaker, states: readonly PresenceState[]): void {
+  show(attendant: PresenceMember, speaker: PresenceSender, states: readonly PresenceState[]): void {
     for (const { stateJson } of states) if (stateJson !== null) requireJson(stateJson);
     const tabs = this.tabsByAttendant.get(attendant) ?? this.enter(attendant);
     for (const state of states) this.put(attendant.site, tabs, speaker, state);
@@ -59,7 +59,7 @@ export class PresenceRoom implements RelayedRoom {
     this.tellSoon();
   }
 
-  leave(attendant: Attendant): void {
+  leave(attendant: PresenceMember): void {
     const tabs = this.tabsByAttendant.get(attendant);
     if (tabs === undefined) return;
     this.tabsByAttendant.delete(attendant);
@@ -71,22 +71,22 @@ export class PresenceRoom implements RelayedRoom {
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.tabsByAttendant.clear();
-    this.news.clear();
-    this.newsHere.clear();
+    this.update.clear();
+    this.localUpdates.clear();
     this.relay?.close();
   }
 
   /** Somebody new is told of all who are here. */
-  private enter(attendant: Attendant): Map<string, ShownTab> {
+  private enter(attendant: PresenceMember): Map<string, ShownTab> {
     const seen = [...this.shown(), ...(this.relay?.elsewhere ?? [])];
     const tabs = new Map<string, ShownTab>();
     this.tabsByAttendant.set(attendant, tabs);
-    attendant.send(...encodeNews(seen, true, DELIVERY_PART_BYTES));
+    attendant.send(...encodePresence(seen, true, DELIVERY_PART_BYTES));
     this.relay?.open(this);
     return tabs;
   }
 
-  private put(site: string, tabs: Map<string, ShownTab>, { principal, nowMs }: Speaker, state: PresenceState): void {
+  private put(site: string, tabs: Map<string, ShownTab>, { principal, nowMs }: PresenceSender, state: PresenceState): void {
     const tabName = Buffer.from(state.tabId).toString('hex');
     const tab = tabs.get(tabName) ?? { sinceMs: nowMs, byTopic: new Map<string, SeenPresence>() };
     const seen: SeenPresence = { siteId: Buffer.from(site, 'hex'), principal: principal.id, name: principal.name ?? '', sinceMs: tab.sinceMs, ...state };
@@ -99,17 +99,17 @@ export class PresenceRoom implements RelayedRoom {
 
   /** `elsewhere`: the same as another instance shows it. A site that has moved there is gone from here only. */
   private note(seen: SeenPresence, elsewhere?: SeenPresence): void {
-    this.news.set(keyOf(seen), elsewhere ?? seen);
-    this.newsHere.set(keyOf(seen), seen);
+    this.update.set(keyOf(seen), elsewhere ?? seen);
+    this.localUpdates.set(keyOf(seen), seen);
   }
 
   /** At once after a pause; else when the interval of the last telling is over. */
   private tellSoon(): void {
-    if (this.timer !== null || this.news.size === 0) return;
-    const messages = encodeNews([...this.news.values()], false, DELIVERY_PART_BYTES);
-    if (this.newsHere.size > 0) this.relay?.tell([...this.newsHere.values()]);
-    this.news = new Map();
-    this.newsHere = new Map();
+    if (this.timer !== null || this.update.size === 0) return;
+    const messages = encodePresence([...this.update.values()], false, DELIVERY_PART_BYTES);
+    if (this.localUpdates.size > 0) this.relay?.tell([...this.localUpdates.values()]);
+    this.update = new Map();
+    this.localUpdates = new Map();
     for (const attendant of [...this.tabsByAttendant.keys()]) attendant.send(...messages);
     this.timer = setTimeout(() => {
       this.timer = null;

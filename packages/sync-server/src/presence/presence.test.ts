@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_STATES, type PresenceNews, type PresenceState, type SeenPresence } from '@rockpool/shared';
+import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_STATES, type PresenceUpdate, type PresenceState, type SeenPresence } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { insert } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
@@ -13,15 +13,15 @@ function say(connection: TestConnection, ...states: Partial<PresenceState>[]): v
 }
 
 /** Takes part, and says who was here. */
-async function enter(connection: TestConnection, ...states: Partial<PresenceState>[]): Promise<PresenceNews> {
+async function enter(connection: TestConnection, ...states: Partial<PresenceState>[]): Promise<PresenceUpdate> {
   say(connection, ...states);
-  return connection.next('presence-news');
+  return connection.next('presence-update');
 }
 
 /** News until somebody is told of as this. */
 async function seen(connection: TestConnection, isIt: (state: SeenPresence) => boolean): Promise<SeenPresence> {
   for (;;) {
-    const found = (await connection.next('presence-news')).seen.find(isIt);
+    const found = (await connection.next('presence-update')).seen.find(isIt);
     if (found !== undefined) return found;
   }
 }
@@ -97,7 +97,7 @@ describe('presence', () => {
     await enter(ben);
     for (let n = 0; n < 400; n++) say(ann, { stateJson: String(n) });
     let messages = 0;
-    for (let isLast = false; !isLast; messages++) isLast = (await ben.next('presence-news')).seen.some(text('399'));
+    for (let isLast = false; !isLast; messages++) isLast = (await ben.next('presence-update')).seen.some(text('399'));
     expect(messages).toBeLessThan(40);
   });
 
@@ -119,10 +119,10 @@ describe('presence', () => {
     const ann = await tested.server.open();
     await enter(ann, ...Array.from({ length: MAX_PRESENCE_STATES }, (_, n) => ({ topic: String(n) })));
     say(ann, { topic: '0', stateJson: null }, { topic: 'new' });
-    await ann.next('presence-news');
+    await ann.next('presence-update');
     say(ann, { topic: 'one more' });
     for (;;) {
-      const message = await ann.next('presence-news').catch((thrown: unknown) => String(thrown));
+      const message = await ann.next('presence-update').catch((thrown: unknown) => String(thrown));
       if (typeof message !== 'string') continue;
       expect(message).toContain('presence-invalid');
       return;
@@ -138,7 +138,7 @@ describe('presence of a session that has gone silent', () => {
     await enter(ann);
     await enter(ben, { stateJson: '1' });
     await seen(ann, text('1'));
-    const keepsOn = setInterval(() => ann.send({ type: 'confirm', cursor: 0, decidedUpTo: 0 }), 50);
+    const keepsOn = setInterval(() => ann.send({ type: 'confirm', cursor: 0, lastAckedSequence: 0 }), 50);
     try {
       expect(await seen(ann, nothing)).toMatchObject({ principal: 'ben' });
     } finally {

@@ -5,14 +5,14 @@ import { decodeRowVersions } from '../store/row-version-codec.ts';
 import type { ChangedRows } from './changed-rows.ts';
 import { RowGroups } from './group-rows.ts';
 import { rowDelivery, type Reader } from './row-delivery.ts';
-import { wholeState } from './whole-state.ts';
+import { fullState } from './full-state.ts';
 
 /**
  * The state of the log's end as a reader needs it: rows above their cursor, and the rows that came out otherwise than they sent.
  * State, not history: a row that changed a hundred times is told once.
  */
 export function deliveredGroups(file: DatabaseFile, changed: ChangedRows, reader: Reader, corrections: readonly CorrectedRow[]): ChangeGroup[] {
-  if (reader.from === 0 && reader.siteNumber === null && corrections.length === 0) return wholeState(file);
+  if (reader.from === 0 && reader.siteNumber === null && corrections.length === 0) return fullState(file);
   const groups = new RowGroups(file, changed, reader.from);
   const correctedByRow = mergeCorrections(corrections);
   for (const row of changed.above(reader.from)) {

@@ -1,6 +1,6 @@
 import type { CellValue, ChangeGroup } from '@rockpool/shared';
 import type { DocumentPlace } from '../documents/document-place.ts';
-import { documentNews } from '../documents/document-edits.ts';
+import { documentUpdate } from '../documents/document-edits.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { RowKey } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';
@@ -53,7 +53,7 @@ export class RowGroups {
   /** Of a document that the reader has, only what is new in it. */
   private toldValue(place: DocumentPlace, value: CellValue, kind: ChangeGroup['kind']): CellValue {
     if (kind !== 'update' || !place.table.documents.has(place.columnId)) return value;
-    return documentNews(this.file.sql, place, value, this.from);
+    return documentUpdate(this.file.sql, place, value, this.from);
   }
 
   private groupFor(table: StoredTable, kind: ChangeGroup['kind'], columnIds: readonly number[]): OpenGroup {

@@ -33,16 +33,16 @@ export function rowDelivery(versions: RowVersions | undefined, columnIds: readon
     if (corrected.length > 0) return { kind: 'delete' };
     // A site that has never written had only what was delivered: it needs not hear that a row is gone which it never got.
     const mayHaveIt = bornAt <= reader.from || reader.siteNumber !== null;
-    return isNews(deleted, reader) && mayHaveIt ? { kind: 'delete' } : null;
+    return isUpdate(deleted, reader) && mayHaveIt ? { kind: 'delete' } : null;
   }
-  if (wholeRow || isNews(inserted, reader) || (revived !== null && isNews(revived, reader))) return { kind: 'insert' };
+  if (wholeRow || isUpdate(inserted, reader) || (revived !== null && isUpdate(revived, reader))) return { kind: 'insert' };
   const told = columnIds.filter((columnId) => {
     const version = cells.get(columnId);
-    return corrected.includes(columnId) || (version !== undefined && isNews(version, reader));
+    return corrected.includes(columnId) || (version !== undefined && isUpdate(version, reader));
   });
   return told.length > 0 ? { kind: 'update', columnIds: told } : null;
 }
 
-function isNews({ watermark, siteNumber }: StoredVersion, { siteNumber: own, from, ownFrom }: Reader): boolean {
+function isUpdate({ watermark, siteNumber }: StoredVersion, { siteNumber: own, from, ownFrom }: Reader): boolean {
   return watermark > from && !(siteNumber === own && watermark > ownFrom);
 }

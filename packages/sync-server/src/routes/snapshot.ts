@@ -17,7 +17,7 @@ export const snapshot: Route = {
     const found = await inTime(services.snapshot(databaseId), new URL(request.url).searchParams.get('waitMs'));
     if (found === 'being built') return new Response(null, { status: 202, headers: { 'cache-control': 'no-store' } });
     if (found === null) return new Response(null, { status: 204 });
-    const { path, epoch, watermark, sizeBytes, compressedBytes, sha256 } = found;
+    const { path, logEpoch, watermark, sizeBytes, compressedBytes, sha256 } = found;
     const etag = `"${sha256}"`;
     const ifRange = request.headers.get('if-range');
     const range = ifRange === null || ifRange === etag ? readByteRange(request.headers.get('range'), compressedBytes) : null;
@@ -27,7 +27,7 @@ export const snapshot: Route = {
       'accept-ranges': 'bytes',
       'cache-control': 'private, no-store',
       etag,
-      'rockpool-epoch': epoch,
+      'rockpool-epoch': logEpoch,
       'rockpool-watermark': String(watermark),
       'rockpool-size': String(sizeBytes),
       'rockpool-sha256': sha256,

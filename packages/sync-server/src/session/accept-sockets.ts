@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { MAX_FRAME_BYTES, RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { WebSocket, WebSocketServer } from 'ws';
 import { isOriginAllowed } from '../auth/origin.ts';
-import type { Log } from '../observe/log-line.ts';
+import type { Logger } from '../observe/log-line.ts';
 import { Session, type SessionContext } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 
@@ -23,7 +23,7 @@ export class Sockets {
   private readonly options: SocketsOptions;
   private readonly sessions = new Set<Session>();
   private readonly detach: (() => void)[] = [];
-  private readonly log: Log;
+  private readonly log: Logger;
   // `noServer`: the origin is checked before the upgrade. Without compression: a small frame cannot grow into a large one.
   private readonly webSockets = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, clientTracking: true });
   private readonly sweep: NodeJS.Timeout;

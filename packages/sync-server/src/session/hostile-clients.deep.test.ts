@@ -91,7 +91,7 @@ it('whoever goes through a thousand databases leaves few of them open', async ()
 it('a changeset of as many rows as there may be is decided, and nobody is cut for the time that it takes', async () => {
   const hostile = await arrive();
   const ids = Array.from({ length: MAX_CHANGESET_ROWS }, (_, index) => `n${index}`);
-  const body = encodeChangesetBody({ atomic: false, hiddenBases: [], groups: [{ tableId: tableIdOf('notes'), kind: 'insert', rowCount: MAX_CHANGESET_ROWS, keys: [ids], columnIds: ['title', 'reads'].map(columnIdOf), values: [ids.map(() => null), ids.map(() => 0n)] }] });
+  const body = encodeChangesetBody({ atomic: false, cellBases: [], groups: [{ tableId: tableIdOf('notes'), kind: 'insert', rowCount: MAX_CHANGESET_ROWS, keys: [ids], columnIds: ['title', 'reads'].map(columnIdOf), values: [ids.map(() => null), ids.map(() => 0n)] }] });
   const { sequence } = hostile.site.writeBody(body);
   let isOver = false;
   const honest = commitUntil(() => isOver);

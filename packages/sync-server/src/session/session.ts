@@ -15,7 +15,7 @@ import { refusalOf, type Gate } from '../auth/gate.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { LiveDatabase } from '../fanout/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
-import { errorFields, type Log } from '../observe/log-line.ts';
+import { errorFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';
 import { sqliteDamage } from '../store/file-damage.ts';
@@ -23,7 +23,7 @@ import type { SchemaView } from '../store/schema-view.ts';
 import { SendQueue } from './send-queue.ts';
 import { FrameRate } from './frame-rate.ts';
 import type { SessionLimits } from './limits.ts';
-import type { Places } from './places.ts';
+import type { ConnectionQuota } from './connection-quota.ts';
 import { messageProblem, OPERATION_OF_MESSAGE, overdue, REAUTHORIZE_INTERVAL_MS, type SessionPhase } from './session-rules.ts';
 import type { SessionSocket } from './session-socket.ts';
 import { unpack } from './unpack.ts';
@@ -53,9 +53,9 @@ export interface SessionContext {
   /** SQLite finds the file of a database damaged. */
   readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
   readonly now: () => number;
-  readonly log: Log;
+  readonly log: Logger;
   readonly limits: SessionLimits;
-  readonly places: Places;
+  readonly connectionQuota: ConnectionQuota;
   readonly metrics: ServerMetrics;
   readonly onClosed: (session: Session) => void;
 }
@@ -209,7 +209,7 @@ export class Session implements Subscriber {
       case 'push':
         return this.push(message, receivedMs);
       case 'confirm':
-        return this.database?.confirm(this, message.cursor, message.decidedUpTo);
+        return this.database?.confirm(this, message.cursor, message.lastAckedSequence);
       case 'audit':
         return this.database?.audit(this, message, (tableIds) => this.context.log('audit-differs', { database: this.databaseId, site: this.site, tables: tableIds.length }));
       case 'presence':
@@ -240,7 +240,7 @@ export class Session implements Subscriber {
 
   private async open(hello: Hello, principal: Principal, canWrite: boolean, view: SchemaView | null): Promise<void> {
     this.site = Buffer.from(hello.siteId).toString('hex');
-    this.context.places.enter(principal.id);
+    this.context.connectionQuota.enter(principal.id);
     this.databaseId = hello.databaseId;
     this.principal = principal;
     this.canWrite = canWrite;
@@ -332,7 +332,7 @@ export class Session implements Subscriber {
     this.phase = 'closed';
     this.held = [];
     this.database?.leave(this);
-    if (this.principal !== null) this.context.places.leave(this.principal.id);
+    if (this.principal !== null) this.context.connectionQuota.leave(this.principal.id);
     this.context.onClosed(this);
   }
 }

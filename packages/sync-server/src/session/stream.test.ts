@@ -18,8 +18,8 @@ describe('the stream', () => {
   it('begins with a welcome and an empty delivery', async () => {
     const connection = await server.connect();
     const { welcome, first } = await connection.open(await server.token(), 'household');
-    expect(welcome).toMatchObject({ watermark: 0, decidedUpTo: 0, canWrite: true });
-    expect(first).toMatchObject({ from: 0, to: 0, decidedUpTo: 0, outcomes: [], groups: [] });
+    expect(welcome).toMatchObject({ watermark: 0, lastAckedSequence: 0, canWrite: true });
+    expect(first).toMatchObject({ from: 0, to: 0, lastAckedSequence: 0, outcomes: [], groups: [] });
   });
 
   it('carries a write to the other session, and to its author only the outcome', async () => {
@@ -28,7 +28,7 @@ describe('the stream', () => {
     a.site.write([insert('accounts', 'x', { name: 'Cash', rank: 2n })]);
     a.push();
     const own = await a.delivery();
-    expect(own.outcomes).toEqual([{ kind: 'admitted', sequence: 1, watermark: 1, lossCount: 0 }]);
+    expect(own.outcomes).toEqual([{ kind: 'admitted', sequence: 1, watermark: 1, conflictCount: 0 }]);
     expect(own.groups).toEqual([]);
     const theirs = await b.delivery();
     expect(theirs).toMatchObject({ from: 0, to: 1, outcomes: [], groups: [{ kind: 'insert', keys: [['x']], values: [['Cash'], [2n]] }] });

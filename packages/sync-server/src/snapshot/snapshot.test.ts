@@ -49,17 +49,17 @@ describe('a snapshot', () => {
     expect(all('SELECT entry_id, position FROM labels')).toEqual([['x', 7n]]);
     // What is the server's own stays there, and what a client has in the same table is there already.
     expect(all(`SELECT name FROM sqlite_schema WHERE name LIKE 'rockpool%' ORDER BY name`)).toEqual([['rockpool_conflict'], ['rockpool_conflict_row'], ['rockpool_document'], ['rockpool_snapshot']]);
-    const [[schemaHash, epoch, watermark, link]] = all('SELECT schema_hash, epoch, watermark, link FROM rockpool_snapshot') as [[string, Uint8Array, bigint, Uint8Array]];
+    const [[schemaHash, logEpoch, watermark, logHash]] = all('SELECT schema_hash, epoch, watermark, link FROM rockpool_snapshot') as [[string, Uint8Array, bigint, Uint8Array]];
     expect({ schemaHash, watermark }).toEqual({ schemaHash: TEST_SCHEMA.hash, watermark: 3n });
     file.close();
 
     await writer.commit([update('accounts', 'a', { name: 'Bank' })]);
     const site = new TestSite();
-    site.epoch = epoch;
+    site.logEpoch = logEpoch;
     site.cursor = Number(watermark);
-    site.links.set(Number(watermark), link);
+    site.links.set(Number(watermark), logHash);
     const { welcome, first } = await (await tested.server.connect(site)).open(await tested.server.token(), DATABASE);
-    expect(welcome.reload).toBe(false);
+    expect(welcome.fullResync).toBe(false);
     expect(first).toMatchObject({ from: 3, to: 4, groups: [{ kind: 'update', keys: [['a']], values: [['Bank']] }] });
   });
 

@@ -22,10 +22,10 @@ export const SNAPSHOT_RULES: SnapshotRules = { minFileBytes: 1024 * 1024, maxTai
 /** What is asked of a database's log: whether a snapshot still fits it. */
 export interface LogPosition {
   /** Hex. */
-  readonly epoch: string;
+  readonly logEpoch: string;
   readonly watermark: number;
   /** Deletes below are forgotten: a snapshot from there would keep rows that are gone. */
-  readonly floor: number;
+  readonly tombstoneHorizon: number;
   readonly schemaHash: string;
 }
 
@@ -88,8 +88,8 @@ export class Snapshots {
     for (const name of readdirSync(this.directory)) if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
   }
 
-  private fits({ epoch, watermark, schemaHash }: Snapshot & { readonly schemaHash: string }, log: LogPosition): boolean {
-    return epoch === log.epoch && schemaHash === log.schemaHash && watermark >= log.floor && log.watermark - watermark <= this.rules.maxTailChangesets;
+  private fits({ logEpoch, watermark, schemaHash }: Snapshot & { readonly schemaHash: string }, log: LogPosition): boolean {
+    return logEpoch === log.logEpoch && schemaHash === log.schemaHash && watermark >= log.tombstoneHorizon && log.watermark - watermark <= this.rules.maxTailChangesets;
   }
 
   private async build(databaseId: string, from: string, schemaHash: string): Promise<Snapshot> {

@@ -4,7 +4,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { createGzip } from 'node:zlib';
-import { encodeSchema, FIRST_LOG_LINK, quoteName, syncedTables, SYSTEM_TABLES, tableToDdl, type Schema, type TableSchema } from '@rockpool/shared';
+import { encodeSchema, FIRST_LOG_HASH, quoteName, syncedTables, SYSTEM_TABLES, tableToDdl, type Schema, type TableSchema } from '@rockpool/shared';
 import { storedSchema } from '../store/inspect-database.ts';
 import { identityOf } from '../store/identity.ts';
 import { readMeta } from '../store/meta.ts';
@@ -13,7 +13,7 @@ import { SqliteFile } from '../store/sqlite-file.ts';
 /** What stands in the file's own table `rockpool_snapshot`, and in the headers of its download. */
 export interface SnapshotFacts {
   /** Hex. */
-  readonly epoch: string;
+  readonly logEpoch: string;
   readonly watermark: number;
   /** Of the file as it is after unpacking. */
   readonly sizeBytes: number;
@@ -49,7 +49,7 @@ export async function writeSnapshot(from: string, to: string): Promise<SnapshotF
 }
 
 /** The same without compressing it. */
-export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts, 'epoch' | 'watermark'> {
+export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts, 'logEpoch' | 'watermark'> {
   const source = new SqliteFile(from, { readOnly: true });
   const target = new DatabaseSync(to);
   try {
@@ -57,15 +57,15 @@ export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts
     target.exec(`PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF`);
     source.exec('BEGIN');
     const schema = storedSchema(source);
-    const epoch = readMeta(source, 'epoch') as Uint8Array;
-    const [last = 0n, link = FIRST_LOG_LINK] = source.get('SELECT watermark, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1') ?? [];
+    const logEpoch = readMeta(source, 'epoch') as Uint8Array;
+    const [last = 0n, logHash = FIRST_LOG_HASH] = source.get('SELECT watermark, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1') ?? [];
     const watermark = Number(last);
     target.exec('BEGIN');
     for (const table of [...SYSTEM_TABLES, ...syncedTables(schema)]) copyTable(source, target, table);
     copyDocuments(source, target);
-    writeFacts(target, schema, { identity: identityOf(source), epoch, watermark, link: link as Uint8Array });
+    writeFacts(target, schema, { identity: identityOf(source), logEpoch, watermark, logHash: logHash as Uint8Array });
     target.exec('COMMIT');
-    return { epoch: Buffer.from(epoch).toString('hex'), watermark };
+    return { logEpoch: Buffer.from(logEpoch).toString('hex'), watermark };
   } finally {
     target.close();
     source.close();
@@ -89,9 +89,9 @@ function copyDocuments(source: SqliteFile, target: DatabaseSync): void {
 }
 
 /** Which database the rows are of, and where in its log they are; see Delivery for the link. */
-function writeFacts(target: DatabaseSync, schema: Schema, { identity, epoch, watermark, link }: { readonly identity: Uint8Array; readonly epoch: Uint8Array; readonly watermark: number; readonly link: Uint8Array }): void {
+function writeFacts(target: DatabaseSync, schema: Schema, { identity, logEpoch, watermark, logHash }: { readonly identity: Uint8Array; readonly logEpoch: Uint8Array; readonly watermark: number; readonly logHash: Uint8Array }): void {
   target.exec('CREATE TABLE rockpool_snapshot (schema_json TEXT NOT NULL, schema_hash TEXT NOT NULL, epoch BLOB NOT NULL, watermark INTEGER NOT NULL, link BLOB NOT NULL, database_identity BLOB NOT NULL)');
-  target.prepare('INSERT INTO rockpool_snapshot VALUES (?, ?, ?, ?, ?, ?)').run(encodeSchema(schema), schema.hash, epoch, BigInt(watermark), link, identity);
+  target.prepare('INSERT INTO rockpool_snapshot VALUES (?, ?, ?, ?, ?, ?)').run(encodeSchema(schema), schema.hash, logEpoch, BigInt(watermark), logHash, identity);
 }
 
 async function compress(from: string, to: string): Promise<Pick<SnapshotFacts, 'compressedBytes' | 'sha256'>> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { RockpoolError } from '@rockpool/shared';
-import { Epoch } from '../log/epoch.ts';
+import { LogEpoch } from '../log/log-epoch.ts';
 import { Log } from '../log/log.ts';
 import { acceptFile } from './accept-file.ts';
 import { removeDatabaseFiles } from './data-directory.ts';
@@ -36,7 +36,7 @@ export function restoreDatabase(from: string, to: string, databaseId: string): v
   try {
     sql.transaction(() => {
       const { watermark } = new Log(sql);
-      new Epoch(sql).renew(watermark, claimCopy(sql, databaseId, watermark));
+      new LogEpoch(sql).renew(watermark, claimCopy(sql, databaseId, watermark));
     });
   } finally {
     sql.close();

@@ -152,7 +152,7 @@ describe('a damaged database', () => {
     const repaired = await start();
     const back = await repaired.connect(site);
     back.hello(await repaired.token(), DATABASE);
-    expect(await back.next('welcome')).toMatchObject({ decidedUpTo: 40 });
+    expect(await back.next('welcome')).toMatchObject({ lastAckedSequence: 40 });
     back.push(41, 41, 41);
     await back.decided(41);
     expect(repaired.query(`SELECT count(*), max(id) FROM accounts`)).toEqual([[41n, 'later']]);

@@ -18,7 +18,7 @@ afterEach(() => folder.remove());
 function open(schema: Schema): Uint8Array {
   const file = openDatabaseFile(path, schema);
   file.sql.close();
-  return file.epoch.id;
+  return file.logEpoch.id;
 }
 
 function query(sql: string): readonly (readonly CellValue[])[] {
@@ -34,8 +34,8 @@ const withAccounts = (changes: Partial<TableSchema>): Schema => buildSchema([{ .
 
 describe('a database file', () => {
   it('keeps its epoch, and has a durable log', () => {
-    const epoch = open(TEST_SCHEMA);
-    expect(open(TEST_SCHEMA)).toEqual(epoch);
+    const logEpoch = open(TEST_SCHEMA);
+    expect(open(TEST_SCHEMA)).toEqual(logEpoch);
     expect(query('PRAGMA journal_mode')).toEqual([['wal']]);
     const file = new SqliteFile(path);
     expect(file.get('PRAGMA synchronous')).toEqual([2n]); // FULL

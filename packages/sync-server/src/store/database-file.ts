@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
 import { DocumentDesk } from '../documents/document-desk.ts';
-import { Epoch } from '../log/epoch.ts';
+import { LogEpoch } from '../log/log-epoch.ts';
 import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
 import { Tombstones } from '../log/tombstones.ts';
@@ -17,7 +17,7 @@ export interface DatabaseFile {
   readonly sql: SqliteFile;
   readonly tableById: ReadonlyMap<number, StoredTable>;
   readonly tableByName: ReadonlyMap<string, StoredTable>;
-  readonly epoch: Epoch;
+  readonly logEpoch: LogEpoch;
   readonly log: Log;
   readonly sites: Sites;
   readonly tombstones: Tombstones;
@@ -51,7 +51,7 @@ export function openDatabaseFile(path: string, schema: Schema, { disposable = fa
       sql,
       tableById: new Map(tables.map((table) => [table.schema.id, table])),
       tableByName: new Map(tables.map((table) => [table.schema.name, table])),
-      epoch: new Epoch(sql),
+      logEpoch: new LogEpoch(sql),
       log: new Log(sql),
       sites: new Sites(sql),
       tombstones: new Tombstones(sql),

@@ -11,15 +11,15 @@ import { SqliteFile } from './sqlite-file.ts';
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;
 let disk: FakeLogSync;
-let losses: unknown[];
+let conflicts: unknown[];
 let database: OpenDatabase;
 
 beforeEach(() => {
   folder = temporaryFolder();
   path = join(folder.path, 'a.sqlite');
   disk = new FakeLogSync();
-  losses = [];
-  database = durableOnceSynced(openDatabaseFile(path, TEST_SCHEMA), disk, (error) => void losses.push(error));
+  conflicts = [];
+  database = durableOnceSynced(openDatabaseFile(path, TEST_SCHEMA), disk, (error) => void conflicts.push(error));
 });
 afterEach(() => {
   database.close();
@@ -56,7 +56,7 @@ describe('a commit in a file', () => {
     const refused = expect.objectContaining({ status: 'rejected', reason: expect.objectContaining({ code: 'database-unavailable', cause: failure }) as unknown }) as unknown;
     expect(await outcomes).toEqual([refused, refused, refused]);
     expect(await Promise.allSettled([insert('c')])).toEqual([refused]);
-    expect(losses).toEqual([failure]);
+    expect(conflicts).toEqual([failure]);
     // Who only looks whether it is idle does not wait for it.
     expect(database.settling()).not.toBeNull();
     const asked = await Promise.allSettled([database.settling()]);

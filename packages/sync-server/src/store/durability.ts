@@ -86,12 +86,12 @@ function transaction<Result>(file: DatabaseFile, body: () => Result): Result {
   try {
     return file.sql.transaction(body);
   } catch (error) {
-    reloadFile(file);
+    resyncFile(file);
     throw error;
   }
 }
 
 /** What is kept in memory of a file, read anew: after a transaction that did not commit, or one that was not made by admission. */
-export function reloadFile({ epoch, log, sites, tombstones }: DatabaseFile): void {
-  for (const part of [epoch, log, sites, tombstones]) part.reload();
+export function resyncFile({ logEpoch, log, sites, tombstones }: DatabaseFile): void {
+  for (const part of [logEpoch, log, sites, tombstones]) part.reload();
 }

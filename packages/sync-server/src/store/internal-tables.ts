@@ -56,7 +56,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   7: DOCUMENT_AUTHOR_SQL,
 };
 
-/** The number of the server's own site in rockpool_site: the author of the conflict ledger. */
+/** The number of the server's own site in rockpool_site: the author of the conflict log. */
 export const SERVER_SITE_NUMBER = 0;
 export const SERVER_SITE: string = '0'.repeat(32);
 
@@ -101,7 +101,7 @@ CREATE TABLE rockpool_log (              -- one line per admitted changeset
   sequence INTEGER NOT NULL,
   stamp_us INTEGER NOT NULL,             -- corrected
   max_stamp_us INTEGER NOT NULL,         -- highest stamp up to here: no later write may claim to be older
-  principal TEXT NOT NULL,               -- who wrote it, for the conflict ledger
+  principal TEXT NOT NULL,               -- who wrote it, for the conflict log
   received_ms INTEGER NOT NULL DEFAULT 0, -- when it came, by the server's clock, ms since 1970
   link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000' -- 16 bytes of a hash over the link before it, this changeset and how it was merged (log/log.ts)
 );

@@ -34,7 +34,7 @@ async function upgradeServer(): Promise<void> {
 async function connect(schema: Schema, site = new TestSite()): Promise<TestConnection> {
   const connection = await server.connect(site);
   connection.hello(await server.token(), DATABASE, { schemaHash: schema.hash });
-  site.epoch = (await connection.next('welcome')).epoch;
+  site.logEpoch = (await connection.next('welcome')).logEpoch;
   await connection.delivery();
   return connection;
 }
@@ -85,8 +85,8 @@ describe('a client of an older version', () => {
     expect((await old.delivery()).groups[0]?.columnIds).toEqual([columnIdOf('name'), columnIdOf('rank')]);
     await old.close();
     const upgraded = await server.connect(site);
-    upgraded.hello(await server.token(), DATABASE, { schemaHash: NEWER.hash, reload: true });
-    expect(await upgraded.next('welcome')).toMatchObject({ reload: true });
+    upgraded.hello(await server.token(), DATABASE, { schemaHash: NEWER.hash, fullResync: true });
+    expect(await upgraded.next('welcome')).toMatchObject({ fullResync: true });
     const whole = await upgraded.next('delivery');
     expect(whole).toMatchObject({ whole: true, to: 1 });
     expect(whole.groups.flatMap(({ columnIds }) => columnIds)).toContain(columnIdOf('colour'));

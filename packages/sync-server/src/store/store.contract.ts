@@ -49,24 +49,24 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
         database.file.sql.run(`UPDATE accounts SET rank = NULL WHERE id = 'a'`);
         database.file.sql.run(`DELETE FROM accounts WHERE id = 'b'`);
       });
-      const { id } = database.file.epoch;
+      const { id } = database.file.logEpoch;
       await close();
       await open();
       expect(rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([['a', 'Cash', null], ['c', 'Card', 3n]]);
-      expect(database.file.epoch.id).toEqual(id);
+      expect(database.file.logEpoch.id).toEqual(id);
     });
 
     it('has nothing of a commit whose body throws, in memory neither', async () => {
       const failing = async (): Promise<void> =>
         database.commit(() => {
           database.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
-          database.file.epoch.renew(5);
+          database.file.logEpoch.renew(5);
           throw new Error('changed my mind');
         });
-      const { id, startedAt } = database.file.epoch;
+      const { id, startedAt } = database.file.logEpoch;
       await expect(failing()).rejects.toThrow('changed my mind');
       expect(rows('SELECT * FROM accounts')).toEqual([]);
-      expect(database.file.epoch).toMatchObject({ id, startedAt });
+      expect(database.file.logEpoch).toMatchObject({ id, startedAt });
       await run(`INSERT INTO accounts (id, name) VALUES ('b', 'Bank')`);
       expect(rows('SELECT id FROM accounts')).toEqual([['b']]);
     });
@@ -111,7 +111,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       await other.commit(() => other.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('a', 'Theirs')`));
       expect(rows('SELECT name FROM accounts')).toEqual([['Cash']]);
       expect(other.file.sql.all('SELECT name FROM accounts')).toEqual([['Theirs']]);
-      expect(other.file.epoch.id).not.toEqual(database.file.epoch.id);
+      expect(other.file.logEpoch.id).not.toEqual(database.file.logEpoch.id);
       other.close();
     });
 
@@ -135,7 +135,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       const identity = identityOf(database.file.sql);
       expect(identity).toHaveLength(16);
       // More devices have written since, and the log was put back once.
-      if (hasSites) await database.commit(() => database.file.epoch.renew(0));
+      if (hasSites) await database.commit(() => database.file.logEpoch.renew(0));
       if (hasSites) await run(`INSERT INTO rockpool_site VALUES (2, x'${'00'.repeat(15)}02', 'ann', 0, x'', 0, 0, 0, 0)`);
       await forget();
       await close();

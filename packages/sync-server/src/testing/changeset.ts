@@ -1,4 +1,4 @@
-import { ageOfStampUs, columnIdOf, encodeChangesetBody, tableIdOf, valueColumns, type CellValue, type ChangeGroup, type Changeset, type HiddenBase, type PushedChangeset } from '@rockpool/shared';
+import { ageOfStampUs, columnIdOf, encodeChangesetBody, tableIdOf, valueColumns, type CellValue, type ChangeGroup, type Changeset, type CellBase, type PushedChangeset } from '@rockpool/shared';
 import { TEST_SCHEMA } from './test-schema.ts';
 
 export type Row = Readonly<Record<string, CellValue>>;
@@ -43,12 +43,12 @@ export function toGroup(change: Change): ChangeGroup {
   };
 }
 
-export function toBody(changes: readonly Change[], hiddenBases: readonly HiddenBase[] = [], atomic: boolean = false): Uint8Array {
-  return encodeChangesetBody({ atomic, groups: changes.map(toGroup), hiddenBases });
+export function toBody(changes: readonly Change[], cellBases: readonly CellBase[] = [], atomic: boolean = false): Uint8Array {
+  return encodeChangesetBody({ atomic, groups: changes.map(toGroup), cellBases });
 }
 
-export function toChangeset(sequence: number, stampUs: number, base: number, changes: readonly Change[], hiddenBases: readonly HiddenBase[] = [], atomic: boolean = false): Changeset {
-  return { sequence, stampUs, base, body: toBody(changes, hiddenBases, atomic) };
+export function toChangeset(sequence: number, stampUs: number, base: number, changes: readonly Change[], cellBases: readonly CellBase[] = [], atomic: boolean = false): Changeset {
+  return { sequence, stampUs, base, body: toBody(changes, cellBases, atomic) };
 }
 
 /** As a client sends them when its clock says `nowMs`. */

@@ -84,7 +84,7 @@ class Writer {
 
   private push(connection: TestConnection): void {
     const { site, changesets } = this;
-    while (site.changelog.length < Math.min(changesets, site.decidedUpTo + PUSHES_ON_THEIR_WAY)) {
+    while (site.changelog.length < Math.min(changesets, site.lastAckedSequence + PUSHES_ON_THEIR_WAY)) {
       const changeset = this.number * changesets + site.changelog.length;
       const { sequence } = site.write(Array.from({ length: this.rowsPerChangeset }, (_, row) => insert('entries', `${changeset}.${row}`, { amount: BigInt(row) })), { base: 0 });
       connection.push(sequence);

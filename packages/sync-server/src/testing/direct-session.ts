@@ -1,4 +1,4 @@
-import { decodeServerMessage, FIRST_LOG_LINK, PROTOCOL_VERSION, type Delivery, type RockpoolError } from '@rockpool/shared';
+import { decodeServerMessage, FIRST_LOG_HASH, PROTOCOL_VERSION, type Delivery, type RockpoolError } from '@rockpool/shared';
 import type { LiveDatabase } from '../fanout/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { withAges } from './changeset.ts';
@@ -17,10 +17,10 @@ export class DirectSession implements Subscriber {
   constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
     this.database = database;
     this.replica = replica;
-    const { siteId, databaseIdentity, epoch, cursor, links, decidedUpTo, changelog, hashes } = replica.site;
+    const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = replica.site;
     void database.join(
       this,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', databaseIdentity, schemaHash: TEST_SCHEMA.hash, siteId, epoch, cursor, cursorLink: links.get(cursor) ?? FIRST_LOG_LINK, decidedUpTo, decidedHash: hashes[decidedUpTo] as Uint8Array, lastSequence: changelog.length, reload: false, snapshot: 'refused' },
+      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', databaseIdentity, schemaHash: TEST_SCHEMA.hash, siteId, logEpoch, cursor, cursorHash: links.get(cursor) ?? FIRST_LOG_HASH, lastAckedSequence, decidedHash: hashes[lastAckedSequence] as Uint8Array, lastSequence: changelog.length, fullResync: false, snapshot: 'refused' },
       { principal: { id: this.site.slice(0, 4) }, canWrite: true, view: null, nowMs },
     );
   }
@@ -33,7 +33,7 @@ export class DirectSession implements Subscriber {
     const message = decodeServerMessage(bytes);
     if (message.type === 'welcome') {
       this.isWelcome = true;
-      this.replica.site.epoch = message.epoch;
+      this.replica.site.logEpoch = message.logEpoch;
       this.replica.site.databaseIdentity = message.databaseIdentity;
     } else if (message.type === 'delivery') this.deliveries.push(message);
   }
@@ -72,6 +72,6 @@ export class DirectSession implements Subscriber {
   }
 
   confirm(): void {
-    this.database.confirm(this, this.replica.site.cursor, this.replica.site.decidedUpTo);
+    this.database.confirm(this, this.replica.site.cursor, this.replica.site.lastAckedSequence);
   }
 }

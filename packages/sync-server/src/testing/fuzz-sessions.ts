@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { decodeServerMessage, encodeMessage, FIRST_LOG_LINK, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
+import { decodeServerMessage, encodeMessage, FIRST_LOG_HASH, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
 import { expect } from 'vitest';
 import { Gate } from '../auth/gate.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { ServerMetrics } from '../observe/server-metrics.ts';
 import { SESSION_LIMITS } from '../session/limits.ts';
-import { Places } from '../session/places.ts';
+import { ConnectionQuota } from '../session/connection-quota.ts';
 import { Session } from '../session/session.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { committed } from './committed.ts';
@@ -60,7 +60,7 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
       close: () => undefined,
       terminate: () => undefined,
     };
-    const session = new Session(socket, { schemas: new Map([[TEST_SCHEMA.hash, null]]), schemaOutline: '', gate, openDatabase: () => database, onDamaged: (_, error) => { throw error; }, now: () => 0, log, limits: SESSION_LIMITS, places: new Places(Infinity), metrics, onClosed: () => undefined });
+    const session = new Session(socket, { schemas: new Map([[TEST_SCHEMA.hash, null]]), schemaOutline: '', gate, openDatabase: () => database, onDamaged: (_, error) => { throw error; }, now: () => 0, log, limits: SESSION_LIMITS, connectionQuota: new ConnectionQuota(Infinity), metrics, onClosed: () => undefined });
     if (frames.length % 3 !== 0) await greet(session);
     for (const frame of frames) session.receive(frame);
     await committed();
@@ -89,13 +89,13 @@ async function greet(session: Session): Promise<void> {
     databaseIdentity: null,
     siteId: crypto.getRandomValues(new Uint8Array(16)),
     schemaHash: TEST_SCHEMA.hash,
-    epoch: null,
+    logEpoch: null,
     cursor: 0,
-    cursorLink: FIRST_LOG_LINK,
-    decidedUpTo: 0,
+    cursorHash: FIRST_LOG_HASH,
+    lastAckedSequence: 0,
     decidedHash: new Uint8Array(16),
     lastSequence: 0,
-    reload: false,
+    fullResync: false,
     snapshot: 'accepted',
   });
   for (const frame of messageToFrames(hello)) session.receive(frame);

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter, decodeServerMessage, encodeMessage, FIRST_LOG_LINK, FIRST_PREVIOUS_HASH, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ClientMessage, type ServerMessage } from '@rockpool/shared';
+import { ByteReader, ByteWriter, decodeServerMessage, encodeMessage, FIRST_LOG_HASH, FIRST_PREVIOUS_HASH, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ClientMessage, type ServerMessage } from '@rockpool/shared';
 import type { Ask } from './ask-server.ts';
 import { TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
@@ -31,8 +31,8 @@ export class HttpSessionClient {
   }
 
   hello(token: string, databaseId: string): Promise<void> {
-    const { siteId, databaseIdentity, epoch, cursor, decidedUpTo } = this.site;
-    return this.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token, databaseId, databaseIdentity, siteId, schemaHash: TEST_SCHEMA.hash, epoch, cursor, cursorLink: FIRST_LOG_LINK, decidedUpTo, decidedHash: FIRST_PREVIOUS_HASH, lastSequence: 0, reload: false, snapshot: 'refused' });
+    const { siteId, databaseIdentity, logEpoch, cursor, lastAckedSequence } = this.site;
+    return this.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token, databaseId, databaseIdentity, siteId, schemaHash: TEST_SCHEMA.hash, logEpoch, cursor, cursorHash: FIRST_LOG_HASH, lastAckedSequence, decidedHash: FIRST_PREVIOUS_HASH, lastSequence: 0, fullResync: false, snapshot: 'refused' });
   }
 
   /** Waits for it, as long as the server lets a request wait. */

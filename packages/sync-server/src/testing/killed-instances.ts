@@ -28,9 +28,9 @@ class Instance {
   async connect(site: TestSite): Promise<TestConnection> {
     const process = this.process as ServerProcess;
     const connection = await process.connect(site);
-    const acknowledged = site.decidedUpTo;
+    const acknowledged = site.lastAckedSequence;
     const { welcome } = await connection.open(await process.token(), DATABASE);
-    expect(welcome.decidedUpTo).toBeGreaterThanOrEqual(acknowledged);
+    expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
     return connection;
   }
 
@@ -66,12 +66,12 @@ export async function checkKilledInstances(postgres: PostgresServer, { changeset
     const listening = await other.connect(listener);
     const enough = Math.floor((changesets * kill) / (kills + 1));
     await Promise.all([pushUntil(doomed, enough), pushUntil(safe, enough)]);
-    const before = writers[0].decidedUpTo;
+    const before = writers[0].lastAckedSequence;
     await victim.kill();
     await doomed.closes();
     // Nobody waits for the dead one: its client goes on at the other instance, and the listener there hears of it.
     const again = await other.connect(writers[0]);
-    again.push(writers[0].decidedUpTo + 1, writers[0].decidedUpTo + 1);
+    again.push(writers[0].lastAckedSequence + 1, writers[0].lastAckedSequence + 1);
     await again.decided(before + 1);
     while (listener.cursor < writers[0].cursor) await listening.delivery();
     await Promise.all([again.close(), safe.close(), listening.close()]);

@@ -21,13 +21,13 @@ export async function checkKilledServer({ changesets, kills }: KillPlan): Promis
   for (let kill = 1; kill <= kills; kill++) {
     const server = await ServerProcess.start(folder.path);
     const connection = await TestConnection.connect(server.url, site);
-    const acknowledged = site.decidedUpTo;
+    const acknowledged = site.lastAckedSequence;
     const { welcome } = await connection.open(await server.token(), DATABASE);
-    expect(welcome.decidedUpTo).toBeGreaterThanOrEqual(acknowledged);
+    expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
     await pushUntil(connection, Math.floor((changesets * kill) / (kills + 1)));
     await server.signal('SIGKILL');
     await connection.closes();
-    expect(site.decidedUpTo).toBeLessThan(changesets);
+    expect(site.lastAckedSequence).toBeLessThan(changesets);
   }
   const server = await ServerProcess.start(folder.path);
   const connection = await TestConnection.connect(server.url, site);

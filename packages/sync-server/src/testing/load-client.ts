@@ -45,7 +45,7 @@ export class LoadClient {
     const { first } = await connection.open(token, databaseId);
     this.connection = connection;
     this.take(first);
-    if (this.site.changelog.length > this.site.decidedUpTo) connection.push();
+    if (this.site.changelog.length > this.site.lastAckedSequence) connection.push();
     this.reading = this.read(connection);
   }
 
@@ -60,8 +60,8 @@ export class LoadClient {
 
   /** Everything it wrote is decided, and every row of the others is here. */
   get hasAll(): boolean {
-    const { changelog, decidedUpTo } = this.site;
-    return decidedUpTo >= changelog.length && this.arrived.size >= this.options.log.writtenMs.size - changelog.length;
+    const { changelog, lastAckedSequence } = this.site;
+    return lastAckedSequence >= changelog.length && this.arrived.size >= this.options.log.writtenMs.size - changelog.length;
   }
 
   /** As when the network goes. */
@@ -101,7 +101,7 @@ export class LoadClient {
     const { acknowledgedAfterMs, arrivedAfterMs, writtenMs } = this.options.log;
     for (const outcome of delivery.outcomes) if (outcome.kind === 'rejected') this.refusals.push(outcome.code);
     for (const [sequence, sentMs] of this.sentMs) {
-      if (sequence > delivery.decidedUpTo) break;
+      if (sequence > delivery.lastAckedSequence) break;
       this.sentMs.delete(sequence);
       acknowledgedAfterMs.push(nowMs - sentMs);
     }

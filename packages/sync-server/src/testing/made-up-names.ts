@@ -82,7 +82,7 @@ export async function checkNamesAtBackend(server: TestServer, names: number): Pr
       await expect(backend.transaction((tx) => tx.update('accounts', { id: 'x' }, columns))).rejects.toMatchObject({ code: 'schema-unknown-column' });
       await expect(backend.transaction((tx) => tx.delete(name, { id: 'x' }))).rejects.toMatchObject({ code: 'schema-unknown-table' });
       await expect(backend.transaction((tx) => tx.delete('accounts', { id: name }))).rejects.toMatchObject({ code: 'row-missing' });
-      expect(await backend.changesAfter({ epoch: name, watermark: 1, link: name })).toMatchObject({ whole: true, watermark });
+      expect(await backend.changesAfter({ logEpoch: name, watermark: 1, logHash: name })).toMatchObject({ whole: true, watermark });
     }),
     { numRuns: names },
   );

@@ -8,9 +8,9 @@ const PUSHES_ON_THEIR_WAY = 8;
 export async function pushUntil(connection: TestConnection, enough: number): Promise<void> {
   const { site } = connection;
   const all = site.changelog.length;
-  let sent = site.decidedUpTo;
-  while (site.decidedUpTo < enough) {
-    while (sent < all && sent - site.decidedUpTo < PUSH_SIZE * PUSHES_ON_THEIR_WAY) {
+  let sent = site.lastAckedSequence;
+  while (site.lastAckedSequence < enough) {
+    while (sent < all && sent - site.lastAckedSequence < PUSH_SIZE * PUSHES_ON_THEIR_WAY) {
       const to = Math.min(sent + PUSH_SIZE, all);
       connection.push(sent + 1, to);
       sent = to;

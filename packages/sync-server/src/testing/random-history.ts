@@ -160,8 +160,8 @@ class World {
         await this.sync(who);
         break;
       case 'push': {
-        const from = Math.max(1, replica.site.decidedUpTo + 1 - one.again);
-        session?.push(from, Math.min(replica.site.changelog.length, replica.site.decidedUpTo + one.count), this.nowMs);
+        const from = Math.max(1, replica.site.lastAckedSequence + 1 - one.again);
+        session?.push(from, Math.min(replica.site.changelog.length, replica.site.lastAckedSequence + one.count), this.nowMs);
       }
     }
     expect(this.sessions[who]?.failure ?? null).toBeNull();
@@ -183,7 +183,7 @@ class World {
     const replica = this.replicas[who] as Replica;
     const session = (this.sessions[who] ??= new DirectSession(this.database, replica, this.nowMs));
     session.applyAll();
-    session.push(replica.site.decidedUpTo + 1, replica.site.changelog.length, this.nowMs);
+    session.push(replica.site.lastAckedSequence + 1, replica.site.changelog.length, this.nowMs);
     await committed();
     session.applyAll();
   }

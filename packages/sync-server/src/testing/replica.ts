@@ -8,7 +8,7 @@ import {
   type CellValue,
   type ChangeGroup,
   type Delivery,
-  type HiddenBase,
+  type CellBase,
   type Outcome,
 } from '@rockpool/shared';
 import { toGroup, type Change } from './changeset.ts';
@@ -43,7 +43,7 @@ export class Replica {
 
   write(changes: readonly Change[], ageMs = 0, atomic = false): void {
     const groups = changes.map(toGroup);
-    const { sequence, base } = this.site.write(changes, { hiddenBases: groups.flatMap((group) => this.hiddenBases(group)), ageMs, atomic });
+    const { sequence, base } = this.site.write(changes, { cellBases: groups.flatMap((group) => this.cellBases(group)), ageMs, atomic });
     this.pending.push({ sequence, base, groups });
   }
 
@@ -58,8 +58,8 @@ export class Replica {
     if (delivery.whole) this.base.clear();
     fold(this.base, delivery.groups, 'delivered');
     this.site.cursor = delivery.to;
-    this.site.links.set(delivery.to, delivery.link);
-    this.site.decidedUpTo = delivery.decidedUpTo;
+    this.site.links.set(delivery.to, delivery.logHash);
+    this.site.lastAckedSequence = delivery.lastAckedSequence;
   }
 
   visible(): Rows {
@@ -69,9 +69,9 @@ export class Replica {
   }
 
   /** The base of the first pending write that covers a cell, for cells that a later write covers again. */
-  private hiddenBases(group: ChangeGroup): HiddenBase[] {
+  private cellBases(group: ChangeGroup): CellBase[] {
     const key = group.keys.map((part) => part[0] ?? null);
-    const hidden: HiddenBase[] = [];
+    const hidden: CellBase[] = [];
     for (const columnId of [EXISTENCE_COLUMN_ID, ...group.columnIds]) {
       const first = this.pending.find(({ groups }) => groups.some((earlier) => covers(earlier, group, columnId)));
       if (first !== undefined && first.base < this.site.cursor) hidden.push({ tableId: group.tableId, key, columnId, base: first.base });

@@ -11,10 +11,10 @@ export class SlowLink {
 
   static async open(to: number, maxDelayMs: number): Promise<SlowLink> {
     const server = createServer();
-    const link = new SlowLink(server);
-    server.on('connection', (near) => link.join(near, connect(to, '127.0.0.1'), maxDelayMs));
+    const logHash = new SlowLink(server);
+    server.on('connection', (near) => logHash.join(near, connect(to, '127.0.0.1'), maxDelayMs));
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-    return link;
+    return logHash;
   }
 
   get port(): number {

@@ -3,7 +3,7 @@ import {
   changesetHash,
   decodeServerMessage,
   encodeMessage,
-  FIRST_LOG_LINK,
+  FIRST_LOG_HASH,
   FIRST_PREVIOUS_HASH,
   FrameAssembler,
   MAX_MESSAGE_BYTES,
@@ -15,7 +15,7 @@ import {
   type Delivery,
   type Failure,
   type Hello,
-  type HiddenBase,
+  type CellBase,
   type Outcome,
   type ServerMessage,
   type Welcome,
@@ -29,7 +29,7 @@ const PATIENCE_MS = 60_000;
 
 export interface WriteOptions {
   readonly base?: number;
-  readonly hiddenBases?: readonly HiddenBase[];
+  readonly cellBases?: readonly CellBase[];
   /** How long ago it was written. */
   readonly ageMs?: number;
   readonly atomic?: boolean;
@@ -41,11 +41,11 @@ export class TestSite {
   readonly changelog: Changeset[] = [];
   readonly hashes: Uint8Array[] = [FIRST_PREVIOUS_HASH];
   databaseIdentity: Uint8Array | null = null;
-  epoch: Uint8Array | null = null;
+  logEpoch: Uint8Array | null = null;
   cursor = 0;
   /** The links of deliveries, by cursor. */
   readonly links: Map<number, Uint8Array> = new Map();
-  decidedUpTo = 0;
+  lastAckedSequence = 0;
   /** How far the site's clock is ahead of the true one. */
   clockAheadMs = 0;
 
@@ -58,8 +58,8 @@ export class TestSite {
   }
 
   /** Commits a changeset locally, at the rows it has seen. */
-  write(changes: readonly Change[], { hiddenBases = [], atomic = false, ...options }: WriteOptions = {}): Changeset {
-    return this.writeBody(toBody(changes, hiddenBases, atomic), options);
+  write(changes: readonly Change[], { cellBases = [], atomic = false, ...options }: WriteOptions = {}): Changeset {
+    return this.writeBody(toBody(changes, cellBases, atomic), options);
   }
 
   writeBody(body: Uint8Array, { base = this.cursor, ageMs = 0 }: Pick<WriteOptions, 'base' | 'ageMs'> = {}): Changeset {
@@ -130,7 +130,7 @@ export class TestConnection {
   }
 
   hello(token: string, databaseId: string, changes: Partial<Hello> = {}): void {
-    const { siteId, databaseIdentity, epoch, cursor, links, decidedUpTo, changelog, hashes } = this.site;
+    const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = this.site;
     this.send({
       type: 'hello',
       protocolVersion: PROTOCOL_VERSION,
@@ -139,13 +139,13 @@ export class TestConnection {
       databaseIdentity,
       siteId,
       schemaHash: TEST_SCHEMA.hash,
-      epoch,
+      logEpoch,
       cursor,
-      cursorLink: links.get(changes.cursor ?? cursor) ?? FIRST_LOG_LINK,
-      decidedUpTo,
-      decidedHash: hashes[decidedUpTo] ?? FIRST_PREVIOUS_HASH,
+      cursorHash: links.get(changes.cursor ?? cursor) ?? FIRST_LOG_HASH,
+      lastAckedSequence,
+      decidedHash: hashes[lastAckedSequence] ?? FIRST_PREVIOUS_HASH,
       lastSequence: changelog.length,
-      reload: false,
+      fullResync: false,
       snapshot: 'refused',
       ...changes,
     });
@@ -155,17 +155,17 @@ export class TestConnection {
   async open(token: string, databaseId: string): Promise<{ welcome: Welcome; first: Delivery }> {
     this.hello(token, databaseId);
     const welcome = await this.next('welcome');
-    this.site.epoch = welcome.epoch;
+    this.site.logEpoch = welcome.logEpoch;
     this.site.databaseIdentity = welcome.databaseIdentity;
     return { welcome, first: await this.delivery() };
   }
 
   /** Sends changesets of the changelog, by default all that are not decided. */
-  push(from: number = this.site.decidedUpTo + 1, to: number = this.site.changelog.length, olderEpochUpTo: number = 0): void {
+  push(from: number = this.site.lastAckedSequence + 1, to: number = this.site.changelog.length, olderEpochUpTo: number = 0): void {
     this.sendMessage(this.pushMessage(from, to, olderEpochUpTo));
   }
 
-  pushMessage(from: number = this.site.decidedUpTo + 1, to: number = this.site.changelog.length, olderEpochUpTo: number = 0): Uint8Array {
+  pushMessage(from: number = this.site.lastAckedSequence + 1, to: number = this.site.changelog.length, olderEpochUpTo: number = 0): Uint8Array {
     return encodeMessage({
       type: 'push',
       previousHash: this.site.hashes[from - 1] as Uint8Array,
@@ -186,7 +186,7 @@ export class TestConnection {
   async decided(sequence: number): Promise<Delivery> {
     for (;;) {
       const delivery = await this.delivery();
-      if (delivery.decidedUpTo >= sequence) return delivery;
+      if (delivery.lastAckedSequence >= sequence) return delivery;
     }
   }
 
@@ -194,14 +194,14 @@ export class TestConnection {
     const delivery = await this.next('delivery');
     if (!delivery.whole && delivery.from !== this.site.cursor) throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
     this.site.cursor = delivery.to;
-    this.site.links.set(delivery.to, delivery.link);
-    this.site.decidedUpTo = delivery.decidedUpTo;
+    this.site.links.set(delivery.to, delivery.logHash);
+    this.site.lastAckedSequence = delivery.lastAckedSequence;
     return delivery;
   }
 
   /** Has applied all that came, and says so. A reader who says nothing for long is cut. */
   confirm(): void {
-    this.send({ type: 'confirm', cursor: this.site.cursor, decidedUpTo: this.site.decidedUpTo });
+    this.send({ type: 'confirm', cursor: this.site.cursor, lastAckedSequence: this.site.lastAckedSequence });
   }
 
   /** Lets the server hear of it, and takes no notice of the answer. */

@@ -1,5 +1,5 @@
 import { columnIdOf, DEFAULT_DOCUMENT_RULE, tableIdOf, type CellValue, type Delivery, type DocumentRule } from '@rockpool/shared';
-import { editDocument, mergeNews, parseJson } from '@rockpool/shared/document';
+import { editDocument, mergeDelivered, parseJson } from '@rockpool/shared/document';
 import type { TestConnection } from './test-client.ts';
 
 /** Of the column `content` of pages. */
@@ -28,7 +28,7 @@ export class Page {
       if (tableId !== tableIdOf('pages')) continue;
       const column = columnIds.indexOf(columnIdOf('content'));
       if (kind === 'delete') this.state = null;
-      else if (column >= 0) this.state = mergeNews(this.state, values[column]?.[0] ?? null);
+      else if (column >= 0) this.state = mergeDelivered(this.state, values[column]?.[0] ?? null);
     }
   }
 
@@ -39,6 +39,6 @@ export class Page {
     do {
       delivery = await this.connection.delivery();
       this.takeDelivery(delivery);
-    } while (delivery.decidedUpTo < this.connection.site.changelog.length);
+    } while (delivery.lastAckedSequence < this.connection.site.changelog.length);
   }
 }

@@ -1,7 +1,7 @@
 import { StorageError } from '../storage-error.ts';
 
 /** A worker that was told to end while busy goes on, and holds its handles, for about two seconds in Chromium. */
-export const OPEN_WITHIN_MS = 3000;
+export const OPEN_TIMEOUT_MS = 3000;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
 

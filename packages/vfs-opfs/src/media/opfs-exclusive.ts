@@ -2,7 +2,7 @@ import { webLocks } from '../locks/web-locks.ts';
 import { webSignals } from '../locks/web-signals.ts';
 import { accessHandleFile } from './access-handle-file.ts';
 import type { FileMedium } from './medium.ts';
-import { OPEN_WITHIN_MS, openHandle } from './open-handle.ts';
+import { OPEN_TIMEOUT_MS, openHandle } from './open-handle.ts';
 import { missingForOpfs, opfsDirectory, opfsFile } from './opfs-directory.ts';
 
 export interface OpfsExclusiveOptions {
@@ -15,7 +15,7 @@ export interface OpfsExclusiveOptions {
  * without `readwrite-unsafe`. The same files as on the shared medium. Opens as writer only: followers go through the leader.
  */
 export function opfsExclusiveMedium(options: OpfsExclusiveOptions = {}): FileMedium {
-  const openWithinMs = options.openWithinMs ?? OPEN_WITHIN_MS;
+  const openWithinMs = options.openWithinMs ?? OPEN_TIMEOUT_MS;
   return {
     kind: 'opfs-exclusive',
     persistence: 'opfs',

@@ -2,7 +2,7 @@ import { webLocks } from '../locks/web-locks.ts';
 import { webSignals } from '../locks/web-signals.ts';
 import { accessHandleFile } from './access-handle-file.ts';
 import type { FileMedium } from './medium.ts';
-import { OPEN_WITHIN_MS, openHandle } from './open-handle.ts';
+import { OPEN_TIMEOUT_MS, openHandle } from './open-handle.ts';
 import { missingForOpfs, opfsDirectory, opfsFile } from './opfs-directory.ts';
 
 /** The part of an access handle that TypeScript's library does not know yet. */
@@ -30,7 +30,7 @@ export function opfsSharedMedium(): FileMedium {
       const file = await opfsFile(fileName, create);
       if (file === undefined) return undefined;
       const open = file.createSyncAccessHandle.bind(file) as OpenShared;
-      return accessHandleFile(await openHandle(() => open({ mode: 'readwrite-unsafe' }), OPEN_WITHIN_MS));
+      return accessHandleFile(await openHandle(() => open({ mode: 'readwrite-unsafe' }), OPEN_TIMEOUT_MS));
     },
     ...opfsDirectory,
   };

@@ -23,7 +23,7 @@ function reloaded(): { readonly database: OpenDatabase; readonly sync: ReturnTyp
   write(database, `INSERT INTO page (id, content) VALUES ('p', '{"items":[]}')`);
   write(database, `UPDATE page SET content = json_set(content, '$.title', 'Tides') WHERE id = 'p'`);
   write(database, "UPDATE account SET name = 'Purse' WHERE id = 'a'");
-  sync.greet(testWelcome({ reload: true }));
+  sync.greet(testWelcome({ fullResync: true }));
   sync.applyDelivery(testDelivery({ whole: true, to: 1, groups: [testGroup('insert', account, [{ id: 'a', name: 'Cash' }])] }));
   return { database, sync };
 }
@@ -33,10 +33,10 @@ it.each([
   ['comes with news of other rows', [testGroup('update', account, [{ id: 'a', name: 'Till' }])]],
 ])('a document stays when its row is admitted before an edit of it, after a reload, and the outcome %s', (_, groups) => {
   const { database, sync } = reloaded();
-  sync.applyDelivery(testDelivery({ from: 1, to: 2, decidedUpTo: 1, outcomes: admitted(1, 1), groups }));
+  sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
   // A value of the server is hidden under the pending change of the account.
-  sync.applyDelivery(testDelivery({ from: 2, to: 3, decidedUpTo: 1, groups: [testGroup('update', account, [{ id: 'a', name: 'Bank' }])] }));
-  sync.applyDelivery(testDelivery({ from: 3, to: 4, decidedUpTo: 2, outcomes: admitted(2, 2) }));
+  sync.applyDelivery(testDelivery({ from: 2, to: 3, lastAckedSequence: 1, groups: [testGroup('update', account, [{ id: 'a', name: 'Bank' }])] }));
+  sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 2, outcomes: admitted(2, 2) }));
   expect(database.connection.rows('SELECT content FROM page')).toEqual([['{"items":[],"title":"Tides"}']]);
   database.close();
 });

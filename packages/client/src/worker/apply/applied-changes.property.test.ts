@@ -42,13 +42,13 @@ it('a delivery never changes the result of a query that what is told of it leave
       let touched: TouchedTables = { tables: [], changes: [] };
       const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });
       database.write({ id: 'seed', statements: SEED });
-      sync.applyDelivery(testDelivery({ to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+      sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
       const resultOf = ({ sql, params }: SqlStatement): unknown => {
         const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
         return sql.includes('ORDER BY') ? rows : rows.sort();
       };
       let cursor = 1;
-      let decidedUpTo = 1;
+      let lastAckedSequence = 1;
       for (const [number, { groups, written, isAdmitted }] of steps.entries()) {
         try {
           if (written.length > 0) database.write({ id: String(number), statements: written });
@@ -56,13 +56,13 @@ it('a delivery never changes the result of a query that what is told of it leave
           // A new key writes the whole row again, and what an earlier delivery put there may not have the type of its column.
           if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-data-type') throw thrown;
         }
-        const last = isAdmitted ? database.changelog.head().sequence : decidedUpTo;
+        const last = isAdmitted ? database.changelog.head().sequence : lastAckedSequence;
         const before = queries.map((one) => ({ one, dependencies: database.dependencies(one), result: resultOf(one) }));
         touched = { tables: [], changes: [] };
         try {
-          sync.applyDelivery(testDelivery({ from: cursor, to: cursor + 1, decidedUpTo: last, outcomes: admitted(decidedUpTo + 1, last), groups }));
+          sync.applyDelivery(testDelivery({ from: cursor, to: cursor + 1, lastAckedSequence: last, outcomes: admitted(lastAckedSequence + 1, last), groups }));
           cursor += 1;
-          decidedUpTo = last;
+          lastAckedSequence = last;
         } catch (thrown) {
           if (!(thrown instanceof RockpoolError)) throw thrown;
         }

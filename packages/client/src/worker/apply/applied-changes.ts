@@ -2,14 +2,14 @@ import { cellValuesEqual, keyMatchSql, quoteName, type BeforeGroup, type CellVal
 import { lookupKey } from '../../rpc/lookup-key.ts';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { MOST_ROWS, tableChanges, type LookupsByTable, type TableLookups } from '../write/table-changes.ts';
+import { MAX_ROWS, tableChanges, type LookupsByTable, type TableLookups } from '../write/table-changes.ts';
 import type { RowWrite } from './write-rows.ts';
 
 /** What groups of a delivery change, for live queries. Call it before they are written: where rows were found until then is read. */
 export function changesOfGroups(connection: Connection, lookups: LookupsByTable, groups: readonly ChangeGroup[]): TableChange[] {
   const before = groups.map((group): BeforeGroup => {
     const table = lookups.get(group.tableId);
-    return table === undefined || group.rowCount > MOST_ROWS ? { columnIds: [], values: [] } : oldValues(connection, table, group);
+    return table === undefined || group.rowCount > MAX_ROWS ? { columnIds: [], values: [] } : oldValues(connection, table, group);
   });
   return tableChanges(connection, lookups, { groups, before });
 }
@@ -36,7 +36,7 @@ export function changesOfWrites(lookups: LookupsByTable, writes: readonly RowWri
   return [...Map.groupBy(writes, ({ writer }) => writer.table.id)].flatMap(([tableId, rows]): TableChange[] => {
     const table = lookups.get(tableId);
     if (table === undefined) return [];
-    return [{ table: table.table.name, columns: changedColumns(table, rows), keysByColumn: rows.length > MOST_ROWS ? {} : keysOf(table, rows) }];
+    return [{ table: table.table.name, columns: changedColumns(table, rows), keysByColumn: rows.length > MAX_ROWS ? {} : keysOf(table, rows) }];
   });
 }
 

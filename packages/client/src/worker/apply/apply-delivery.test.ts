@@ -60,7 +60,7 @@ it('a delivery that says only that all was admitted leaves the same as one that 
     write(database, "DELETE FROM account WHERE id = 'b'");
     // A row that others have changed beside: then nothing is taken as shown.
     if (slow) sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('update', account, [{ id: 'a', name: 'Till' }])] }));
-    sync.applyDelivery(testDelivery({ from: slow ? 2 : 1, to: 4, decidedUpTo: 2, outcomes: admitted(1, 2) }));
+    sync.applyDelivery(testDelivery({ from: slow ? 2 : 1, to: 4, lastAckedSequence: 2, outcomes: admitted(1, 2) }));
     const result = [rows(database, 'SELECT id, name FROM account'), rows(database, 'SELECT id FROM entry'), rows(database, 'SELECT count(*) FROM rockpool_base'), sync.position().cursor, sync.counts()];
     database.close();
     return result;

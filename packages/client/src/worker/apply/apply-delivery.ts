@@ -10,7 +10,7 @@ import { replaceRows, type ReplacedRows } from './replace-rows.ts';
 import { withSnapshotFile } from './take-rows.ts';
 
 /** The cursor that a delivery brings, and the link that belongs to it. */
-export type Reached = Pick<Delivery, 'to' | 'link'>;
+export type Reached = Pick<Delivery, 'to' | 'logHash'>;
 
 /** A file with the server's rows at one place of its log, beside the database. */
 export interface SnapshotFile {
@@ -22,9 +22,9 @@ export interface SnapshotFile {
 /** What a delivery changes beside rows. All calls happen inside its transaction. */
 export interface DeliveryLog {
   readonly cursor: number;
-  readonly decidedUpTo: number;
-  /** Changesets were refused or withheld, and still matter. */
-  readonly hasParked: boolean;
+  readonly lastAckedSequence: number;
+  /** Changesets were refused or masked, and still matter. */
+  readonly hasRejected: boolean;
   /** The user has decided about a refused changeset after this one: it must not be sent again. */
   hasClosedAfter(sequence: number): boolean;
   /** Changesets without an outcome, decoded, with numbers above `sequence`, in order. */
@@ -32,13 +32,13 @@ export interface DeliveryLog {
   admitted(sequence: number): void;
   rejected(sequence: number, code: ErrorCode, fields: ErrorFields): void;
   /** A constraint of the rows as they are now stands against a pending changeset. */
-  withheld(sequence: number, reason: RockpoolError): void;
+  masked(sequence: number, reason: RockpoolError): void;
   /** It fits again. */
   shown(sequence: number): void;
   /** The new cursor, and the last changeset that has its outcome. */
-  advance(reached: Reached, decidedUpTo: number): void;
+  advance(reached: Reached, lastAckedSequence: number): void;
   /** The same for a state that replaces everything: the epoch it belongs to (null: the one that is known); what is decided may become less. */
-  startOver(epoch: Uint8Array | null, reached: Reached, decidedUpTo: number): void;
+  startOver(logEpoch: Uint8Array | null, reached: Reached, lastAckedSequence: number): void;
 }
 
 export interface ApplyDeliveryInput extends QuietTransactionParts {
@@ -49,7 +49,7 @@ export interface ApplyDeliveryInput extends QuietTransactionParts {
   readonly log: DeliveryLog;
   readonly delivery: Delivery;
   /** The log epoch that the server named in its welcome; null for the one that is known. Matters for a whole state alone. */
-  readonly epoch?: Uint8Array | null;
+  readonly logEpoch?: Uint8Array | null;
   /** The file that a whole state goes on from, where it does. Default: none. */
   readonly snapshot?: SnapshotFile | null;
   /** The first one after a welcome, with the outcomes that the server still has for this site. */
@@ -77,28 +77,28 @@ function applyNews({ connection, searchIndexes, pending, log, delivery, tablesBy
   const { cursor } = log;
   const { from, to } = delivery;
   if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
-  const { outcomes, touched, changes, withheld } = quietTransaction({ connection, searchIndexes }, () => {
+  const { outcomes, touched, changes, masked } = quietTransaction({ connection, searchIndexes }, () => {
     const news = newOutcomes(log, delivery, isFirst);
     if (isAsShown(connection, log, delivery, news) && !leavesEdits(tablesById, log, news)) {
-      log.advance(delivery, Math.max(log.decidedUpTo, delivery.decidedUpTo));
-      return { touched: new Set<string>(), changes: [], withheld: new Map<number, null>(), outcomes: news };
+      log.advance(delivery, Math.max(log.lastAckedSequence, delivery.lastAckedSequence));
+      return { touched: new Set<string>(), changes: [], masked: new Map<number, null>(), outcomes: news };
     }
     for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
     const decisions = new Map(news.map(({ sequence, kind }) => [sequence, kind]));
     const applied = applyRows({ connection, tablesById, lookups, pending, decisions, groups: delivery.groups });
-    recordWithheld(log, pending, applied.withheld, decisions);
+    recordMasked(log, pending, applied.masked, decisions);
     for (const outcome of news) record(log, outcome);
-    log.advance(delivery, Math.max(log.decidedUpTo, delivery.decidedUpTo));
+    log.advance(delivery, Math.max(log.lastAckedSequence, delivery.lastAckedSequence));
     return { ...applied, outcomes: news };
   });
   pending.remove(outcomes.map(({ sequence }) => sequence));
-  pending.setWithheld(withheld.keys());
+  pending.setMasked(masked.keys());
   return { touched, changes };
 }
 
 /** All that was sent was admitted, and nobody else wrote: the rows show that already, so that pending changesets need not even be read. */
 function isAsShown(connection: Connection, log: DeliveryLog, { groups }: Delivery, news: readonly Outcome[]): boolean {
-  return groups.length === 0 && news.every(({ kind }) => kind === 'admitted') && !log.hasParked && new BaseTable(connection).isEmpty();
+  return groups.length === 0 && news.every(({ kind }) => kind === 'admitted') && !log.hasRejected && new BaseTable(connection).isEmpty();
 }
 
 /** Whether edits of documents may stay pending on something that was admitted: then the server's state of the document has to be kept under them. */
@@ -120,23 +120,23 @@ function applyWhole(input: ApplyDeliveryInput): AppliedDelivery {
   return withSnapshotFile(connection, snapshot.path, () => replaceAll(input, true));
 }
 
-function replaceAll({ connection, searchIndexes, pending, log, delivery, tablesById, epoch = null, isFirst = false }: ApplyDeliveryInput, hasFile: boolean): AppliedDelivery {
+function replaceAll({ connection, searchIndexes, pending, log, delivery, tablesById, logEpoch = null, isFirst = false }: ApplyDeliveryInput, hasFile: boolean): AppliedDelivery {
   // Nearly all rows are new, or nearly none are.
   const isNew = !hasFile || log.cursor === 0;
   try {
-    const { touched, withheld } = quietTransaction({ connection, searchIndexes }, () => {
+    const { touched, masked } = quietTransaction({ connection, searchIndexes }, () => {
       for (const outcome of newOutcomes(log, delivery, isFirst)) record(log, outcome);
       // Decided about since the welcome, which was found to fit: to the server it is not decided, and would be sent once more.
-      if (log.hasClosedAfter(delivery.decidedUpTo)) throw new RockpoolError('site-copied', { problem: 'a changeset that is not decided there is off the list here', sequence: delivery.decidedUpTo + 1 });
-      log.startOver(epoch, delivery, delivery.decidedUpTo);
+      if (log.hasClosedAfter(delivery.lastAckedSequence)) throw new RockpoolError('site-copied', { problem: 'a changeset that is not decided there is off the list here', sequence: delivery.lastAckedSequence + 1 });
+      log.startOver(logEpoch, delivery, delivery.lastAckedSequence);
       pending.clear();
       for (const changeset of log.pendingAfter(0)) pending.add(changeset);
       const replace = (): ReplacedRows => replaceRows({ connection, tablesById, pending, groups: delivery.groups, hasFile });
       const replaced = isNew ? searchIndexes.rebuildAfter(replace) : replace();
-      recordWithheld(log, pending, replaced.withheld, new Map());
+      recordMasked(log, pending, replaced.masked, new Map());
       return replaced;
     });
-    pending.setWithheld(withheld.keys());
+    pending.setMasked(masked.keys());
     return { touched, changes: [] };
   } catch (thrown) {
     pending.clear();
@@ -144,25 +144,25 @@ function replaceAll({ connection, searchIndexes, pending, log, delivery, tablesB
   }
 }
 
-/** The outcomes that are news here, checked to be complete: one for each number up to `decidedUpTo`. */
-function newOutcomes(log: DeliveryLog, { decidedUpTo, outcomes }: Delivery, isFirst: boolean): Outcome[] {
-  const decidedHere = log.decidedUpTo;
+/** The outcomes that are news here, checked to be complete: one for each number up to `lastAckedSequence`. */
+function newOutcomes(log: DeliveryLog, { lastAckedSequence, outcomes }: Delivery, isFirst: boolean): Outcome[] {
+  const decidedHere = log.lastAckedSequence;
   const fresh = outcomes.filter(({ sequence }) => sequence > decidedHere).sort((a, b) => a.sequence - b.sequence);
-  const expected = Math.max(0, decidedUpTo - decidedHere);
+  const expected = Math.max(0, lastAckedSequence - decidedHere);
   const gapless = fresh.every(({ sequence }, index) => sequence === decidedHere + 1 + index);
   if (fresh.length !== expected || !gapless) {
     // Later on one that came before did not arrive: on a new connection it comes again.
-    if (!isFirst) throw new RockpoolError('frame-unexpected', { problem: 'an outcome is missing', decidedHere, decidedUpTo });
+    if (!isFirst) throw new RockpoolError('frame-unexpected', { problem: 'an outcome is missing', decidedHere, lastAckedSequence });
     // The server forgets an outcome when it is confirmed: another copy of this file has confirmed it, or this is an old copy put back.
-    throw new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere, sequence: decidedUpTo + 1 });
+    throw new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere, sequence: lastAckedSequence + 1 });
   }
   return fresh;
 }
 
-/** Brings the list of withheld changesets up to date. */
-export function recordWithheld(log: DeliveryLog, pending: PendingIndex, withheld: ReadonlyMap<number, RockpoolError | null>, decisions: ReadonlyMap<number, unknown>): void {
-  for (const [sequence, reason] of withheld) if (reason !== null) log.withheld(sequence, reason);
-  for (const sequence of pending.withheld) if (!withheld.has(sequence) && !decisions.has(sequence)) log.shown(sequence);
+/** Brings the list of masked changesets up to date. */
+export function recordMasked(log: DeliveryLog, pending: PendingIndex, masked: ReadonlyMap<number, RockpoolError | null>, decisions: ReadonlyMap<number, unknown>): void {
+  for (const [sequence, reason] of masked) if (reason !== null) log.masked(sequence, reason);
+  for (const sequence of pending.masked) if (!masked.has(sequence) && !decisions.has(sequence)) log.shown(sequence);
 }
 
 function record(log: DeliveryLog, outcome: Outcome): void {

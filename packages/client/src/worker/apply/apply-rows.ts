@@ -21,7 +21,7 @@ import { inWritingOrder, writeAfterRemovingAll, writeGroups, writeInPlace, type 
  *   2 in place    rows that anything pending concerns are rebased (rebase-row.ts), and what differs is written
  *   3 all anew    unique keys swap places: the rows go, then come
  *   4 refit       a pending changeset stands in the way of the server's rows: all pending ones are taken out, then put back one by one;
- *                 those that no longer fit are withheld. They are sent all the same, and shown again as soon as they fit or are admitted.
+ *                 those that no longer fit are masked. They are sent all the same, and shown again as soon as they fit or are admitted.
  */
 
 export interface ApplyRowsInput {
@@ -41,7 +41,7 @@ export interface AppliedRows {
   /** What is known of the changes in them. */
   readonly changes: readonly TableChange[];
   /** Pending changesets that the rows do not show now; with the reason where this delivery was the cause. */
-  readonly withheld: ReadonlyMap<number, RockpoolError | null>;
+  readonly masked: ReadonlyMap<number, RockpoolError | null>;
 }
 
 const NO_LOOKUPS: LookupsByTable = new Map();
@@ -64,17 +64,17 @@ function applyWith(writers: RowWriters, input: ApplyRowsInput): AppliedRows {
   if (decisions.size === 0 && pending.isEmpty && base.isEmpty()) {
     const changes = changesOfGroups(connection, lookups, input.groups);
     const touched = unlessRefused(connection, () => writeGroups(writers, input.groups));
-    if (touched instanceof Set) return { touched, changes, withheld: new Map() };
+    if (touched instanceof Set) return { touched, changes, masked: new Map() };
   }
   const rows = new DeliveredRows(input, writers, base);
-  const withheldBefore = [...pending.withheld].filter((sequence) => !decisions.has(sequence));
+  const maskedBefore = [...pending.masked].filter((sequence) => !decisions.has(sequence));
   // Something that did not fit may fit now.
-  if (withheldBefore.length > 0) return refit(input, rows, base, writers);
+  if (maskedBefore.length > 0) return refit(input, rows, base, writers);
   for (const write of [writeInPlace, writeAfterRemovingAll]) {
     const writes = unlessRefused(connection, () => rebase(rows, base, write));
     if (writes instanceof RockpoolError) continue;
     // Rows that went and came have other rowids: nothing is known of them then.
-    return { touched: tablesOf(writes), changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [], withheld: new Map() };
+    return { touched: tablesOf(writes), changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [], masked: new Map() };
   }
   return refit(input, rows, base, writers);
 }
@@ -104,12 +104,12 @@ class DeliveredRows {
   }
 
   /**
-   * Rows that change: delivered ones, those of rejected and withheld changesets, those of admitted ones that cover something, and those of admitted ones whose
+   * Rows that change: delivered ones, those of rejected and masked changesets, those of admitted ones that cover something, and those of admitted ones whose
    * documents have edits that are still pending. Those edits need the server's state of the document, which is there from now on.
    */
   changing(): TouchedRow[] {
     const { decisions, pending } = this.input;
-    const isWhole = (sequence: number, decision: 'admitted' | 'rejected'): boolean => decision === 'rejected' || this.hiddenAnywhere || pending.withheld.has(sequence);
+    const isWhole = (sequence: number, decision: 'admitted' | 'rejected'): boolean => decision === 'rejected' || this.hiddenAnywhere || pending.masked.has(sequence);
     const refs = [...decisions].flatMap(([sequence, decision]) => pending.rowsOf(sequence).filter((ref) => isWhole(sequence, decision) || this.hasPendingEdits(ref)));
     return this.rowsAt(refs);
   }
@@ -124,9 +124,9 @@ class DeliveredRows {
     return this.rowsAt(pending.sequences.flatMap((sequence) => pending.rowsOf(sequence)));
   }
 
-  after(row: TouchedRow, withheldAfter: ReadonlySet<number>): RowAfter {
+  after(row: TouchedRow, maskedAfter: ReadonlySet<number>): RowAfter {
     const { decisions, pending } = this.input;
-    const rules: RebaseRules = { decisions, withheldBefore: pending.withheld, withheldAfter };
+    const rules: RebaseRules = { decisions, maskedBefore: pending.masked, maskedAfter };
     const hidden = new Map([...row.hidden].map(([columnId, { value }]) => [columnId, value]));
     return rebaseRow({ visible: row.before, hidden, pending: pending.changesOf(row.ref), columns: row.writer.columns }, row.delivered, rules);
   }
@@ -183,11 +183,11 @@ function refit({ connection, pending, decisions }: ApplyRowsInput, rows: Deliver
   });
   writeAfterRemovingAll(serverRows);
 
-  const withheld = putBack({ connection, writers, pending }, undecided, current);
-  const withheldAfter = new Set(withheld.keys());
+  const masked = putBack({ connection, writers, pending }, undecided, current);
+  const maskedAfter = new Set(masked.keys());
   for (const row of touchedRows) {
-    const after = rows.after(row, withheldAfter);
+    const after = rows.after(row, maskedAfter);
     base.write(row.ref, row.hidden, after.hidden, after.shown, row.writer.columns);
   }
-  return { touched: tablesOf(touchedRows), changes: [], withheld };
+  return { touched: tablesOf(touchedRows), changes: [], masked };
 }

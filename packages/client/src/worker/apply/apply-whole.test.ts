@@ -1,4 +1,4 @@
-import { buildSchema, columnIdOf, CONFLICT_TABLE, decodeChangesetBody, RockpoolError, type HiddenBase } from '@rockpool/shared';
+import { buildSchema, columnIdOf, CONFLICT_TABLE, decodeChangesetBody, RockpoolError, type CellBase } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
@@ -25,27 +25,27 @@ function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> }
   write(database, "INSERT INTO page (id, title, hits) VALUES ('a', 'A', 10)", "INSERT INTO draft (text) VALUES ('mine')");
   write(database, "UPDATE page SET hits = hits + 1 WHERE id = 'a'");
   sync.greet(testWelcome());
-  sync.applyDelivery(testDelivery({ to: 5, decidedUpTo: 2, outcomes: admitted(1, 2), groups: [testGroup('insert', note, [{ id: 'n', text: 'gone soon' }])] }));
+  sync.applyDelivery(testDelivery({ to: 5, lastAckedSequence: 2, outcomes: admitted(1, 2), groups: [testGroup('insert', note, [{ id: 'n', text: 'gone soon' }])] }));
   write(database, "UPDATE page SET hits = hits + 2 WHERE id = 'a'");
   write(database, "INSERT INTO page (id, title) VALUES ('b', 'B')");
   return { database, sync };
 }
 
 const whole = (parts: Parameters<typeof testDelivery>[0] = {}): Parameters<ReturnType<typeof testSync>['applyDelivery']>[0] =>
-  testDelivery({ whole: true, to: 90, decidedUpTo: 2, groups: [testGroup('insert', page, [{ id: 'a', title: 'A2', hits: 50n }])], ...parts });
+  testDelivery({ whole: true, to: 90, lastAckedSequence: 2, groups: [testGroup('insert', page, [{ id: 'a', title: 'A2', hits: 50n }])], ...parts });
 
 /** After those four a note that somebody else made too, at watermark 8, and that was changed here without having been seen so. The change comes with a page. */
 function overHiddenNote(): ReturnType<typeof atFive> {
   const { database, sync } = atFive();
   write(database, "INSERT INTO note (id, text) VALUES ('x', 'mine')");
-  sync.applyDelivery(testDelivery({ from: 5, to: 8, decidedUpTo: 2, groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])] }));
+  sync.applyDelivery(testDelivery({ from: 5, to: 8, lastAckedSequence: 2, groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])] }));
   write(database, "UPDATE note SET text = 'mine again' WHERE id = 'x'", "INSERT INTO page (id, title) VALUES ('c', 'C')");
   return { database, sync };
 }
 
-function newestHiddenBases(database: OpenDatabase, sync: ReturnType<typeof testSync>): readonly HiddenBase[] {
+function newestCellBases(database: OpenDatabase, sync: ReturnType<typeof testSync>): readonly CellBase[] {
   const [newest] = sync.nextPush(database.changelog.head().sequence - 1, 1e9)?.changesets ?? [];
-  return decodeChangesetBody(newest?.body ?? new Uint8Array()).hiddenBases;
+  return decodeChangesetBody(newest?.body ?? new Uint8Array()).cellBases;
 }
 
 describe('a whole state', () => {
@@ -56,8 +56,8 @@ describe('a whole state', () => {
     const ledger = testGroup('insert', CONFLICT_TABLE, [
       { id: 'new', table_name: 'page', row_key: '["a"]', column_name: 'title', rule: 'lww', lost_value: 'x', won_value: 'y', lost_by: 'p', won_by: 'q', lost_site: '', won_site: '', lost_at_ms: 1n, won_at_ms: 2n, watermark: 3n },
     ]);
-    sync.applyDelivery(testDelivery({ from: 5, to: 6, decidedUpTo: 2, groups: [testGroup('update', page, [{ id: 'a', hits: 40n }])] })); // hidden under 3
-    sync.greet(testWelcome({ reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.applyDelivery(testDelivery({ from: 5, to: 6, lastAckedSequence: 2, groups: [testGroup('update', page, [{ id: 'a', hits: 40n }])] })); // hidden under 3
+    sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(whole({ groups: [...whole().groups, ledger] }));
     expect(pages(database)).toEqual([
       ['a', 'A2', 52],
@@ -67,30 +67,30 @@ describe('a whole state', () => {
     expect(database.connection.rows('SELECT id FROM rockpool_conflict')).toEqual([['new']]);
     expect(database.connection.rows('SELECT text FROM draft')).toEqual([['mine']]);
     expect(database.siteId).toEqual(siteId);
-    expect(sync.position()).toMatchObject({ cursor: 90, decidedUpTo: 2, lastSequence: 4 });
+    expect(sync.position()).toMatchObject({ cursor: 90, lastAckedSequence: 2, lastSequence: 4 });
     // The fold goes on as if nothing had happened.
-    sync.applyDelivery(testDelivery({ from: 90, to: 91, decidedUpTo: 3, outcomes: admitted(3, 3), groups: [testGroup('update', page, [{ id: 'a', hits: 60n }])] }));
+    sync.applyDelivery(testDelivery({ from: 90, to: 91, lastAckedSequence: 3, outcomes: admitted(3, 3), groups: [testGroup('update', page, [{ id: 'a', hits: 60n }])] }));
     expect(pages(database)[0]).toEqual(['a', 'A2', 60]);
-    sync.applyDelivery(testDelivery({ from: 91, to: 92, decidedUpTo: 4, outcomes: admitted(4, 4) }));
+    sync.applyDelivery(testDelivery({ from: 91, to: 92, lastAckedSequence: 4, outcomes: admitted(4, 4) }));
     expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
     database.close();
   });
 
   it('of a server that was restored from a backup makes pending again what the server has lost, under the new epoch', () => {
     const { database, sync } = atFive();
-    expect(sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({ kind: 'fits' });
+    expect(sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({ kind: 'fits' });
     // What is sent before the state has come is of the old epoch.
     expect(sync.nextPush(1, 1e9)?.olderEpochUpTo).toBe(4);
-    sync.applyDelivery(whole({ to: 1, decidedUpTo: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 30n }])] }));
+    sync.applyDelivery(whole({ to: 1, lastAckedSequence: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 30n }])] }));
     expect(pages(database)).toEqual([
       ['a', 'A', 33],
       ['b', 'B', 0],
     ]);
-    expect(sync.position()).toMatchObject({ epoch: testEpoch(2), cursor: 1, decidedUpTo: 1 });
+    expect(sync.position()).toMatchObject({ logEpoch: testEpoch(2), cursor: 1, lastAckedSequence: 1 });
     expect(sync.counts().pendingCount).toBe(3);
     write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
     expect(sync.nextPush(1, 1e9)).toMatchObject({ olderEpochUpTo: 4, changesets: [{ sequence: 2 }, { sequence: 3 }, { sequence: 4 }, { sequence: 5 }] });
-    sync.applyDelivery(testDelivery({ from: 1, to: 5, decidedUpTo: 5, outcomes: admitted(2, 5) }));
+    sync.applyDelivery(testDelivery({ from: 1, to: 5, lastAckedSequence: 5, outcomes: admitted(2, 5) }));
     expect(pages(database)[0]).toEqual(['a', 'A', 133]);
     expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
     database.close();
@@ -99,16 +99,16 @@ describe('a whole state', () => {
   it('that would send once more what the user has tried again since the welcome changes nothing, and the database goes on as another site', () => {
     const { database, sync } = atFive();
     const { siteId } = database;
-    sync.applyDelivery(testDelivery({ from: 5, to: 5, decidedUpTo: 3, outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }] }));
-    const restored = testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) });
+    sync.applyDelivery(testDelivery({ from: 5, to: 5, lastAckedSequence: 3, outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }] }));
+    const restored = testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) });
     expect(sync.greet(restored)).toEqual({ kind: 'fits' });
-    database.retryParked(3);
+    database.retryRejected(3);
     expect(() => sync.applyDelivery(whole())).toThrow(expect.objectContaining({ code: 'site-copied', fields: expect.objectContaining({ sequence: 3 }) as object }));
-    expect(sync.position()).toMatchObject({ cursor: 5, decidedUpTo: 3 });
+    expect(sync.position()).toMatchObject({ cursor: 5, lastAckedSequence: 3 });
     sync.becomeNewSite(3);
     expect(sync.siteId).not.toEqual(siteId);
-    expect(sync.greet({ ...restored, decidedUpTo: 0, decidedHash: new Uint8Array(16) })).toEqual({ kind: 'fits' });
-    sync.applyDelivery(whole({ decidedUpTo: 0 }));
+    expect(sync.greet({ ...restored, lastAckedSequence: 0, decidedHash: new Uint8Array(16) })).toEqual({ kind: 'fits' });
+    sync.applyDelivery(whole({ lastAckedSequence: 0 }));
     // What 3 had added is added once: by the changeset that has taken its place.
     expect(pages(database)).toEqual([
       ['a', 'A2', 52],
@@ -120,75 +120,75 @@ describe('a whole state', () => {
 
   it('of another epoch leaves no watermark of the old one in what is written from then on', () => {
     const { database, sync } = atFive();
-    sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(whole());
     write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
     const [newest] = sync.nextPush(4, 1e9)?.changesets ?? [];
     expect(newest?.base).toBe(90);
     // Changeset 3, which covers the cell, was written at watermark 5 of the old epoch.
-    expect(decodeChangesetBody(newest?.body ?? new Uint8Array()).hiddenBases).toEqual([{ tableId: page.id, key: ['a'], columnId: columnIdOf('hits'), base: 0 }]);
+    expect(decodeChangesetBody(newest?.body ?? new Uint8Array()).cellBases).toEqual([{ tableId: page.id, key: ['a'], columnId: columnIdOf('hits'), base: 0 }]);
     database.close();
   });
 
   it('leaves what was hidden from the author of a pending write hidden from whoever writes on top of it', () => {
     const { database, sync } = overHiddenNote();
-    sync.greet(testWelcome({ reload: true, decidedUpTo: 5, decidedHash: database.changelog.hashOf(5) }));
-    sync.applyDelivery(whole({ decidedUpTo: 5, outcomes: admitted(3, 5), groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])] }));
+    sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 5, decidedHash: database.changelog.hashOf(5) }));
+    sync.applyDelivery(whole({ lastAckedSequence: 5, outcomes: admitted(3, 5), groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])] }));
     write(database, "UPDATE note SET text = 'mine at last' WHERE id = 'x'");
-    expect(newestHiddenBases(database, sync)).toEqual([{ tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 }]);
+    expect(newestCellBases(database, sync)).toEqual([{ tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 }]);
     database.close();
   });
 
   it('brings the outcomes that are still due', () => {
     const { database, sync } = atFive();
-    sync.greet(testWelcome({ reload: true, decidedUpTo: 3, decidedHash: database.changelog.hashOf(3) }));
-    sync.applyDelivery(whole({ decidedUpTo: 3, outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }] }));
+    sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 3, decidedHash: database.changelog.hashOf(3) }));
+    sync.applyDelivery(whole({ lastAckedSequence: 3, outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }] }));
     expect(pages(database)[0]).toEqual(['a', 'A2', 50]);
-    expect(database.parked.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([[3, 'constraint-check']]);
+    expect(database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([[3, 'constraint-check']]);
     database.close();
   });
 
-  it('withholds what no longer fits, and shows it when it fits again', () => {
+  it('masks what no longer fits, and shows it when it fits again', () => {
     const { database, sync } = atFive();
-    sync.greet(testWelcome({ reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(whole({ groups: [testGroup('insert', page, [{ id: 'a', title: 'B', hits: 50n }])] }));
     expect(pages(database)).toEqual([['a', 'B', 52]]);
-    expect(database.parked.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([[4, 'constraint-unique']]);
-    sync.applyDelivery(testDelivery({ from: 90, to: 91, decidedUpTo: 2, groups: [testGroup('update', page, [{ id: 'a', title: 'C' }])] }));
+    expect(database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([[4, 'constraint-unique']]);
+    sync.applyDelivery(testDelivery({ from: 90, to: 91, lastAckedSequence: 2, groups: [testGroup('update', page, [{ id: 'a', title: 'C' }])] }));
     expect(pages(database).map(([, title]) => title)).toEqual(['C', 'B']);
-    expect(database.parked.count()).toBe(0);
+    expect(database.rejected.count()).toBe(0);
     database.close();
   });
 
   it('that fails changes nothing, and can come again', () => {
     const { database, sync } = atFive();
-    sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }));
+    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }));
     const before = [pages(database), sync.position()];
     const rows = [{ id: 'a', title: 'A', hits: 10n }, { id: 'c', title: 'A', hits: 10n }];
-    expect(() => sync.applyDelivery(whole({ decidedUpTo: 1, groups: [testGroup('insert', page, rows)] }))).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
+    expect(() => sync.applyDelivery(whole({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows)] }))).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
     expect([pages(database), sync.position()]).toEqual(before);
-    sync.applyDelivery(whole({ decidedUpTo: 1, groups: [testGroup('insert', page, rows.slice(0, 1))] }));
+    sync.applyDelivery(whole({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows.slice(0, 1))] }));
     expect(pages(database)[0]).toEqual(['a', 'A', 13]);
     database.close();
   });
 });
 
-describe('a pending write that was withheld', () => {
+describe('a pending write that was masked', () => {
   it('hides from its author, once it is shown again, what it had hidden before', () => {
     const { database, sync } = overHiddenNote();
     const theirPage = (title: string): ReturnType<typeof testGroup> => testGroup('insert', page, [{ id: 'd', title, hits: 0n }]);
-    sync.applyDelivery(testDelivery({ from: 8, to: 12, decidedUpTo: 5, outcomes: admitted(3, 5), groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }]), theirPage('C')] }));
-    expect(database.parked.list().map(({ changeset }) => changeset.sequence)).toEqual([6]);
-    sync.applyDelivery(testDelivery({ from: 12, to: 13, decidedUpTo: 5, groups: [theirPage('D')] }));
+    sync.applyDelivery(testDelivery({ from: 8, to: 12, lastAckedSequence: 5, outcomes: admitted(3, 5), groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }]), theirPage('C')] }));
+    expect(database.rejected.list().map(({ changeset }) => changeset.sequence)).toEqual([6]);
+    sync.applyDelivery(testDelivery({ from: 12, to: 13, lastAckedSequence: 5, groups: [theirPage('D')] }));
     expect(database.connection.value("SELECT text FROM note WHERE id = 'x'")).toBe('mine again');
     write(database, "UPDATE note SET text = 'mine at last' WHERE id = 'x'");
-    expect(newestHiddenBases(database, sync)).toEqual([{ tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 }]);
+    expect(newestCellBases(database, sync)).toEqual([{ tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 }]);
     database.close();
   });
 });
 
 describe('a pending counter that no longer fits into 64 bits', () => {
-  it('is withheld until it fits', () => {
+  it('is masked until it fits', () => {
     const database = openInMemory({ schema });
     const sync = testSync(database);
     sync.greet(testWelcome());
@@ -196,50 +196,50 @@ describe('a pending counter that no longer fits into 64 bits', () => {
     write(database, "UPDATE page SET hits = hits + 10 WHERE id = 'a'");
     sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('update', page, [{ id: 'a', hits: 2n ** 63n - 5n }])] }));
     expect(database.connection.value('SELECT CAST(hits AS TEXT) FROM page')).toBe(String(2n ** 63n - 5n));
-    expect(database.parked.list()[0]?.error).toMatchObject({ code: 'value-invalid', fields: { problem: 'counter-range' } });
+    expect(database.rejected.list()[0]?.error).toMatchObject({ code: 'value-invalid', fields: { problem: 'counter-range' } });
     sync.applyDelivery(testDelivery({ from: 2, to: 3, groups: [testGroup('update', page, [{ id: 'a', hits: 7n }])] }));
     expect(pages(database)).toEqual([['a', 'A', 17]]);
-    expect(database.parked.count()).toBe(0);
+    expect(database.rejected.count()).toBe(0);
     database.close();
   });
 });
 
 describe('an outcome that the server has forgotten', () => {
-  const gap = testDelivery({ from: 5, to: 7, decidedUpTo: 4, outcomes: admitted(4, 4) });
+  const gap = testDelivery({ from: 5, to: 7, lastAckedSequence: 4, outcomes: admitted(4, 4) });
 
   it('means in the first delivery after a welcome that another copy of the file has confirmed it', () => {
     const { database, sync } = atFive();
-    sync.greet(testWelcome({ decidedUpTo: 4 }));
+    sync.greet(testWelcome({ lastAckedSequence: 4 }));
     expect(() => sync.applyDelivery(gap)).toThrow(new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: 2, sequence: 5 }));
     database.close();
   });
 
   it('means later on that a delivery did not arrive, and leaves all as it is for the next connection', () => {
     const { database, sync } = atFive();
-    sync.greet(testWelcome({ decidedUpTo: 2 }));
-    sync.applyDelivery(testDelivery({ from: 5, to: 5, decidedUpTo: 2 }));
+    sync.greet(testWelcome({ lastAckedSequence: 2 }));
+    sync.applyDelivery(testDelivery({ from: 5, to: 5, lastAckedSequence: 2 }));
     expect(() => sync.applyDelivery(gap)).toThrow(expect.objectContaining({ code: 'frame-unexpected' }));
-    expect(sync.position()).toMatchObject({ cursor: 5, decidedUpTo: 2 });
+    expect(sync.position()).toMatchObject({ cursor: 5, lastAckedSequence: 2 });
     database.close();
   });
 });
 
 describe('a rejected changeset', () => {
-  it('is parked and leaves the rows; what follows stays, and is parked only where it depends on it', () => {
+  it('is rejected and leaves the rows; what follows stays, and is rejected only where it depends on it', () => {
     const { database, sync } = atFive();
     write(database, "INSERT INTO page (id, title) VALUES ('c', 'C')");
     write(database, "UPDATE page SET title = 'B2' WHERE id = 'b'");
     const outcomes = [...admitted(3, 3), { kind: 'rejected', sequence: 4, code: 'constraint-unique', fields: {} }] as const;
-    sync.applyDelivery(testDelivery({ from: 5, to: 6, decidedUpTo: 4, outcomes }));
+    sync.applyDelivery(testDelivery({ from: 5, to: 6, lastAckedSequence: 4, outcomes }));
     expect(pages(database)).toEqual([
       ['a', 'A', 13],
       ['c', 'C', 0],
     ]);
-    expect([...database.parked.sequences()]).toEqual([4]);
-    expect(sync.counts()).toMatchObject({ pendingCount: 2, parkedCount: 1 });
-    sync.applyDelivery(testDelivery({ from: 6, to: 7, decidedUpTo: 6, outcomes: [...admitted(5, 5), { kind: 'rejected', sequence: 6, code: 'constraint-foreign-key', fields: {} }] }));
+    expect([...database.rejected.sequences()]).toEqual([4]);
+    expect(sync.counts()).toMatchObject({ pendingCount: 2, rejectedCount: 1 });
+    sync.applyDelivery(testDelivery({ from: 6, to: 7, lastAckedSequence: 6, outcomes: [...admitted(5, 5), { kind: 'rejected', sequence: 6, code: 'constraint-foreign-key', fields: {} }] }));
     expect(pages(database).map(([id]) => id)).toEqual(['a', 'c']);
-    expect([...database.parked.sequences()]).toEqual([4, 6]);
+    expect([...database.rejected.sequences()]).toEqual([4, 6]);
     expect(sync.counts().pendingCount).toBe(0);
     database.close();
   });

@@ -59,6 +59,6 @@ export class BaseTable {
 function coveringBase(columnId: number, pending: readonly PendingRowChange[]): number {
   const covering = pending.find(({ kind, values }) => columnId === EXISTENCE_COLUMN_ID || kind !== 'update' || values.has(columnId)) ?? pending[0];
   if (covering === undefined) return 0;
-  const { base, hiddenBases } = covering;
-  return Math.min(base, hiddenBases.get(EXISTENCE_COLUMN_ID) ?? base, hiddenBases.get(columnId) ?? base);
+  const { base, cellBases } = covering;
+  return Math.min(base, cellBases.get(EXISTENCE_COLUMN_ID) ?? base, cellBases.get(columnId) ?? base);
 }

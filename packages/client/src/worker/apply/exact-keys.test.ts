@@ -36,11 +36,11 @@ describe('a pending row with the key 1.0', () => {
     sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), bareGroup('insert', 1n)] }));
     expect(tags(database)).toEqual([['1', 'theirs']]);
     expect(bares(database)).toEqual([['1']]);
-    expect(sync.counts()).toMatchObject({ pendingCount: 1, parkedCount: 1 });
-    sync.applyDelivery(testDelivery({ from: 1, to: 1, decidedUpTo: 1, outcomes: [rejected(1)] }));
+    expect(sync.counts()).toMatchObject({ pendingCount: 1, rejectedCount: 1 });
+    sync.applyDelivery(testDelivery({ from: 1, to: 1, lastAckedSequence: 1, outcomes: [rejected(1)] }));
     expect(tags(database)).toEqual([['1', 'theirs']]);
     expect(bares(database)).toEqual([['1']]);
-    expect(database.listParked()).toHaveLength(1);
+    expect(database.listRejected()).toHaveLength(1);
     database.close();
   });
 
@@ -50,9 +50,9 @@ describe('a pending row with the key 1.0', () => {
     writeAsBefore(database, "DELETE FROM tag WHERE id = 1");
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
     expect(tags(database)).toEqual([['1.0', 'mine'], ['2', 'beside']]);
-    sync.applyDelivery(testDelivery({ from: 1, to: 1, decidedUpTo: 2, outcomes: [rejected(1), rejected(2)] }));
+    sync.applyDelivery(testDelivery({ from: 1, to: 1, lastAckedSequence: 2, outcomes: [rejected(1), rejected(2)] }));
     expect(tags(database)).toEqual([['1', 'theirs'], ['2', 'beside']]);
-    expect(database.listParked()).toHaveLength(2);
+    expect(database.listRejected()).toHaveLength(2);
     database.close();
   });
 
@@ -63,17 +63,17 @@ describe('a pending row with the key 1.0', () => {
     expect(tags(database)).toEqual([['1.0', 'mine']]);
     sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [tagGroup('delete', 1n)] }));
     expect(tags(database)).toEqual([['1.0', 'mine']]);
-    expect(database.whereIs('tag', [1])).toMatchObject({ stage: 'pending' });
+    expect(database.rowSyncState('tag', [1])).toMatchObject({ stage: 'pending' });
     database.close();
   });
 
-  it('cannot be tried again: it stays parked, and no row is touched', () => {
+  it('cannot be tried again: it stays rejected, and no row is touched', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
-    sync.applyDelivery(testDelivery({ to: 1, decidedUpTo: 1, outcomes: [rejected(1)], groups: [tagGroup('insert', 1n, 'theirs')] }));
-    expect(() => database.retryParked(1)).toThrow(RockpoolError);
+    sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: [rejected(1)], groups: [tagGroup('insert', 1n, 'theirs')] }));
+    expect(() => database.retryRejected(1)).toThrow(RockpoolError);
     expect(tags(database)).toEqual([['1', 'theirs']]);
-    expect(database.listParked()).toHaveLength(1);
+    expect(database.listRejected()).toHaveLength(1);
     database.close();
   });
 });
@@ -107,7 +107,7 @@ it('an audit puts the server’s row with the key 1 in the place of one with the
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }));
   database.connection.exec('UPDATE tag SET id = 1.0 WHERE id = 1');
   const { connection, searchIndexes, tablesById } = database;
-  const parts = { connection, searchIndexes, tablesById, pending: new PendingIndex(), log: { withheld: () => undefined, shown: () => undefined } as never };
+  const parts = { connection, searchIndexes, tablesById, pending: new PendingIndex(), log: { masked: () => undefined, shown: () => undefined } as never };
   const theirs: ChangeGroup = { tableId: tag.id, kind: 'insert', rowCount: 2, keys: [[1n, 2n]], columnIds: [tag.columns[1]?.id as number], values: [['theirs', 'beside']] };
   expect(repairRows(parts, tag, 1, { tableId: tag.id, ranges: [0] } as never, theirs).rowCount).toBe(2);
   expect(tags(database)).toEqual([['1', 'theirs'], ['2', 'beside']]);

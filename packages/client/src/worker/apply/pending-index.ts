@@ -1,4 +1,4 @@
-import { keyToString, type BeforeGroup, type CellValue, type ChangeGroup, type HiddenBase } from '@rockpool/shared';
+import { keyToString, type BeforeGroup, type CellValue, type ChangeGroup, type CellBase } from '@rockpool/shared';
 import type { PendingRowChange } from './row-state.ts';
 
 /** A changeset of the outbox, decoded, with its old values. */
@@ -8,9 +8,9 @@ export interface PendingChangeset {
   readonly groups: readonly ChangeGroup[];
   /** One for each group, in the same order. */
   readonly before: readonly BeforeGroup[];
-  readonly hiddenBases: readonly HiddenBase[];
+  readonly cellBases: readonly CellBase[];
   /** Not shown in the visible rows, because a constraint stood against it. It is sent all the same: the server decides. */
-  readonly withheld: boolean;
+  readonly masked: boolean;
 }
 
 export interface RowRef {
@@ -23,7 +23,7 @@ export interface RowRef {
 export class PendingIndex {
   private readonly changesByRow: Map<string, PendingRowChange[]> = new Map();
   private readonly rowsBySequence: Map<number, RowRef[]> = new Map();
-  private withheldSequences: Set<number> = new Set();
+  private maskedSequences: Set<number> = new Set();
   private newest = 0;
 
   /** The last changeset that was added; later ones have to be read from the outbox. */
@@ -42,7 +42,7 @@ export class PendingIndex {
 
   add(changeset: PendingChangeset): void {
     const rows: RowRef[] = [];
-    const hiddenBases = hiddenBasesByRow(changeset.hiddenBases);
+    const cellBases = cellBasesByRow(changeset.cellBases);
     for (const [index, group] of changeset.groups.entries()) {
       const before = changeset.before[index];
       for (let row = 0; row < group.rowCount; row++) {
@@ -53,7 +53,7 @@ export class PendingIndex {
         const change: PendingRowChange = {
           sequence: changeset.sequence,
           base: changeset.base,
-          hiddenBases: hiddenBases.get(id) ?? NO_HIDDEN_BASES,
+          cellBases: cellBases.get(id) ?? NO_HIDDEN_BASES,
           kind: group.kind,
           values: rowOf(group.columnIds, group.values, row),
           before: before === undefined ? new Map() : rowOf(before.columnIds, before.values, row),
@@ -64,7 +64,7 @@ export class PendingIndex {
       }
     }
     this.rowsBySequence.set(changeset.sequence, rows);
-    if (changeset.withheld) this.withheldSequences.add(changeset.sequence);
+    if (changeset.masked) this.maskedSequences.add(changeset.sequence);
     this.newest = Math.max(this.newest, changeset.sequence);
   }
 
@@ -90,12 +90,12 @@ export class PendingIndex {
     return [...this.rowsBySequence.keys()];
   }
 
-  get withheld(): ReadonlySet<number> {
-    return this.withheldSequences;
+  get masked(): ReadonlySet<number> {
+    return this.maskedSequences;
   }
 
-  setWithheld(sequences: Iterable<number>): void {
-    this.withheldSequences = new Set(sequences);
+  setMasked(sequences: Iterable<number>): void {
+    this.maskedSequences = new Set(sequences);
   }
 
   rowsOf(sequence: number): readonly RowRef[] {
@@ -106,7 +106,7 @@ export class PendingIndex {
   clear(): void {
     this.changesByRow.clear();
     this.rowsBySequence.clear();
-    this.withheldSequences = new Set();
+    this.maskedSequences = new Set();
     this.newest = 0;
   }
 
@@ -132,9 +132,9 @@ export function rowId({ tableId, keyText }: RowRef): string {
 
 const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
 
-function hiddenBasesByRow(hiddenBases: readonly HiddenBase[]): ReadonlyMap<string, ReadonlyMap<number, number>> {
+function cellBasesByRow(cellBases: readonly CellBase[]): ReadonlyMap<string, ReadonlyMap<number, number>> {
   const byRow = new Map<string, Map<number, number>>();
-  for (const { tableId, key, columnId, base } of hiddenBases) {
+  for (const { tableId, key, columnId, base } of cellBases) {
     const id = rowId({ tableId, key, keyText: keyToString(key) });
     const bases = byRow.get(id) ?? new Map<number, number>();
     byRow.set(id, bases.set(columnId, base));

@@ -15,7 +15,7 @@ export function putBack(
   sequences: readonly number[],
   current: Map<string, RowState>,
 ): Map<number, RockpoolError | null> {
-  const withheld = new Map<number, RockpoolError | null>();
+  const masked = new Map<number, RockpoolError | null>();
   for (const sequence of sequences) {
     const written = unlessRefused(connection, () => {
       const writes = pending.rowsOf(sequence).map((ref) => {
@@ -27,8 +27,8 @@ export function putBack(
       writeAfterRemovingAll(writes);
       return writes;
     });
-    if (written instanceof RockpoolError) withheld.set(sequence, pending.withheld.has(sequence) ? null : written);
+    if (written instanceof RockpoolError) masked.set(sequence, pending.masked.has(sequence) ? null : written);
     else for (const { ref, after } of written) current.set(rowId(ref), after);
   }
-  return withheld;
+  return masked;
 }

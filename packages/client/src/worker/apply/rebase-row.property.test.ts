@@ -58,7 +58,7 @@ describe('rebasing one row', () => {
         let pending: readonly PendingRowChange[] = [];
         let visible = modelBase;
         let hidden: ReadonlyMap<number, CellValue> = new Map();
-        let withheld: ReadonlySet<number> = new Set();
+        let masked: ReadonlySet<number> = new Set();
         let sequence = 0;
         for (const current of steps) {
           if (current.act === 'write') {
@@ -73,14 +73,14 @@ describe('rebasing one row', () => {
               current.kind === 'none' ? [] : [{ kind: current.kind, values: current.kind === 'insert' ? wholeRow(current.value) : new Map([[current.column, current.value]]) }];
             for (const change of delivered) modelBase = edited(modelBase, change, 'server');
             const left = pending.slice(current.decide);
-            const withheldAfter = new Set(left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number));
-            const after = rebaseRow({ visible, hidden, pending, columns }, delivered, { decisions, withheldBefore: withheld, withheldAfter });
+            const maskedAfter = new Set(left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number));
+            const after = rebaseRow({ visible, hidden, pending, columns }, delivered, { decisions, maskedBefore: masked, maskedAfter });
             ({ visible, hidden } = after);
             pending = left;
-            withheld = withheldAfter;
+            masked = maskedAfter;
             expect(after.base).toEqual(modelBase);
           }
-          const shown = pending.filter(({ sequence: number }) => !withheld.has(number));
+          const shown = pending.filter(({ sequence: number }) => !masked.has(number));
           expect(visible).toEqual(shown.reduce((row, change) => edited(row, change, 'me'), modelBase));
           if (shown.length === 0) expect(hidden.size).toBe(0);
         }
@@ -91,7 +91,7 @@ describe('rebasing one row', () => {
 });
 
 function localChange(visible: RowState, wish: 'update' | 'delete', column: number, value: bigint, sequence: number): PendingRowChange {
-  const written = { sequence, base: 0, hiddenBases: new Map<number, number>() };
+  const written = { sequence, base: 0, cellBases: new Map<number, number>() };
   if (!visible.exists) return { ...written, kind: 'insert', values: wholeRow(value), before: new Map() };
   if (wish === 'delete') return { ...written, kind: 'delete', values: new Map(), before: visible.values };
   return { ...written, kind: 'update', values: new Map([[column, value]]), before: new Map([[column, visible.values.get(column) ?? null]]) };

@@ -17,7 +17,7 @@ function edited(): { readonly state: CellValue; readonly news: CellValue } {
   const { state } = editDocument(createDocument(parseJson('{"title":"Idea"}', RULE), RULE), parseJson('{"title":"Plan"}', RULE), RULE, author);
   const { edit } = editDocument(state, parseJson('{"title":"Trip"}', RULE), RULE, author);
   const { documentId, update } = decodeDocumentCell(edit) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
-  return { state, news: encodeDocumentCell({ kind: 'news', documentId, updates: [update] }) };
+  return { state, news: encodeDocumentCell({ kind: 'update', documentId, updates: [update] }) };
 }
 
 it.each<[string, CellValue]>([
@@ -26,13 +26,13 @@ it.each<[string, CellValue]>([
   ['what it began with', encodeDocumentCell({ kind: 'content', json: '{"title":"Idea"}' })],
 ])('where my own write of %s lost, news go into the document that stood there before', (_what, written) => {
   const { state, news } = edited();
-  const own: PendingRowChange = { sequence: 1, base: 1, hiddenBases: new Map(), kind: 'update', values: new Map([[PAGE, written]]), before: new Map() };
+  const own: PendingRowChange = { sequence: 1, base: 1, cellBases: new Map(), kind: 'update', values: new Map([[PAGE, written]]), before: new Map() };
   const visible = { exists: true, values: new Map<number, CellValue>([[PAGE, null]]) };
   const row = { visible, hidden: new Map([[PAGE, state]]), pending: [own], columns };
   const after = rebaseRow(row, [{ kind: 'update', values: new Map([[PAGE, news]]) }], {
     decisions: new Map([[1, 'admitted']]),
-    withheldBefore: new Set(),
-    withheldAfter: new Set(),
+    maskedBefore: new Set(),
+    maskedAfter: new Set(),
   });
   expect(documentText(after.visible.values.get(PAGE) ?? null)).toBe('{"title":"Trip"}');
 });

@@ -24,9 +24,9 @@ export interface RowAfter {
 export interface RebaseRules {
   readonly decisions: Decisions;
   /** Pending changesets that the visible rows did not show so far: a constraint stood against them. */
-  readonly withheldBefore: ReadonlySet<number>;
+  readonly maskedBefore: ReadonlySet<number>;
   /** Those that they shall not show from now on. */
-  readonly withheldAfter: ReadonlySet<number>;
+  readonly maskedAfter: ReadonlySet<number>;
 }
 
 /**
@@ -38,13 +38,13 @@ export interface RebaseRules {
  * An admitted change becomes part of the server's row as I sent it, whether or not it was shown. Where it came out otherwise, the delivery says so.
  */
 export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
-  const { decisions, withheldBefore, withheldAfter } = rules;
-  const shownBefore = row.pending.filter(({ sequence }) => !withheldBefore.has(sequence));
+  const { decisions, maskedBefore, maskedAfter } = rules;
+  const shownBefore = row.pending.filter(({ sequence }) => !maskedBefore.has(sequence));
   const atCursor = baseRow(row.visible, shownBefore, row.hidden, row.columns);
   const admitted = row.pending.filter(({ sequence }) => decisions.get(sequence) === 'admitted');
   let base = foldAdmitted(atCursor, admitted, row.columns);
   for (const change of delivered) base = withDelivered(base, change, row.columns, atCursor);
-  const shown = row.pending.filter(({ sequence }) => !decisions.has(sequence) && !withheldAfter.has(sequence));
+  const shown = row.pending.filter(({ sequence }) => !decisions.has(sequence) && !maskedAfter.has(sequence));
   // What moved from the pending changes into the server's row is in the visible one already.
   const isAsShown = delivered.length === 0 && admitted.length + shown.length === shownBefore.length && row.pending.length === shownBefore.length;
   const visible = isAsShown ? row.visible : fold(base, shown, row.columns);

@@ -25,7 +25,7 @@ export interface ReplacedRows {
   /** Names of the tables in which something may have changed. */
   readonly touched: ReadonlySet<string>;
   /** Pending changesets that no longer fit. */
-  readonly withheld: ReadonlyMap<number, RockpoolError | null>;
+  readonly masked: ReadonlyMap<number, RockpoolError | null>;
 }
 
 /** Puts the server's whole state in the place of what is here, then what is pending on top. */
@@ -41,17 +41,17 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
     for (const sequence of pending.sequences) for (const ref of pending.rowsOf(sequence)) refs.set(rowId(ref), ref);
     const serverRows = new Map<string, RowState>([...refs].map(([id, { tableId, key }]) => [id, writers.of(tableId).read(key)]));
     const visibleRows = new Map(serverRows);
-    const withheld = putBack({ connection, writers, pending }, pending.sequences, visibleRows);
+    const masked = putBack({ connection, writers, pending }, pending.sequences, visibleRows);
 
     const base = new BaseTable(connection);
     for (const [id, ref] of refs) {
-      const shown = pending.changesOf(ref).filter(({ sequence }) => !withheld.has(sequence));
+      const shown = pending.changesOf(ref).filter(({ sequence }) => !masked.has(sequence));
       const { columns } = writers.of(ref.tableId);
       base.write(ref, new Map(), hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns), shown, columns);
     }
     writers.finish();
     const underPending = [...refs.values()].map(({ tableId }) => writers.of(tableId).table.name);
-    return { touched: new Set([...differing, ...written, ...underPending]), withheld };
+    return { touched: new Set([...differing, ...written, ...underPending]), masked };
   } finally {
     writers.release();
   }

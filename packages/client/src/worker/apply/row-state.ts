@@ -16,7 +16,7 @@ export interface PendingRowChange {
   /** The watermark that its author had seen. */
   readonly base: number;
   /** Older ones, of cells whose server value an earlier pending write hid from its author, by column id. */
-  readonly hiddenBases: ReadonlyMap<number, number>;
+  readonly cellBases: ReadonlyMap<number, number>;
   readonly kind: ChangeKind;
   /** Of counters an update holds what it adds, of documents what it edits; of new documents their content. */
   readonly values: ReadonlyMap<number, CellValue>;
@@ -49,7 +49,7 @@ export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
 export function withDelivered(row: RowState, change: DeliveredRow, { documents, readBase }: ColumnRules, atCursor: RowState): RowState {
   return withEdit(row, change, (columnId, _before, value) => {
     if (!documents.has(columnId)) return value;
-    return documentSupport().mergeNews(atCursor.values.get(columnId) ?? null, value, readBase);
+    return documentSupport().mergeDelivered(atCursor.values.get(columnId) ?? null, value, readBase);
   });
 }
 

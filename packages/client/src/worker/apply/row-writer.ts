@@ -88,12 +88,12 @@ export class RowWriter {
   }
 
   private writeRowByRow({ keys, values, rowCount, columnIds, kind }: ChangeGroup, documentTable: DocumentTable): void {
-    const { mergeNews } = documentSupport();
+    const { mergeDelivered } = documentSupport();
     for (let row = 0; row < rowCount; row++) {
       const key = keys.map((part) => part[row] as CellValue);
       const cells = columnIds.map((columnId, index) => {
         const value = values[index]?.[row] ?? null;
-        return this.columns.documents.has(columnId) ? mergeNews(documentTable.read(key, columnId, () => this.text(key, columnId)), value, documentTable.readBase) : value;
+        return this.columns.documents.has(columnId) ? mergeDelivered(documentTable.read(key, columnId, () => this.text(key, columnId)), value, documentTable.readBase) : value;
       });
       if (kind === 'delete') this.remove(key);
       else if (kind === 'insert') this.put(key, columnIds, cells);

@@ -28,15 +28,15 @@ function stepsPerChangeset(count: number, write: Write, outcomesOf: (from: numbe
   sync.greet(testWelcome());
   const put = (sql: string): void => void database.write({ id: `${sql}${Math.random()}`, statements: [{ sql, params: [] }] });
   put(`INSERT INTO page (id, title, reads, content) VALUES ('p', 'a', 0, '{"n":0}')`);
-  sync.applyDelivery(testDelivery({ from: 0, to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+  sync.applyDelivery(testDelivery({ from: 0, to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
   for (let n = 1; n <= count; n++) put(write(n));
   // Somebody else has written to the row before all of that: what they wrote is hidden under what is pending.
-  sync.applyDelivery(testDelivery({ from: 1, to: 2, decidedUpTo: 1, groups: [testGroup('update', page, [{ id: 'p', title: 'hidden', reads: 5n }])] }));
+  sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, groups: [testGroup('update', page, [{ id: 'p', title: 'hidden', reads: 5n }])] }));
   const step = vi.spyOn(Statement.prototype, 'step');
   try {
     for (let from = 2; from <= count + 1; from += AT_ONCE) {
       const to = Math.min(from + AT_ONCE - 1, count + 1);
-      sync.applyDelivery(testDelivery({ from, to: to + 1, decidedUpTo: to, outcomes: outcomesOf(from, to) }));
+      sync.applyDelivery(testDelivery({ from, to: to + 1, lastAckedSequence: to, outcomes: outcomesOf(from, to) }));
     }
     expect(database.outbox.pendingCount()).toBe(0);
     expect(baseRows(database)).toBe(0);
@@ -71,8 +71,8 @@ describe('of one row', () => {
     base: 0,
     groups: [{ tableId: 1, kind: 'update', rowCount: 1, keys: [['p']], columnIds: [2], values: [[BigInt(sequence)]] }],
     before: [{ columnIds: [2], values: [[BigInt(sequence - 1)]] }],
-    hiddenBases: [],
-    withheld: false,
+    cellBases: [],
+    masked: false,
   });
 
   function pendingOf(count: number): { readonly pending: PendingIndex; readonly ref: RowRef } {
@@ -95,7 +95,7 @@ describe('of one row', () => {
       const decisions = new Map(Array.from({ length: AT_ONCE }, (_, n) => [n + 1, 'admitted' as const]));
       const visible = { exists: true, values: new Map([[2, BigInt(count)]]) };
       const columns = { counters: new Set<number>(), documents: new Map() };
-      const after = rebaseRow({ visible, hidden: new Map(), pending: counting, columns }, [], { decisions, withheldBefore: new Set(), withheldAfter: new Set() });
+      const after = rebaseRow({ visible, hidden: new Map(), pending: counting, columns }, [], { decisions, maskedBefore: new Set(), maskedAfter: new Set() });
       expect([after.base.values.get(2), after.visible.values.get(2)]).toEqual([BigInt(AT_ONCE), BigInt(count)]);
       return found;
     };

@@ -61,7 +61,7 @@ function underPending(connection: Connection, table: TableSchema, pending: Pendi
   try {
     return refs.flatMap((ref) => {
       const hidden = new Map([...hiddenCells.read(ref)].map(([columnId, { value }]) => [columnId, value]));
-      const shown = pending.changesOf(ref).filter(({ sequence }) => !pending.withheld.has(sequence));
+      const shown = pending.changesOf(ref).filter(({ sequence }) => !pending.masked.has(sequence));
       const { exists, values } = baseRow(writer.read(ref.key), shown, hidden, writer.columns);
       return exists ? [{ key: ref.key, cells: columnIds.map((columnId) => toColumnValue(writer.columns, columnId, values.get(columnId) ?? null)) }] : [];
     });

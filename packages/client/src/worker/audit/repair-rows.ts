@@ -1,5 +1,5 @@
 import { auditedColumnIds, cellValuesEqual, documentColumns, keyToString, TableFingerprint, type CellValue, type ChangeGroup, type DifferingTable, type TableSchema } from '@rockpool/shared';
-import { recordWithheld, type DeliveryLog } from '../apply/apply-delivery.ts';
+import { recordMasked, type DeliveryLog } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { quietTransaction, type QuietTransactionParts } from '../apply/quiet-transaction.ts';
@@ -22,10 +22,10 @@ export function repairRows(parts: RepairParts, table: TableSchema, rangeCount: n
   const groups = [toGroup(table, 'delete', extra), toGroup(table, 'insert', wrong)].filter(({ rowCount }) => rowCount > 0);
   const applied = quietTransaction({ connection, searchIndexes }, () => {
     const result = applyRows({ connection, tablesById, pending, decisions: new Map(), groups });
-    recordWithheld(log, pending, result.withheld, new Map());
+    recordMasked(log, pending, result.masked, new Map());
     return result;
   });
-  pending.setWithheld(applied.withheld.keys());
+  pending.setMasked(applied.masked.keys());
   return { rowCount: wrong.length + extra.length, touched: applied.touched };
 }
 

@@ -96,14 +96,14 @@ describe('a group of columns', () => {
   });
 });
 
-describe('a parked change of a counter', () => {
+describe('a rejected change of a counter', () => {
   it('is added once more to what is there when it is tried again', () => {
     const database = open();
     write(database, "UPDATE page SET hits = hits + 3, note = 'again' WHERE id = 'a'");
     database.connection.exec("UPDATE page SET hits = 100, note = NULL WHERE id = 'a'");
-    database.parked.park(2, new RockpoolError('constraint-check').toData(), 1);
+    database.rejected.reject(2, new RockpoolError('constraint-check').toData(), 1);
     database.outbox.markDecided(2, 1);
-    database.retryParked(2);
+    database.retryRejected(2);
     expect(database.connection.rows("SELECT hits, note FROM page WHERE id = 'a'")).toEqual([[103, 'again']]);
     expect(last(database)).toEqual([['update', ['a'], { hits: [3n], note: ['again'] }, { hits: [100n], note: [null] }]]);
     database.close();

@@ -12,7 +12,7 @@ import {
   type BeforeGroup,
   type ChangeGroup,
   type Changeset,
-  type HiddenBase,
+  type CellBase,
   type LastStamp,
   type LocalTime,
 } from '@rockpool/shared';
@@ -31,7 +31,7 @@ export interface NewChangeset {
   readonly groups: readonly ChangeGroup[];
   /** One for each group, in the same order. */
   readonly before: readonly BeforeGroup[];
-  readonly hiddenBases: readonly HiddenBase[];
+  readonly cellBases: readonly CellBase[];
   /** The cursor. */
   readonly base: number;
 }
@@ -45,7 +45,7 @@ export interface DecodedChangeset {
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
   readonly before: readonly BeforeGroup[];
-  readonly hiddenBases: readonly HiddenBase[];
+  readonly cellBases: readonly CellBase[];
 }
 
 /** rockpool_changelog: appended to in the transaction of each write. */
@@ -64,7 +64,7 @@ export class Changelog {
 
   /** Numbers, stamps and stores a changeset; returns its number. Throws `changeset-too-large` for what could never be sent. */
   append(changes: NewChangeset, localTime: LocalTime): number {
-    const body = encodeChangesetBody({ atomic: changes.atomic, groups: changes.groups, hiddenBases: changes.hiddenBases });
+    const body = encodeChangesetBody({ atomic: changes.atomic, groups: changes.groups, cellBases: changes.cellBases });
     if (body.length > MAX_CHANGESET_BYTES) {
       throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, maxBytes: MAX_CHANGESET_BYTES });
     }
@@ -130,6 +130,6 @@ export class Changelog {
 
 function decodeRow(row: readonly unknown[]): DecodedChangeset {
   const [sequence, writtenUs, base, body, before] = row as readonly [number, number, number, Uint8Array, Uint8Array];
-  const { atomic, groups, hiddenBases } = decodeChangesetBody(body);
-  return { sequence, writtenMs: stampToMs(writtenUs), base, atomic, groups, before: decodeBefore(before, groups), hiddenBases };
+  const { atomic, groups, cellBases } = decodeChangesetBody(body);
+  return { sequence, writtenMs: stampToMs(writtenUs), base, atomic, groups, before: decodeBefore(before, groups), cellBases };
 }

@@ -31,42 +31,42 @@ describe('the outbox', () => {
 
   it('counts what has no outcome yet', () => {
     const { outbox, close } = withChangesets(5);
-    expect([outbox.decidedUpTo(), outbox.pendingCount()]).toEqual([0, 5]);
+    expect([outbox.lastAckedSequence(), outbox.pendingCount()]).toEqual([0, 5]);
     outbox.markDecided(3, 1000);
-    expect([outbox.decidedUpTo(), outbox.pendingCount()]).toEqual([3, 2]);
+    expect([outbox.lastAckedSequence(), outbox.pendingCount()]).toEqual([3, 2]);
     outbox.markDecided(2, 2000);
-    expect(outbox.decidedUpTo()).toBe(3);
+    expect(outbox.lastAckedSequence()).toBe(3);
     outbox.markDecided(5, 1000 + 2 * HOUR_MS);
-    expect([outbox.decidedUpTo(), outbox.pendingCount()]).toEqual([5, 0]);
+    expect([outbox.lastAckedSequence(), outbox.pendingCount()]).toEqual([5, 0]);
     close();
   });
 
-  it('sends parked changesets too: the numbers have no gap', () => {
-    const { outbox, parked, close } = withChangesets(5);
+  it('sends rejected changesets too: the numbers have no gap', () => {
+    const { outbox, rejected, close } = withChangesets(5);
     outbox.markDecided(2, 1000);
-    parked.park(4, { code: 'constraint-unique', fields: {}, recovery: 'ask-user', message: '' }, 1000);
+    rejected.reject(4, { code: 'constraint-unique', fields: {}, recovery: 'ask-user', message: '' }, 1000);
     expect(outbox.nextPush(2, 1e9)?.changesets.map(({ sequence }) => sequence)).toEqual([3, 4, 5]);
     close();
   });
 
-  it('keeps admitted changesets for seven days, parked ones and the last for longer', () => {
+  it('keeps admitted changesets for seven days, rejected ones and the last for longer', () => {
     const database = withChangesets(6);
-    const { outbox, parked, changelog } = database;
+    const { outbox, rejected, changelog } = database;
     outbox.markDecided(2, 0);
     outbox.markDecided(4, 2 * HOUR_MS);
-    parked.park(1, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
+    rejected.reject(1, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
     outbox.prune(ADMITTED_RETENTION_MS);
     expect(sequencesIn(database)).toEqual([1, 2, 3, 4, 5, 6]);
     outbox.prune(ADMITTED_RETENTION_MS + HOUR_MS);
     expect(sequencesIn(database)).toEqual([1, 2, 3, 4, 5, 6]);
     outbox.prune(ADMITTED_RETENTION_MS + 3 * HOUR_MS);
     expect(sequencesIn(database)).toEqual([1, 4, 5, 6]);
-    expect(outbox.decidedUpTo()).toBe(4);
+    expect(outbox.lastAckedSequence()).toBe(4);
     outbox.markDecided(6, 3 * HOUR_MS);
     outbox.prune(2 * ADMITTED_RETENTION_MS);
     expect(sequencesIn(database)).toEqual([1, 6]);
     expect(changelog.head().sequence).toBe(6);
-    expect(parked.list().map(({ changeset }) => changeset.sequence)).toEqual([1]);
+    expect(rejected.list().map(({ changeset }) => changeset.sequence)).toEqual([1]);
     database.write({ id: 'next', statements: [{ sql: 'DELETE FROM account', params: [] }] });
     expect(changelog.head().sequence).toBe(7);
     database.close();

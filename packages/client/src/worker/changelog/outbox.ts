@@ -17,7 +17,7 @@ export interface PushBatch {
 
 /**
  * The part of the changelog that the server has not decided about, in order of their numbers. Decisions come in the same order.
- * A parked changeset that is not decided is still sent: the numbers have no gaps.
+ * A rejected changeset that is not decided is still sent: the numbers have no gaps.
  */
 export class Outbox {
   private readonly connection: Connection;
@@ -29,13 +29,13 @@ export class Outbox {
   }
 
   /** The last changeset whose outcome is known here; 0 for none. */
-  decidedUpTo(): number {
+  lastAckedSequence(): number {
     return (this.connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
   }
 
   /** How many changesets wait for an outcome. */
   pendingCount(): number {
-    return this.changelog.head().sequence - this.decidedUpTo();
+    return this.changelog.head().sequence - this.lastAckedSequence();
   }
 
   /** The next changesets after `sequence`, up to about `maxBytes` of bodies, at least one; null when there is none. */
@@ -72,7 +72,7 @@ export class Outbox {
     if (upTo > 0) this.markDecided(upTo, nowMs);
   }
 
-  /** Removes what was decided longer ago than ADMITTED_RETENTION_MS, except parked ones and the last one, whose hash the next needs. */
+  /** Removes what was decided longer ago than ADMITTED_RETENTION_MS, except rejected ones and the last one, whose hash the next needs. */
   prune(nowMs: number): void {
     const upTo = this.connection.value('SELECT max(up_to) FROM rockpool_decided WHERE decided_ms < ?', nowMs - ADMITTED_RETENTION_MS);
     if (typeof upTo !== 'number') return;

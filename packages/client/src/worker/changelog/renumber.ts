@@ -10,9 +10,9 @@ import type { Connection } from '../sqlite/connection.ts';
  * Call in a transaction. Returns the new number of the last changeset up to `mark`.
  */
 export function renumber(connection: Connection, firstOwn: number, mark: number): number {
-  const decidedUpTo = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
-  // Withheld here, and decided there for another copy: its fate comes by the stream.
-  connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, decidedUpTo);
+  const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
+  // Masked here, and decided there for another copy: its fate comes by the stream.
+  connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, lastAckedSequence);
   const refused = 'SELECT sequence FROM rockpool_parked WHERE sequence > 0 AND (closed = 1 OR sequence < ?)';
   let lowest = lowestNumber(connection);
   for (const [sequence] of connection.rows(refused, firstOwn)) {

@@ -10,31 +10,31 @@ const reason = new RockpoolError('storage-corrupt', { keptAs: 'budget.corrupt-1'
 function withUnsent(): OpenDatabase {
   const database = openInMemory();
   for (const id of ['1', '2', '3', '4', '5']) database.write({ id: `w${id}`, statements: [{ sql: `INSERT INTO account (id, name) VALUES ('${id}', 'n${id}')`, params: [] }] });
-  for (const sequence of [2, 3]) database.parked.park(sequence, reason, 1000);
-  database.parked.close(3);
+  for (const sequence of [2, 3]) database.rejected.reject(sequence, reason, 1000);
+  database.rejected.close(3);
   database.outbox.markDecided(3, 1000);
   return database;
 }
 
-const keys = (database: OpenDatabase): unknown[] => database.listParked().map(({ changes }) => changes[0]?.key[0]);
+const keys = (database: OpenDatabase): unknown[] => database.listRejected().map(({ changes }) => changes[0]?.key[0]);
 
 it('what was not sent, and what waited for the user, waits for the user in another database', () => {
   const unsent = readUnsent(withUnsent().connection);
   expect(unsent.isComplete).toBe(true);
   const anew = openInMemory();
-  keepUnsent(anew.connection, anew.parked, unsent, reason, 2000);
+  keepUnsent(anew.connection, anew.rejected, unsent, reason, 2000);
   expect(keys(anew)).toEqual(['2', '4', '5']);
   expect(anew.changelog.head().sequence).toBe(0);
-  anew.retryParked(-1);
+  anew.retryRejected(-1);
   expect(anew.query('SELECT id FROM account', []).rowCount).toBe(1);
   expect(keys(anew)).toEqual(['2', '4']);
 });
 
 it('a second time they come before those that wait already', () => {
   const anew = openInMemory();
-  for (const time of [1, 2]) keepUnsent(anew.connection, anew.parked, readUnsent(withUnsent().connection), reason, time);
+  for (const time of [1, 2]) keepUnsent(anew.connection, anew.rejected, readUnsent(withUnsent().connection), reason, time);
   expect(keys(anew)).toEqual(['2', '4', '5', '2', '4', '5']);
-  expect(anew.listParked().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
+  expect(anew.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
 });
 
 it('of a changelog that cannot be read nothing is taken, and that is said', () => {

@@ -1,7 +1,7 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
-import type { Parked } from './parked.ts';
+import type { Rejected } from './rejected.ts';
 import { lowestNumber } from './renumber.ts';
 
 /** What a changelog says of writes that the server has not decided about, and of those that wait for the user. */
@@ -20,11 +20,11 @@ const COLUMNS = 'stamp_us, base, body, before, shift_us';
 export function readUnsent(connection: Connection): Unsent {
   const changesets: UnsentRow[] = [];
   try {
-    const decidedUpTo = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
+    const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
     const next = `SELECT c.sequence, ${COLUMNS} FROM rockpool_changelog c LEFT JOIN rockpool_parked p USING (sequence)
       WHERE c.sequence > ? AND ifnull(p.closed, iif(c.sequence > ?, 0, 1)) = 0 ORDER BY c.sequence LIMIT 1`;
     for (let sequence = -Number.MAX_SAFE_INTEGER; ; ) {
-      const [row] = connection.rows(next, sequence, decidedUpTo);
+      const [row] = connection.rows(next, sequence, lastAckedSequence);
       if (row === undefined) return { changesets, isComplete: true };
       const [number, ...columns] = row as [number, ...UnsentRow];
       changesets.push(columns);
@@ -36,10 +36,10 @@ export function readUnsent(connection: Connection): Unsent {
 }
 
 /**
- * Keeps them in a database of another site, parked for that reason: the user decides about each. They are not sent by themselves, since the server may have
+ * Keeps them in a database of another site, rejected for that reason: the user decides about each. They are not sent by themselves, since the server may have
  * admitted some of them without an answer coming back.
  */
-export function keepUnsent(connection: Connection, parked: Parked, { changesets }: Unsent, reason: ErrorData, nowMs: number): void {
+export function keepUnsent(connection: Connection, rejected: Rejected, { changesets }: Unsent, reason: ErrorData, nowMs: number): void {
   if (changesets.length === 0) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
@@ -48,7 +48,7 @@ export function keepUnsent(connection: Connection, parked: Parked, { changesets 
     for (const [index, row] of changesets.entries()) {
       const sequence = lowest - changesets.length + index;
       connection.run(`INSERT INTO rockpool_changelog (sequence, hash, ${COLUMNS}) VALUES (?, x'', ?, ?, ?, ?, ?)`, sequence, ...row);
-      parked.park(sequence, reason, nowMs);
+      rejected.reject(sequence, reason, nowMs);
     }
     connection.exec('COMMIT');
   } catch (thrown) {

@@ -6,7 +6,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { fitSchema, readStoredSchema, rememberSchema, type BundleSchema } from './installed-schema.ts';
 import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from './internal-tables.ts';
 import type { Meta } from './meta.ts';
-import { hasMigrations, hasNews, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
+import { hasMigrations, hasUpdates, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from './schema-change.ts';
 
 /** What opening found and did: a fresh file, the same schema, or one that was extended. */
@@ -79,7 +79,7 @@ function extend(connection: Connection, stored: Schema, wanted: Schema): void {
 
 /** A migration may build a table anew, whose rows then have other rowids, by which search indexes name them. */
 function migrate(connection: Connection, meta: Meta, stored: Schema, { schema, migrations, undecided }: InstallOptions & { readonly migrations: readonly Migration[] }): void {
-  const brings = hasNews(meta, migrations) || encodeSchema(stored) !== encodeSchema(schema);
+  const brings = hasUpdates(meta, migrations) || encodeSchema(stored) !== encodeSchema(schema);
   if (brings) for (const step of dropSearchIndexes(stored, NOTHING_YET)) runStep(connection, step);
   runMigrations({ connection, meta, undecided }, migrations, stored, schema);
   if (brings) for (const step of createSearchIndexes(NOTHING_YET, schema)) runStep(connection, step);

@@ -26,7 +26,7 @@ const DOCUMENT_BASE_DDL: readonly string[] = [
  * What the tables below mean. Another number than this in the file: it was written by another version of Rockpool.
  *
  * 1: first version.
- * 2: changesets know how the clock was set since; parked ones that are done with stay until their changeset goes.
+ * 2: changesets know how the clock was set since; rejected ones that are done with stay until their changeset goes.
  * 3: documents.
  * 4: lost writes inside of documents have a path.
  * 5: states of documents that are edited stand on a base.
@@ -52,7 +52,7 @@ export const INTERNAL_DDL: readonly string[] = [
   // Every changeset made here, in order; numbers and hashes change only with the site id. What is above rockpool_decided is the outbox.
   `CREATE TABLE rockpool_changelog (
     sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps; from below, decided ones are pruned, but the last row always stays.
-                                           -- Below 0: parked ones from before the site id changed, never sent again
+                                           -- Below 0: rejected ones from before the site id changed, never sent again
     stamp_us INTEGER NOT NULL,             -- local time at commit, rising (shared/clock/local-time.ts)
     base INTEGER NOT NULL,                 -- cursor at commit
     hash BLOB NOT NULL,                    -- over the row before it, the numbers and the body

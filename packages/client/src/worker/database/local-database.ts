@@ -27,7 +27,7 @@ export interface LocalDatabase {
   /**
    * One transaction: all statements, the changeset that says what they changed, and the request's id; or nothing at all.
    * Throws, beside the errors of `query` and of constraints, `value-invalid` for a value and `changeset-too-large` for a transaction that
-   * could never be sent, `sql-read-only` on a reader, and `app-outdated` where a newer bundle has changed the database in a way that this one's statements do not fit. Actions throw `changeset-not-parked`, `changeset-undecided` and `conflict-not-restorable`.
+   * could never be sent, `sql-read-only` on a reader, and `app-outdated` where a newer bundle has changed the database in a way that this one's statements do not fit. Actions throw `changeset-not-rejected`, `changeset-undecided` and `conflict-not-restorable`.
    */
   write(request: WriteRequest): WriteOutcome;
   /** Begins a transaction that stays open; until it is over neither `query` nor `write` nor `begin` may be called. Throws `sql-read-only` on a reader. */

@@ -1,5 +1,5 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
-import { ReadInterrupted } from '../../leader/read-interrupted.ts';
+import { ReadInterrupted } from '../leader/read-interrupted.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
@@ -30,7 +30,7 @@ export interface StoredBehind {
   timesUndone(): number;
 }
 
-type ReadableDatabase = Pick<OpenDatabase, 'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'whereIs' | 'writeFates' | 'listParked'>;
+type ReadableDatabase = Pick<OpenDatabase, 'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'rowSyncState' | 'writeStates' | 'listRejected'>;
 
 /** Reads from a database of this worker. */
 export function localReads(database: ReadableDatabase, { backup, storedBehind, slow }: LocalReadsOptions): Reads {
@@ -85,9 +85,9 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     query: (statement) => whenStored(() => query(statement)),
     queryAll: (statements) => whenStored(() => queryAll(statements)),
     dependencies: (statement) => read(() => database.dependencies(statement)),
-    whereIs: (tableName, key) => read(() => database.whereIs(tableName, key)),
-    writeFates: (requestIds) => read(() => database.writeFates(requestIds)),
-    listParked: () => read(() => database.listParked()),
+    rowSyncState: (tableName, key) => read(() => database.rowSyncState(tableName, key)),
+    writeStates: (requestIds) => read(() => database.writeStates(requestIds)),
+    listRejected: () => read(() => database.listRejected()),
     backup: () => whenStored(backup),
   };
 }

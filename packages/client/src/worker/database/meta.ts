@@ -1,4 +1,4 @@
-import { FIRST_LOG_LINK, type ClockContact } from '@rockpool/shared';
+import { FIRST_LOG_HASH, type ClockContact } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 
@@ -68,8 +68,8 @@ export class Meta {
     return this.get('cursor') as number;
   }
 
-  get cursorLink(): Uint8Array {
-    return (this.get('cursor_link') ?? FIRST_LOG_LINK) as Uint8Array;
+  get cursorHash(): Uint8Array {
+    return (this.get('cursor_link') ?? FIRST_LOG_HASH) as Uint8Array;
   }
 
   get olderEpochUpTo(): number {

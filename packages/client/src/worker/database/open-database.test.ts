@@ -81,11 +81,11 @@ describe('opening', () => {
     first.database.write(insert);
     first.database.connection.exec(`
       CREATE TABLE old_changelog AS SELECT sequence, stamp_us, base, hash, body, before FROM rockpool_changelog;
-      CREATE TABLE old_parked AS SELECT sequence, code, fields_json, parked_ms FROM rockpool_parked;
+      CREATE TABLE old_rejected AS SELECT sequence, code, fields_json, parked_ms FROM rockpool_parked;
       DROP TABLE rockpool_changelog;
       DROP TABLE rockpool_parked;
       ALTER TABLE old_changelog RENAME TO rockpool_changelog;
-      ALTER TABLE old_parked RENAME TO rockpool_parked;
+      ALTER TABLE old_rejected RENAME TO rockpool_parked;
       DROP TABLE rockpool_document;
       DROP TABLE rockpool_document_base;
       ALTER TABLE rockpool_conflict DROP COLUMN path`);
@@ -94,7 +94,7 @@ describe('opening', () => {
     const again = await openStored(medium);
     expect(again.database.meta.get('storage_format')).toBe(STORAGE_FORMAT);
     expect(again.database.outbox.nextPush(0, 1)?.changesets).toHaveLength(1);
-    expect(again.database.parked.count()).toBe(0);
+    expect(again.database.rejected.count()).toBe(0);
     expect(again.database.connection.rows('SELECT shift_us FROM rockpool_changelog')).toEqual([[0]]);
     await again.close();
   });

@@ -1,23 +1,23 @@
 import { createLocalTime, quoteName, RESERVED_TABLE_PREFIX, RockpoolError, syncedTables, SYSTEM_TABLES, type ClockContact, type LastStamp, type LocalTime, type Schema, type TableSchema } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
-import type { ParkedChangeset } from '../../rpc/parked-changeset.ts';
+import type { RejectedChangeset } from '../../rpc/rejected-changeset.ts';
 import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
 import type { QueryResult } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
-import type { RowWhereabouts } from '../../rpc/row-whereabouts.ts';
+import type { RowSyncState } from '../../rpc/row-sync-state.ts';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 import type { WriteAction } from '../../rpc/write-action.ts';
-import type { WriteFate } from '../../rpc/write-fate.ts';
+import type { WriteState } from '../../rpc/write-state.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
 import { SessionCapture } from '../capture/session-capture.ts';
 import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
-import { listParked } from '../changelog/list-parked.ts';
+import { listRejected } from '../changelog/list-rejected.ts';
 import { Outbox } from '../changelog/outbox.ts';
-import { Parked } from '../changelog/parked.ts';
-import { whereIs } from '../changelog/where-is.ts';
-import { writeFates } from '../changelog/write-fates.ts';
+import { Rejected } from '../changelog/rejected.ts';
+import { rowSyncState } from '../changelog/row-sync-state.ts';
+import { writeStates } from '../changelog/write-states.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/tables-with-documents.ts';
 import { SearchIndexes } from '../search/search-indexes.ts';
@@ -26,7 +26,7 @@ import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import type { OpenTransaction } from '../write/open-transaction.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
-import { dropParked, replaceParked, retryParked, retryUntouched, type ParkedParts } from '../write/retry-parked.ts';
+import { dropRejected, replaceRejected, retryRejected, retryUntouched, type RejectedParts } from '../write/retry-rejected.ts';
 import { createDependencyReader } from '../live/query-dependencies.ts';
 import { undoRequest } from '../write/undo-request.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
@@ -82,7 +82,7 @@ export interface OpenDatabase extends LocalDatabase {
   readonly meta: Meta;
   readonly changelog: Changelog;
   readonly outbox: Outbox;
-  readonly parked: Parked;
+  readonly rejected: Rejected;
   readonly searchIndexes: SearchIndexes;
   /** Of this opening: another one begins where the changelog ends. */
   readonly localTime: LocalTime;
@@ -96,12 +96,12 @@ export interface OpenDatabase extends LocalDatabase {
   /** `query` in parts. Ended before `close`. */
   startQuery(statement: SqlStatement): QueryRun;
   /** For the app; on a reader too. */
-  listParked(): ParkedChangeset[];
+  listRejected(): RejectedChangeset[];
   /** Throws `schema-unknown-table`, and `key-invalid` for a key of another number of parts. */
-  whereIs(tableName: string, key: readonly SqlValue[]): RowWhereabouts;
-  writeFates(requestIds: readonly string[]): WriteFate[];
-  /** Makes a parked changeset a new one. See write/retry-parked.ts. */
-  retryParked(sequence: number): WriteOutcome;
+  rowSyncState(tableName: string, key: readonly SqlValue[]): RowSyncState;
+  writeStates(requestIds: readonly string[]): WriteState[];
+  /** Makes a rejected changeset a new one. See write/retry-rejected.ts. */
+  retryRejected(sequence: number): WriteOutcome;
   /** The same where nobody is asked. */
   retryUntouched(sequence: number): WriteOutcome;
 }
@@ -142,7 +142,7 @@ function dropTriggersOnInternalTables(connection: Connection): void {
 
 function undecided(connection: Connection): Iterable<DecodedChangeset> {
   const changelog = new Changelog(connection);
-  return changelog.readAfter(new Outbox(connection, changelog).decidedUpTo());
+  return changelog.readAfter(new Outbox(connection, changelog).lastAckedSequence());
 }
 
 function configure(connection: Connection, role: 'writer' | 'reader'): void {
@@ -162,7 +162,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
   const changelog = new Changelog(connection);
   const outbox = new Outbox(connection, changelog);
-  const parked = new Parked(connection, changelog);
+  const rejected = new Rejected(connection, changelog);
   const localTime = createLocalTime(lastStamp(changelog.head(), meta.clockContact), nowMs, options.elapsedMs ?? ((): number => performance.now()));
   const readDependencies = createDependencyReader(connection, schema);
   const searchIndexes = new SearchIndexes(connection, role === 'writer' ? schema : { tables: [] });
@@ -200,7 +200,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     }
   }
 
-  const parkedParts = (): ParkedParts => ({ connection, parked, outbox, transaction: requireWriter(), tablesById });
+  const rejectedParts = (): RejectedParts => ({ connection, rejected, outbox, transaction: requireWriter(), tablesById });
 
   return {
     get siteId() {
@@ -215,7 +215,7 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     meta,
     changelog,
     outbox,
-    parked,
+    rejected,
     searchIndexes,
     localTime,
     randomBytes: options.randomBytes,
@@ -242,12 +242,12 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
       const { id, action } = request;
       requireMayWrite(action);
       switch (action?.kind) {
-        case 'retry-parked':
-          return retryParked(parkedParts(), action.sequence, id);
-        case 'replace-parked':
-          return replaceParked(parkedParts(), action.sequence, request);
-        case 'drop-parked':
-          return dropParked(parkedParts(), action.sequence, id);
+        case 'retry-rejected':
+          return retryRejected(rejectedParts(), action.sequence, id);
+        case 'replace-rejected':
+          return replaceRejected(rejectedParts(), action.sequence, request);
+        case 'drop-rejected':
+          return dropRejected(rejectedParts(), action.sequence, id);
         case 'change-document':
           if (documentTables(schema.tables).size === 0) throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
           // The text of a document is far longer than a change of it, and pages ask for changes all the time.
@@ -283,16 +283,16 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
       requireMayWrite();
       return writer.begin(beginOptions);
     },
-    listParked: () => atOneMoment(() => listParked(parked, outbox, tablesById)),
-    whereIs(tableName: string, key: readonly SqlValue[]): RowWhereabouts {
+    listRejected: () => atOneMoment(() => listRejected(rejected, outbox, tablesById)),
+    rowSyncState(tableName: string, key: readonly SqlValue[]): RowSyncState {
       const table = syncedTables(schema).find(({ name }) => name === tableName);
       if (table === undefined) throw new RockpoolError('schema-unknown-table', { table: tableName });
-      return atOneMoment(() => whereIs({ connection, changelog, outbox, parked }, table, key));
+      return atOneMoment(() => rowSyncState({ connection, changelog, outbox, rejected }, table, key));
     },
-    writeFates: (requestIds: readonly string[]) => atOneMoment(() => writeFates(connection, requestIds)),
+    writeStates: (requestIds: readonly string[]) => atOneMoment(() => writeStates(connection, requestIds)),
     flush: options.flush ?? ((): void => undefined),
-    retryParked: (sequence: number): WriteOutcome => retryParked(parkedParts(), sequence),
-    retryUntouched: (sequence: number): WriteOutcome => retryUntouched(parkedParts(), sequence),
+    retryRejected: (sequence: number): WriteOutcome => retryRejected(rejectedParts(), sequence),
+    retryUntouched: (sequence: number): WriteOutcome => retryUntouched(rejectedParts(), sequence),
     close(): void {
       if (closed) return;
       closed = true;

@@ -55,7 +55,7 @@ export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean 
 }
 
 /** Whether there are any that were not carried out. */
-export function hasNews(meta: Meta, migrations: readonly Migration[]): boolean {
+export function hasUpdates(meta: Meta, migrations: readonly Migration[]): boolean {
   return migrations.length > readDone(meta).length;
 }
 

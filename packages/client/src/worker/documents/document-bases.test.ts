@@ -1,5 +1,5 @@
 import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES } from '@rockpool/shared';
-import { decodeDocumentCell, documentText, encodeDocumentCell, mergeNews } from '@rockpool/shared/document';
+import { decodeDocumentCell, documentText, encodeDocumentCell, mergeDelivered } from '@rockpool/shared/document';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { testTable } from '../testing/table-schema.ts';
@@ -33,7 +33,7 @@ function storedText(database: OpenDatabase): string {
   if (cell.kind !== 'layers') throw new Error('a state without a base');
   const { documentId, updates, baseId } = cell;
   const update = database.connection.value('SELECT yjs FROM rockpool_document_base WHERE id = ?', baseId) as Uint8Array;
-  return documentText(mergeNews(encodeDocumentCell({ kind: 'state', documentId, update }), encodeDocumentCell({ kind: 'news', documentId, updates })));
+  return documentText(mergeDelivered(encodeDocumentCell({ kind: 'state', documentId, update }), encodeDocumentCell({ kind: 'update', documentId, updates })));
 }
 
 it('an edit of a large document writes little more than itself', () => {

@@ -22,7 +22,7 @@ function editedAndAdmitted(start: JsonValue): { readonly database: OpenDatabase;
   write(database, "INSERT INTO page (id, content) VALUES ('p', ?)", JSON.stringify(start));
   write(database, "UPDATE page SET content = json_set(content, '$.n', 1) WHERE id = 'p'");
   sync.greet(testWelcome());
-  sync.applyDelivery(testDelivery({ to: 2, decidedUpTo: 2, outcomes: admitted(1, 2) }));
+  sync.applyDelivery(testDelivery({ to: 2, lastAckedSequence: 2, outcomes: admitted(1, 2) }));
   return { database, sync };
 }
 
@@ -32,7 +32,7 @@ it.each([['small', 'tide'], ['large', 'tide '.repeat(4_000)]])('edits of a %s do
   const { database, sync } = editedAndAdmitted({ body, n: 0 });
   const before = generation(database);
   const again = createDocument({ body, n: 0 }, DEFAULT_DOCUMENT_RULE);
-  sync.applyDelivery(testDelivery({ from: 2, to: 4, decidedUpTo: 2, groups: [testGroup('insert', page, [{ id: 'p', content: again }])] }));
+  sync.applyDelivery(testDelivery({ from: 2, to: 4, lastAckedSequence: 2, groups: [testGroup('insert', page, [{ id: 'p', content: again }])] }));
   expect(database.connection.rows('SELECT content FROM page')).toEqual([[JSON.stringify({ body, n: 0 })]]);
   expect(generation(database)).toBe(before + 1);
   database.close();
@@ -42,7 +42,7 @@ it.each([['small', 'tide'], ['large', 'tide '.repeat(4_000)]])('edits of a %s do
   const { database, sync } = editedAndAdmitted({ body, n: 0 });
   const before = generation(database);
   for (let n = 2; n < 40; n++) write(database, "UPDATE page SET content = json_set(content, '$.n', ?) WHERE id = 'p'", `${n}`.repeat(50));
-  sync.applyDelivery(testDelivery({ from: 2, to: 40, decidedUpTo: 40, outcomes: admitted(3, 40) }));
+  sync.applyDelivery(testDelivery({ from: 2, to: 40, lastAckedSequence: 40, outcomes: admitted(3, 40) }));
   expect(generation(database)).toBe(before);
   database.close();
 });

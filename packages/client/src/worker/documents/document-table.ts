@@ -106,7 +106,7 @@ export class DocumentTable {
   /** A document that was removed and made again with the same content is the same one, and has none of the edits. */
   private lacksOwnEdits(before: CellValue, after: CellValue): boolean {
     if (!isSameDocument(before, after)) return true;
-    // What stands on one base only grows, unless an edit is refused or withheld, which begins a generation by itself.
+    // What stands on one base only grows, unless an edit is refused or masked, which begins a generation by itself.
     if (baseIdOf(after) !== null && cellValuesEqual(baseIdOf(before), baseIdOf(after))) return false;
     const author = documentAuthor(new Meta(this.connection));
     return operationsOf(after, author, this.readBase) < operationsOf(before, author, this.readBase);

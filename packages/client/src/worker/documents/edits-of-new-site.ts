@@ -11,7 +11,7 @@ interface Rewritten {
   readonly now: CellValue;
 }
 
-/** One document under pending edits: as it shows, and with the edits that are withheld. Those show nowhere, and nothing that shows may count on from them. */
+/** One document under pending edits: as it shows, and with the edits that are masked. Those show nowhere, and nothing that shows may count on from them. */
 interface Chains {
   shown: Rewritten;
   all: Rewritten;
@@ -26,14 +26,14 @@ interface PendingEdit {
 /** Whose names edits are made under: their clocks must not count on from each other. */
 export interface NewAuthors {
   readonly shown: Author;
-  readonly withheld: Author;
+  readonly masked: Author;
 }
 
 /**
- * Where the edits of a changeset are: in what shows, in nothing that shows because it was refused or withheld, or in the server's rows as they are known here
+ * Where the edits of a changeset are: in what shows, in nothing that shows because it was refused or masked, or in the server's rows as they are known here
  * since a log that is lost had admitted it.
  */
-export type EditsAre = 'shown' | 'withheld' | 'in-base';
+export type EditsAre = 'shown' | 'masked' | 'in-base';
 
 /**
  * Makes the pending edits of documents once more, under the name of a new site: under the old one another copy of this file may have made
@@ -100,7 +100,7 @@ class PendingDocuments {
     if (chain.now === null || !isEditOf(chain.old, pending.value)) return editWithGap(pending.value);
     const old = mergeUnlessGap(chain.old, pending.value);
     const content = old === null ? changed(chain.now, pending.changeJson, rule) : parseJson(documentText(old), rule);
-    const { edit, state } = editDocument(chain.now, content, rule, isShown ? this.authors.shown : this.authors.withheld);
+    const { edit, state } = editDocument(chain.now, content, rule, isShown ? this.authors.shown : this.authors.masked);
     const made: Rewritten = { old: old ?? chain.old, now: state };
     if (isShown) {
       chains.shown = made;

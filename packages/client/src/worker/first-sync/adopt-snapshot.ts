@@ -12,7 +12,7 @@ const SITE_ID_BYTES = 16;
  * Throws `schema-mismatch` for rows of another schema.
  */
 export function adoptSnapshot(connection: Connection, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
-  const { schema: stored, databaseIdentity, epoch, watermark, link } = readSnapshotFacts(connection, schema);
+  const { schema: stored, databaseIdentity, logEpoch, watermark, logHash } = readSnapshotFacts(connection, schema);
   connection.exec('BEGIN; DROP TABLE rockpool_snapshot; ALTER TABLE rockpool_document RENAME TO rockpool_snapshot_document');
   for (const sql of INTERNAL_DDL) connection.exec(sql);
   connection.exec('INSERT INTO rockpool_document SELECT table_id, key, column_id, state FROM rockpool_snapshot_document; DROP TABLE rockpool_snapshot_document');
@@ -22,9 +22,9 @@ export function adoptSnapshot(connection: Connection, schema: Schema, randomByte
   meta.set('schema_json', encodeSchema(buildSchema(syncedTables(stored).map(withoutSearchIndexes))));
   meta.set('schema_hash', stored.hash);
   meta.set('database_identity', databaseIdentity);
-  meta.set('log_epoch', epoch);
+  meta.set('log_epoch', logEpoch);
   meta.set('cursor', watermark);
-  meta.set('cursor_link', link);
+  meta.set('cursor_link', logHash);
   connection.exec('COMMIT');
 }
 

@@ -1,5 +1,5 @@
 import { RockpoolError, type ErrorFields } from '@rockpool/shared';
-import { BUILT_WITHIN_MS, FIRST_BYTE_WITHIN_MS, NEXT_BYTES_WITHIN_MS, SNAPSHOT_TOKEN_WITHIN_MS } from '../sync/snapshot-wait.ts';
+import { BUILD_TIMEOUT_MS, FIRST_BYTE_TIMEOUT_MS, NEXT_BYTES_TIMEOUT_MS, SNAPSHOT_TOKEN_TTL_MS } from '../sync/snapshot-wait.ts';
 import type { SnapshotEvents } from '../sync/snapshot-taking.ts';
 
 export interface DownloadOptions extends SnapshotEvents {
@@ -8,7 +8,7 @@ export interface DownloadOptions extends SnapshotEvents {
   readonly databaseId: string;
   readonly schemaHash: string;
   readonly token: () => Promise<string>;
-  readonly patience?: DownloadPatience;
+  readonly patience?: DownloadTimeouts;
   readonly fetch?: typeof fetch;
   /** What an earlier call has left, and this one leaves where it fails. Default: nothing. */
   readonly partial?: PartialDownload;
@@ -17,7 +17,7 @@ export interface DownloadOptions extends SnapshotEvents {
 }
 
 /** How long each wait may last. The defaults are those of snapshot-wait.ts. */
-export interface DownloadPatience {
+export interface DownloadTimeouts {
   readonly tokenMs?: number;
   /** From the request to the first byte of an answer, and from its headers to the first byte of its body. */
   readonly firstByteMs?: number;
@@ -94,7 +94,7 @@ function unavailable(stage: 'snapshot-answer' | 'snapshot-build' | 'snapshot-dow
 
 /** The answer that has the file, or the rest of it. Null: there is none. `cut`: the connection failed, and something has come before. */
 async function askUntilBuilt(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut' | null> {
-  const builtMs = options.patience?.builtMs ?? BUILT_WITHIN_MS;
+  const builtMs = options.patience?.builtMs ?? BUILD_TIMEOUT_MS;
   const startedMs = performance.now();
   const remainingMs = (): number => builtMs - (performance.now() - startedMs);
   for (;;) {
@@ -115,11 +115,11 @@ async function askUntilBuilt(options: DownloadOptions, partial: PartialDownload)
 
 async function ask(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut'> {
   const { url, databaseId, schemaHash, signal, patience = {}, fetch: get = fetch } = options;
-  const tokenMs = patience.tokenMs ?? SNAPSHOT_TOKEN_WITHIN_MS;
+  const tokenMs = patience.tokenMs ?? SNAPSHOT_TOKEN_TTL_MS;
   options.onWait({ stage: 'token', withinMs: tokenMs });
   const token = await within(options.token(), tokenMs, () => new RockpoolError('network-unreachable', { stage: 'token', waitedMs: tokenMs }));
 
-  const firstByteMs = patience.firstByteMs ?? FIRST_BYTE_WITHIN_MS;
+  const firstByteMs = patience.firstByteMs ?? FIRST_BYTE_TIMEOUT_MS;
   options.onWait({ stage: partial.receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download', withinMs: firstByteMs });
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), firstByteMs);
@@ -146,7 +146,7 @@ async function requireSnapshot(response: Response): Promise<Response> {
 
 /** Whether it came to its end. */
 async function receive(options: DownloadOptions, response: Response, partial: PartialDownload): Promise<boolean> {
-  const { firstByteMs = FIRST_BYTE_WITHIN_MS, nextBytesMs = NEXT_BYTES_WITHIN_MS } = options.patience ?? {};
+  const { firstByteMs = FIRST_BYTE_TIMEOUT_MS, nextBytesMs = NEXT_BYTES_TIMEOUT_MS } = options.patience ?? {};
   const before = partial.receivedBytes;
   const totalBytes = before + Number(response.headers.get('content-length'));
   const reader = response.body?.getReader();

@@ -4,7 +4,7 @@ import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
 import { adoptSnapshot } from './adopt-snapshot.ts';
-import { STORED_WITHIN_MS } from '../sync/snapshot-wait.ts';
+import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { downloadSnapshot, type DownloadOptions } from './download-snapshot.ts';
 import { telling } from './stored-progress.ts';
 
@@ -32,7 +32,7 @@ export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
   const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, patience });
   if (downloaded === null) return false;
   const { module } = await runtime;
-  const onStored = (): void => options.onWait({ stage: 'snapshot-store', withinMs: STORED_WITHIN_MS });
+  const onStored = (): void => options.onWait({ stage: 'snapshot-store', withinMs: STORE_TIMEOUT_MS });
   onStored();
   try {
     await importFile({

@@ -6,7 +6,7 @@ import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
 import type { SnapshotEvents, SnapshotSource } from '../sync/snapshot-taking.ts';
-import { STORED_WITHIN_MS } from '../sync/snapshot-wait.ts';
+import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { readSnapshotFacts } from './snapshot-facts.ts';
 import { telling } from './stored-progress.ts';
 
@@ -54,10 +54,10 @@ export function snapshotSource({ name, medium, schema, runtime, download, databa
     storage.register(runtime.module as unknown as StorageModule);
     const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName });
     try {
-      const { epoch, watermark, link, databaseIdentity: identity } = readSnapshotFacts(connection, schema);
+      const { logEpoch, watermark, logHash, databaseIdentity: identity } = readSnapshotFacts(connection, schema);
       const known = databaseIdentity();
       if (known !== null && !cellValuesEqual(identity, known)) throw new RockpoolError('database-mismatch', { problem: 'the snapshot is of another server database' });
-      return { position: { epoch, watermark, link }, path: storage.path };
+      return { position: { logEpoch, watermark, logHash }, path: storage.path };
     } finally {
       connection.close();
     }
@@ -74,7 +74,7 @@ export function snapshotSource({ name, medium, schema, runtime, download, databa
     if (content === null) return null;
     const onStored = (): void => {
       if (latest !== null) events.onProgress(latest);
-      events.onWait({ stage: 'snapshot-store', withinMs: STORED_WITHIN_MS });
+      events.onWait({ stage: 'snapshot-store', withinMs: STORE_TIMEOUT_MS });
     };
     onStored();
     try {

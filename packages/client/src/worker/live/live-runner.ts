@@ -1,5 +1,5 @@
 import { toRockpoolError, type RockpoolError } from '@rockpool/shared';
-import type { Clock } from '../../leader/clock.ts';
+import type { Clock } from '../leader/clock.ts';
 import { dependenciesAfter, mayAffect, type QueryDependencies, type Touched } from '../../rpc/query-dependencies.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
@@ -40,7 +40,7 @@ interface Watched {
   isDue: boolean;
 }
 
-interface News {
+interface LiveUpdate {
   readonly result: LiveResult;
   readonly transferables: readonly ArrayBuffer[];
 }
@@ -108,7 +108,7 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
   }
 
   /** Null where the page knows it, or nobody watches any more. */
-  function take(watched: Watched, result: QueryResult): News | null {
+  function take(watched: Watched, result: QueryResult): LiveUpdate | null {
     const { queryId } = watched;
     if (watchedById.get(queryId) !== watched) return null;
     if ('error' in result) {

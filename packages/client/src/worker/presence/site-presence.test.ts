@@ -1,6 +1,6 @@
 import { MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, type PresenceState, type RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import type { SeenNews } from '../../rpc/presence.ts';
+import type { PeersUpdate } from '../../rpc/presence.ts';
 import { newId } from '../../new-id.ts';
 import { bytesToUuid, uuidToBytes } from './ids.ts';
 import { SitePresence } from './site-presence.ts';
@@ -11,7 +11,7 @@ interface World {
   readonly presence: SitePresence;
   /** What the server was told, a list for each message. */
   readonly told: (readonly [topic: string, stateJson: string | null])[][];
-  readonly news: SeenNews[];
+  readonly update: PeersUpdate[];
   readonly problems: RockpoolError[];
   connect(): void;
   passInterval(): void;
@@ -19,7 +19,7 @@ interface World {
 
 function createWorld(): World {
   const told: World['told'] = [];
-  const news: SeenNews[] = [];
+  const update: PeersUpdate[] = [];
   const problems: RockpoolError[] = [];
   let timer: (() => void) | null = null;
   const clock = {
@@ -31,11 +31,11 @@ function createWorld(): World {
       return () => (timer = null);
     },
   };
-  const presence = new SitePresence({ clock, onNews: (said) => news.push(said), onProblem: (error) => problems.push(error) });
+  const presence = new SitePresence({ clock, onUpdate: (said) => update.push(said), onProblem: (error) => problems.push(error) });
   return {
     presence,
     told,
-    news,
+    update,
     problems,
     connect: () => presence.connected((states: readonly PresenceState[]) => void told.push(states.map(({ topic, stateJson }) => [topic, stateJson]))),
     passInterval: () => {
@@ -90,10 +90,10 @@ describe('the presence of a site', () => {
   it('knows nobody without a connection', () => {
     const world = createWorld();
     const state = { siteId: new Uint8Array(16), tabId: uuidToBytes(TAB), principal: 'ann', name: '', sinceMs: 1, topic: '', stateJson: '{}' };
-    world.presence.heard({ type: 'presence-news', whole: true, seen: [state] });
+    world.presence.heard({ type: 'presence-update', whole: true, seen: [state] });
     expect(world.presence.everybody).toEqual({ whole: true, seen: [{ siteId: '0'.repeat(32), tabId: TAB, principal: 'ann', name: null, sinceMs: 1, topic: '', stateJson: '{}' }] });
     world.presence.disconnected();
-    expect(world.news.at(-1)).toEqual({ whole: true, seen: [] });
+    expect(world.update.at(-1)).toEqual({ whole: true, seen: [] });
   });
 
   it('takes no more than the server does, and says so', () => {

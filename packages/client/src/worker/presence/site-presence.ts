@@ -1,20 +1,20 @@
-import { MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, RockpoolError, type PresenceNews, type PresenceState } from '@rockpool/shared';
-import type { Clock } from '../../leader/clock.ts';
-import type { OwnState, SeenNews, SeenState } from '../../rpc/presence.ts';
+import { MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, RockpoolError, type PresenceUpdate, type PresenceState } from '@rockpool/shared';
+import type { Clock } from '../leader/clock.ts';
+import type { OwnState, PeersUpdate, SeenState } from '../../rpc/presence.ts';
 import { bytesToHex, bytesToUuid, uuidToBytes } from './ids.ts';
 
 /** The connection, as far as presence goes by it. */
 export interface PresenceLine {
   /** The server has welcomed this site. */
   connected(send: (states: readonly PresenceState[]) => void): void;
-  heard(news: PresenceNews): void;
+  heard(update: PresenceUpdate): void;
   disconnected(): void;
 }
 
 export interface SitePresenceOptions {
   readonly clock: Clock;
   /** Something has changed in who is here. */
-  readonly onNews: (news: SeenNews) => void;
+  readonly onUpdate: (update: PeersUpdate) => void;
   readonly onProblem: (error: RockpoolError) => void;
 }
 
@@ -28,7 +28,7 @@ export class SitePresence implements PresenceLine {
   private readonly shown = new Map<string, Map<string, string>>();
   private readonly seen = new Map<string, SeenState>();
   // What the server has yet to be told, the newest of each; by tab and topic.
-  private news = new Map<string, PresenceState>();
+  private update = new Map<string, PresenceState>();
   private send: ((states: readonly PresenceState[]) => void) | null = null;
   private cancelTimer: (() => void) | null = null;
   /** Some tab takes part: the server is asked about others, and not before. */
@@ -39,7 +39,7 @@ export class SitePresence implements PresenceLine {
   }
 
   /** All who are here, of this site too. */
-  get everybody(): SeenNews {
+  get everybody(): PeersUpdate {
     return { whole: true, seen: [...this.seen.values()] };
   }
 
@@ -48,23 +48,23 @@ export class SitePresence implements PresenceLine {
     for (const { topic, stateJson } of states) this.put(tabId, topic, stateJson);
     const asks = !this.isUsed;
     this.isUsed = true;
-    if (asks || this.news.size > 0) this.tellSoon();
+    if (asks || this.update.size > 0) this.tellSoon();
   }
 
   /** The tab has gone, or has let go. */
   forget(tabId: string): void {
     for (const topic of this.shown.get(tabId)?.keys() ?? []) this.put(tabId, topic, null);
-    if (this.news.size > 0) this.tellSoon();
+    if (this.update.size > 0) this.tellSoon();
   }
 
   connected(send: (states: readonly PresenceState[]) => void): void {
     this.send = send;
-    this.news = new Map();
+    this.update = new Map();
     for (const [tabId, topics] of this.shown) for (const [topic, stateJson] of topics) this.note(tabId, topic, stateJson);
     if (this.isUsed) this.tellSoon();
   }
 
-  heard({ whole, seen }: PresenceNews): void {
+  heard({ whole, seen }: PresenceUpdate): void {
     if (whole) this.seen.clear();
     const states = seen.map(({ tabId, siteId, principal, name, sinceMs, topic, stateJson }) => ({ tabId: bytesToUuid(tabId), siteId: bytesToHex(siteId), principal, name: name === '' ? null : name, sinceMs, topic, stateJson }));
     for (const state of states) {
@@ -72,7 +72,7 @@ export class SitePresence implements PresenceLine {
       if (state.stateJson === null) this.seen.delete(key);
       else this.seen.set(key, state);
     }
-    this.options.onNews({ whole, seen: states });
+    this.options.onUpdate({ whole, seen: states });
   }
 
   disconnected(): void {
@@ -81,7 +81,7 @@ export class SitePresence implements PresenceLine {
     this.cancelTimer = null;
     if (this.seen.size === 0) return;
     this.seen.clear();
-    this.options.onNews(this.everybody);
+    this.options.onUpdate(this.everybody);
   }
 
   private put(tabId: string, topic: string, stateJson: string | null): void {
@@ -100,7 +100,7 @@ export class SitePresence implements PresenceLine {
   }
 
   private note(tabId: string, topic: string, stateJson: string | null): void {
-    this.news.set(`${tabId} ${topic}`, { tabId: uuidToBytes(tabId), topic, stateJson });
+    this.update.set(`${tabId} ${topic}`, { tabId: uuidToBytes(tabId), topic, stateJson });
   }
 
   /** At once after a pause; else when the interval of the last telling is over. What is said without a connection is told with the next. */
@@ -109,14 +109,14 @@ export class SitePresence implements PresenceLine {
     this.tell(this.send);
     this.cancelTimer = this.options.clock.after(PRESENCE_INTERVAL_MS, () => {
       this.cancelTimer = null;
-      if (this.news.size > 0) this.tellSoon();
+      if (this.update.size > 0) this.tellSoon();
     });
   }
 
   /** Removals first: what takes their place must fit. */
   private tell(send: (states: readonly PresenceState[]) => void): void {
-    const states = [...this.news.values()].sort((a, b) => Number(a.stateJson !== null) - Number(b.stateJson !== null));
-    this.news = new Map();
+    const states = [...this.update.values()].sort((a, b) => Number(a.stateJson !== null) - Number(b.stateJson !== null));
+    this.update = new Map();
     for (let from = 0; from === 0 || from < states.length; from += MAX_PRESENCE_STATES) send(states.slice(from, from + MAX_PRESENCE_STATES));
   }
 }

@@ -29,7 +29,7 @@ export function checkSearchIndexSql(index: SearchIndexSchema): string {
 }
 
 /** Where the rows are written down that the index does not show yet. */
-export interface SearchLog {
+export interface SearchIndexLog {
   readonly table: TableSchema;
   readonly index: SearchIndexSchema;
   /** Of the temporary table. */
@@ -37,7 +37,7 @@ export interface SearchLog {
 }
 
 /** `was_there` 0: the index has nothing of the row; 1: it has these words. */
-export function createLogSql({ name, index }: SearchLog): string {
+export function createLogSql({ name, index }: SearchIndexLog): string {
   return `CREATE TEMP TABLE ${name} (row INTEGER PRIMARY KEY, was_there INTEGER NOT NULL, ${logColumns(index).join(', ')})`;
 }
 
@@ -49,7 +49,7 @@ export function createLogSql({ name, index }: SearchLog): string {
  *    as it was does no harm.
  * 3. Whether a trigger has something to do is said by its WHEN, which costs half of what a condition of its statement would.
  */
-function logTriggers({ table, index, name }: SearchLog): Readonly<Record<string, string>> {
+function logTriggers({ table, index, name }: SearchIndexLog): Readonly<Record<string, string>> {
   const target = `main.${quoteName(table.name)}`;
   const columns = index.columns.map(quoteName);
   const isInTheWay = `(${['evicted.rowid = new.rowid', ...evictionConditions(table)].join(' OR ')})`;
@@ -71,16 +71,16 @@ function logTriggers({ table, index, name }: SearchLog): Readonly<Record<string,
   };
 }
 
-export function createLogTriggersSql(log: SearchLog): string[] {
+export function createLogTriggersSql(log: SearchIndexLog): string[] {
   return Object.entries(logTriggers(log)).map(([event, trigger]) => `CREATE TEMP TRIGGER ${log.name}_${event} ${trigger}`);
 }
 
-export function dropLogSql(log: SearchLog): string {
+export function dropLogSql(log: SearchIndexLog): string {
   return [...Object.keys(logTriggers(log)).map((event) => `DROP TRIGGER temp.${log.name}_${event}`), `DROP TABLE temp.${log.name}`].join('; ');
 }
 
 /** Takes the words of logged rows out of the index as they were, and puts them in as they are. */
-export function catchUpSql({ table, index, name }: SearchLog): readonly string[] {
+export function catchUpSql({ table, index, name }: SearchIndexLog): readonly string[] {
   const columns = index.columns.map(quoteName).join(', ');
   const target = searchIndexName(index);
   return [

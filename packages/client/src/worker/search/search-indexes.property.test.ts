@@ -96,10 +96,10 @@ it('a search index is what one made anew of the rows would be, after writes, del
       for (const [number, step] of steps.entries()) {
         unlessRefused(() => {
           if (step.kind === 'delivery') {
-            const decidedBefore = database.outbox.decidedUpTo();
+            const decidedBefore = database.outbox.lastAckedSequence();
             const last = step.decided === 'none' ? decidedBefore : database.changelog.head().sequence;
             const outcomes = step.decided === 'rejected' ? admitted(decidedBefore + 1, last).map(({ sequence }) => ({ kind: 'rejected' as const, sequence, code: 'constraint-check' as const, fields: {} })) : admitted(decidedBefore + 1, last);
-            sync.applyDelivery(testDelivery({ whole: step.whole, from: cursor, to: cursor + 1, decidedUpTo: last, outcomes, groups: step.groups }));
+            sync.applyDelivery(testDelivery({ whole: step.whole, from: cursor, to: cursor + 1, lastAckedSequence: last, outcomes, groups: step.groups }));
             cursor++;
             return;
           }

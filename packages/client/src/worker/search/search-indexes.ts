@@ -1,7 +1,7 @@
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Statement } from '../sqlite/statement.ts';
-import { catchUpSql, checkSearchIndexSql, createLogSql, createLogTriggersSql, dropLogSql, rebuildSearchIndexSql, SEARCH_PREFIX, type SearchLog } from './search-index-sql.ts';
+import { catchUpSql, checkSearchIndexSql, createLogSql, createLogTriggersSql, dropLogSql, rebuildSearchIndexSql, SEARCH_PREFIX, type SearchIndexLog } from './search-index-sql.ts';
 
 /**
  * Keeps the full-text indexes of one writer as their tables are, in the same transactions:
@@ -15,7 +15,7 @@ import { catchUpSql, checkSearchIndexSql, createLogSql, createLogTriggersSql, dr
  */
 export class SearchIndexes {
   private readonly connection: Connection;
-  private readonly logs: readonly SearchLog[];
+  private readonly logs: readonly SearchIndexLog[];
   private readonly names: ReadonlySet<string>;
   private readonly isBehindSql: string;
 

@@ -1,6 +1,6 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
-import type { Clock } from '../../leader/clock.ts';
-import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
+import type { Clock } from '../leader/clock.ts';
+import type { LeaderTools, LeaderWork } from '../leader/leadership.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /** Nothing was committed for this long: nobody waits for this worker. */

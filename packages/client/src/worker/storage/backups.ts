@@ -1,5 +1,5 @@
 import type { Storage } from '@rockpool/vfs-opfs';
-import { ReadInterrupted } from '../../leader/read-interrupted.ts';
+import { ReadInterrupted } from '../leader/read-interrupted.ts';
 import { isSnapshotLost } from '../database/read-again.ts';
 import { blobOf } from './blob-of.ts';
 import { storageFailure } from './storage-failure.ts';

@@ -19,7 +19,7 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: WorkerEnvironm
       failingAsStorage(async () => {
         for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) await deleteStorage(name, medium);
       }),
-    setDatabaseAside: (name) =>
+    quarantineDatabase: (name) =>
       failingAsStorage(async () => {
         for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) return quarantineStorage(name, medium);
         throw new RockpoolError('storage-missing', { name });

@@ -37,9 +37,9 @@ async function damage(disk: SimulatedDisk, page: number): Promise<void> {
   file?.close();
 }
 
-it('a damaged database that was set aside is told of wherever room runs out after that, with how much of it is parked, and nothing stays open', async () => {
-  const parkedCounts = new Set<number>();
-  for (let roomForWrites = 0; !parkedCounts.has(1); roomForWrites++) {
+it('a damaged database that was set aside is told of wherever room runs out after that, with how much of it is rejected, and nothing stays open', async () => {
+  const rejectedCounts = new Set<number>();
+  for (let roomForWrites = 0; !rejectedCounts.has(1); roomForWrites++) {
     const disk = await damagedDisk();
     const told: RockpoolError[] = [];
     let writes = 0;
@@ -51,12 +51,12 @@ it('a damaged database that was set aside is told of wherever room runs out afte
     expect(told).toHaveLength(isSetAside ? 1 : 0);
     if (!isSetAside) continue;
     const again = await opener(disk, told)('writer', () => undefined);
-    const parked = again.database.listParked().length;
-    expect(told.map(({ fields }) => fields)).toEqual([{ keptAs: 'test.corrupt-1', parked, isComplete: parked === 1 }]);
+    const rejected = again.database.listRejected().length;
+    expect(told.map(({ fields }) => fields)).toEqual([{ keptAs: 'test.corrupt-1', rejected, isComplete: rejected === 1 }]);
     await again.close({ handsOver: false });
-    parkedCounts.add(parked);
+    rejectedCounts.add(rejected);
   }
-  expect([...parkedCounts]).toEqual([0, 1]);
+  expect([...rejectedCounts]).toEqual([0, 1]);
 });
 
 /** The page of a table that has its last rows. */
@@ -78,7 +78,7 @@ it.each(['rockpool_changelog', 'rockpool_decided'])('a database that is damaged 
   const rootPage = ada.database.connection.value('SELECT rootpage FROM sqlite_schema WHERE name = ?', table) as number;
   await ada.close({ handsOver: false });
   await damage(disk, await lastPageOf(disk, rootPage));
-  const ben = opener(disk, told, 'ben')('writer', () => undefined).then(({ database }) => database.listParked().length);
+  const ben = opener(disk, told, 'ben')('writer', () => undefined).then(({ database }) => database.listRejected().length);
   await expect(ben).rejects.toMatchObject({ code: 'other-principal' });
   expect(told).toEqual([]);
   expect(await disk.medium().list()).not.toContain('test.corrupt-1.sqlite');

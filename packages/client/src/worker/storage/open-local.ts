@@ -1,7 +1,7 @@
 import { cellValuesEqual, RockpoolError, type Schema } from '@rockpool/shared';
 import { openStorage, type Medium, type SqliteModule as StorageModule, type Storage } from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
-import type { OpenedDatabase } from '../../leader/opened-database.ts';
+import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
@@ -11,7 +11,7 @@ import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
 import { keepUnsent } from '../changelog/unsent.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { Backups } from './backups.ts';
-import { isCorrupt, setAside, type SetAside } from './set-aside.ts';
+import { isCorrupt, quarantine, type QuarantinedDatabase } from './quarantine.ts';
 import { flushNow, SharedFlush } from './shared-flush.ts';
 import { SLICE_MS, SlowReads } from './slow-reads.ts';
 import { storageFailure } from './storage-failure.ts';
@@ -32,7 +32,7 @@ export interface LocalOptions {
   readonly beforeWriter?: () => Promise<unknown>;
   /**
    * Given where a server has what a damaged database had: that one is then set aside, and a new one takes its place. Called when that is done or has failed, with
-   * `storage-corrupt`: `keptAs` is the name that the damaged one is kept under, `parked` how many unsent changesets of it wait for a decision now, `isComplete`
+   * `storage-corrupt`: `keptAs` is the name that the damaged one is kept under, `rejected` how many unsent changesets of it wait for a decision now, `isComplete`
    * whether these are all. Without it opening fails, and everything stays as it is.
    */
   readonly onStartedAnew?: (error: RockpoolError) => void;
@@ -73,37 +73,37 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     } catch (thrown) {
       if (role === 'reader' || onStartedAnew === undefined || !isCorrupt(thrown)) throw thrown;
     }
-    const aside = await setAside(name, medium, await whenLoaded, options);
-    let parked = 0;
+    const aside = await quarantine(name, medium, await whenLoaded, options);
+    let rejected = 0;
     try {
       const opened = await open(role, onUndone);
-      parked = await parkUnsent(opened, aside);
+      rejected = await parkUnsent(opened, aside);
       return opened;
     } finally {
       // Also where nothing more succeeded: the next opening finds no damage, and says nothing.
-      onStartedAnew(startedAnew(aside, parked));
+      onStartedAnew(startedAnew(aside, rejected));
     }
   };
 }
 
-function startedAnew({ keptAs, unsent }: SetAside, parked: number): RockpoolError {
-  return new RockpoolError('storage-corrupt', { keptAs, parked, isComplete: unsent.isComplete && parked === unsent.changesets.length });
+function startedAnew({ keptAs, unsent }: QuarantinedDatabase, rejected: number): RockpoolError {
+  return new RockpoolError('storage-corrupt', { keptAs, rejected, isComplete: unsent.isComplete && rejected === unsent.changesets.length });
 }
 
 /** Returns how many: all, or none where there is no room for them. They are in the file that is kept, too. */
-async function parkUnsent({ database, committed, flushed }: OpenedDatabase<OpenDatabase>, aside: SetAside): Promise<number> {
+async function parkUnsent({ database, committed, flushed }: OpenedDatabase<OpenDatabase>, aside: QuarantinedDatabase): Promise<number> {
   const { unsent, databaseIdentity } = aside;
   const { meta } = database;
   // What was filled from a server just now may be another database of the same name: what was meant for the old one stays in its file.
   if (databaseIdentity !== null && meta.databaseIdentity !== null && !cellValuesEqual(databaseIdentity, meta.databaseIdentity)) return 0;
   try {
     if (databaseIdentity !== null) meta.set('database_identity', databaseIdentity);
-    keepUnsent(database.connection, database.parked, unsent, startedAnew(aside, unsent.changesets.length).toData(), Date.now());
+    keepUnsent(database.connection, database.rejected, unsent, startedAnew(aside, unsent.changesets.length).toData(), Date.now());
     await committed?.();
   } catch {
     return 0;
   }
-  await flushed?.().catch(() => undefined); // They are parked all the same, and flushed as soon as that can be.
+  await flushed?.().catch(() => undefined); // They are rejected all the same, and flushed as soon as that can be.
   return unsent.changesets.length;
 }
 

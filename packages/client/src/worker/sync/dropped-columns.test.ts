@@ -30,7 +30,7 @@ it('a restored server is given back what names a table and a column that have go
   write(before.database, "INSERT INTO label VALUES ('l', 'gone')");
   const first = testSync(before.database);
   first.greet(testWelcome());
-  first.applyDelivery(testDelivery({ to: 5, decidedUpTo: 5, outcomes: admitted(1, 5) }));
+  first.applyDelivery(testDelivery({ to: 5, lastAckedSequence: 5, outcomes: admitted(1, 5) }));
   await before.close();
 
   const { database, close } = await openStored(medium, { schema: buildSchema([plainNote]), migrations: [FIRST, SECOND] });
@@ -40,20 +40,20 @@ it('a restored server is given back what names a table and a column that have go
   const sync = testSync(database);
   // The first changeset is all that the backup has.
   const theirs = testGroup('insert', plainNote, [{ id: 'a', text: 'x' }, { id: 'b', text: 'y' }, { id: 'c', text: 'z' }]);
-  expect(sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({ kind: 'fits' });
-  sync.applyDelivery(testDelivery({ whole: true, to: 1, decidedUpTo: 1, groups: [theirs] }));
+  expect(sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({ kind: 'fits' });
+  sync.applyDelivery(testDelivery({ whole: true, to: 1, lastAckedSequence: 1, groups: [theirs] }));
   expect(notes(database)).toEqual([['a', 'x2'], ['b', 'y'], ['d', 'new']]);
   // As they were written: else they would be others to the server.
   expect(sync.nextPush(1, 1e9)?.changesets.map(({ body }) => body)).toEqual(written.slice(1));
 
   // News of another, over what is pending; and the server's word, which may go either way.
-  sync.applyDelivery(testDelivery({ from: 1, to: 2, decidedUpTo: 1, groups: [testGroup('update', plainNote, [{ id: 'b', text: 'theirs' }])] }));
+  sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, groups: [testGroup('update', plainNote, [{ id: 'b', text: 'theirs' }])] }));
   const refused = { kind: 'rejected', sequence: 5, code: 'schema-unknown-table', fields: {} } as const;
-  sync.applyDelivery(testDelivery({ from: 2, to: 6, decidedUpTo: 6, outcomes: [...admitted(2, 4), refused, ...admitted(6, 6)] }));
+  sync.applyDelivery(testDelivery({ from: 2, to: 6, lastAckedSequence: 6, outcomes: [...admitted(2, 4), refused, ...admitted(6, 6)] }));
   expect(notes(database)).toEqual([['a', 'x2'], ['b', 'theirs'], ['d', 'new']]);
-  expect(database.listParked()).toMatchObject([{ sequence: 5, reason: { code: 'schema-unknown-table' }, changes: [] }]);
+  expect(database.listRejected()).toMatchObject([{ sequence: 5, reason: { code: 'schema-unknown-table' }, changes: [] }]);
   expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
-  database.write({ id: 'drop', statements: [], action: { kind: 'drop-parked', sequence: 5 } });
-  expect(sync.counts()).toEqual({ pendingCount: 0, parkedCount: 0 });
+  database.write({ id: 'drop', statements: [], action: { kind: 'drop-rejected', sequence: 5 } });
+  expect(sync.counts()).toEqual({ pendingCount: 0, rejectedCount: 0 });
   await close();
 });

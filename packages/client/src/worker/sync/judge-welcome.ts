@@ -14,7 +14,7 @@ export type WelcomeVerdict =
 /** What is here. */
 export interface OwnChangesets {
   /** The last one whose outcome is applied. */
-  readonly decidedUpTo: number;
+  readonly lastAckedSequence: number;
   readonly lastSequence: number;
   /** Null where it was never written or has been pruned. */
   hashOf(sequence: number): Uint8Array | null;
@@ -29,18 +29,18 @@ export interface OwnChangesets {
  * 2. A server that was restored from an older backup is given again what it has lost, from the changelog. Where that is no longer
  *    complete, what is left of it is sent under the name of a new site.
  */
-export function judgeWelcome(welcome: Pick<Welcome, 'decidedUpTo' | 'decidedHash' | 'reload'>, own: OwnChangesets): WelcomeVerdict {
-  const there = welcome.decidedUpTo;
+export function judgeWelcome(welcome: Pick<Welcome, 'lastAckedSequence' | 'decidedHash' | 'fullResync'>, own: OwnChangesets): WelcomeVerdict {
+  const there = welcome.lastAckedSequence;
   const hash = there === 0 ? FIRST_PREVIOUS_HASH : own.hashOf(there);
   if (there > own.lastSequence || (hash !== null && !cellValuesEqual(hash, welcome.decidedHash))) {
-    if (there > own.decidedUpTo) {
-      return own.lastSequence === own.decidedUpTo ? { kind: 'new-site', firstOwn: own.lastSequence + 1 } : { kind: 'copied', pushAfter: own.decidedUpTo };
+    if (there > own.lastAckedSequence) {
+      return own.lastSequence === own.lastAckedSequence ? { kind: 'new-site', firstOwn: own.lastSequence + 1 } : { kind: 'copied', pushAfter: own.lastAckedSequence };
     }
     const first = own.firstRetained();
     if (first === 1) return { kind: 'copied', pushAfter: 0 };
     return first < own.lastSequence ? { kind: 'copied', pushAfter: first } : { kind: 'new-site', firstOwn: first };
   }
-  if (there >= own.decidedUpTo) return { kind: 'fits' };
+  if (there >= own.lastAckedSequence) return { kind: 'fits' };
   const isComplete = hash !== null && own.firstRetained() <= there + 1 && !own.hasClosedAfter(there);
   return isComplete ? { kind: 'fits' } : { kind: 'new-site', firstOwn: Math.max(there + 1, own.firstRetained()) };
 }

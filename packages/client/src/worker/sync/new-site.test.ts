@@ -20,7 +20,7 @@ function fiveWritten(): { database: OpenDatabase; sync: ReturnType<typeof testSy
   const sync = testSync(database);
   for (const id of ['a', 'b', 'c', 'd', 'e']) write(database, `INSERT INTO account (id, amount) VALUES ('${id}', 1)`);
   sync.greet(testWelcome());
-  sync.applyDelivery(testDelivery({ to: 2, decidedUpTo: 2, outcomes: admitted(1, 2) }));
+  sync.applyDelivery(testDelivery({ to: 2, lastAckedSequence: 2, outcomes: admitted(1, 2) }));
   return { database, sync };
 }
 
@@ -34,7 +34,7 @@ describe('becoming another site', () => {
     expect(sync.siteId).toEqual(database.siteId);
     // a and b are in the server's rows, c comes with the next delivery.
     expect(rows(database).flat()).toEqual(['a', 1, 'b', 1, 'd', 1, 'e', 1]);
-    expect(sync.position()).toMatchObject({ cursor: 2, decidedUpTo: 0, lastSequence: 2 });
+    expect(sync.position()).toMatchObject({ cursor: 2, lastAckedSequence: 0, lastSequence: 2 });
     const batch = sync.nextPush(0, 1e9);
     expect(batch?.previousHash).toEqual(FIRST_PREVIOUS_HASH);
     let hash: Uint8Array = FIRST_PREVIOUS_HASH;
@@ -45,7 +45,7 @@ describe('becoming another site', () => {
     expect(batch?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2]);
     write(database, "UPDATE account SET amount = 9 WHERE id = 'e'");
     sync.applyDelivery(testDelivery({ from: 2, to: 3, groups: [testGroup('insert', account, [{ id: 'c', amount: 1n }])] }));
-    sync.applyDelivery(testDelivery({ from: 3, to: 6, decidedUpTo: 3, outcomes: admitted(1, 3) }));
+    sync.applyDelivery(testDelivery({ from: 3, to: 6, lastAckedSequence: 3, outcomes: admitted(1, 3) }));
     expect(rows(database)).toEqual([['a', 1], ['b', 1], ['c', 1], ['d', 1], ['e', 9]]);
     expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
     database.close();
@@ -55,7 +55,7 @@ describe('becoming another site', () => {
     const { database, sync } = fiveWritten();
     sync.becomeNewSite(6);
     expect(numbers(database)).toEqual([]);
-    expect(sync.position()).toMatchObject({ decidedUpTo: 0, lastSequence: 0 });
+    expect(sync.position()).toMatchObject({ lastAckedSequence: 0, lastSequence: 0 });
     write(database, "INSERT INTO account (id) VALUES ('f')");
     expect(numbers(database)).toEqual([1]);
     database.close();
@@ -64,14 +64,14 @@ describe('becoming another site', () => {
   it('keeps refused changesets for the user, out of the outbox, and sends none that the user has dropped', () => {
     const { database, sync } = fiveWritten();
     const reason = { kind: 'rejected', code: 'constraint-check', fields: {} } as const;
-    sync.applyDelivery(testDelivery({ from: 2, to: 3, decidedUpTo: 4, outcomes: [{ ...reason, sequence: 3 }, { ...reason, sequence: 4 }] }));
-    database.parked.close(4);
+    sync.applyDelivery(testDelivery({ from: 2, to: 3, lastAckedSequence: 4, outcomes: [{ ...reason, sequence: 3 }, { ...reason, sequence: 4 }] }));
+    database.rejected.close(4);
     sync.becomeNewSite(4); // the server was restored, and has lost what it decided about 4
     expect(numbers(database)).toEqual([-1, 1]);
-    const [parked] = database.parked.list();
-    expect(parked?.changeset).toMatchObject({ sequence: -1, groups: [{ keys: [['c']] }] });
+    const [rejected] = database.rejected.list();
+    expect(rejected?.changeset).toMatchObject({ sequence: -1, groups: [{ keys: [['c']] }] });
     expect(sync.nextPush(0, 1e9)?.changesets.map(({ sequence }) => sequence)).toEqual([1]);
-    expect(database.retryParked(-1).sequence).toBe(2);
+    expect(database.retryRejected(-1).sequence).toBe(2);
     expect(numbers(database)).toEqual([1, 2]);
     expect(rows(database).map(([id]) => id)).toEqual(['a', 'b', 'c', 'e']);
     database.close();
@@ -79,8 +79,8 @@ describe('becoming another site', () => {
 
   it('still knows which changesets are of an earlier epoch', () => {
     const { database, sync } = fiveWritten();
-    sync.greet(testWelcome({ epoch: testEpoch(2), reload: true, decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
-    sync.applyDelivery(testDelivery({ whole: true, to: 1, decidedUpTo: 2 }));
+    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.applyDelivery(testDelivery({ whole: true, to: 1, lastAckedSequence: 2 }));
     write(database, "INSERT INTO account (id) VALUES ('f')");
     sync.becomeNewSite(4);
     expect(sync.nextPush(0, 1e9)).toMatchObject({ olderEpochUpTo: 2, changesets: [{ sequence: 1 }, { sequence: 2 }, { sequence: 3 }] });
@@ -92,26 +92,26 @@ describe('a welcome', () => {
   const hash = (sequence: number): Uint8Array => new Uint8Array(16).fill(sequence);
   /** Changesets up to 9, decided up to 6, pruned before 3. */
   const own: OwnChangesets = {
-    decidedUpTo: 6,
+    lastAckedSequence: 6,
     lastSequence: 9,
     hashOf: (sequence) => (sequence >= 3 && sequence <= 9 ? hash(sequence) : null),
     firstRetained: () => 3,
     hasClosedAfter: () => false,
   };
-  const welcome = (decidedUpTo: number, decidedHash = hash(decidedUpTo), reload = false): Parameters<typeof judgeWelcome>[0] => ({ decidedUpTo, decidedHash, reload });
+  const welcome = (lastAckedSequence: number, decidedHash = hash(lastAckedSequence), fullResync = false): Parameters<typeof judgeWelcome>[0] => ({ lastAckedSequence, decidedHash, fullResync });
 
   it('fits when the server has decided what was sent, or less of it because it was restored', () => {
     expect(judgeWelcome(welcome(6), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(9), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(4, hash(4), true), own)).toEqual({ kind: 'fits' });
-    expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH), { ...own, decidedUpTo: 0, firstRetained: () => 1 })).toEqual({ kind: 'fits' });
+    expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH), { ...own, lastAckedSequence: 0, firstRetained: () => 1 })).toEqual({ kind: 'fits' });
   });
 
   it('about changesets that were never written here, or other ones, is about another copy', () => {
     expect(judgeWelcome(welcome(10), own)).toEqual({ kind: 'copied', pushAfter: 6 });
     expect(judgeWelcome(welcome(8, hash(1)), own)).toEqual({ kind: 'copied', pushAfter: 6 });
     expect(judgeWelcome(welcome(5, hash(1), true), own)).toEqual({ kind: 'copied', pushAfter: 3 });
-    expect(judgeWelcome(welcome(10), { ...own, decidedUpTo: 9 })).toEqual({ kind: 'new-site', firstOwn: 10 });
+    expect(judgeWelcome(welcome(10), { ...own, lastAckedSequence: 9 })).toEqual({ kind: 'new-site', firstOwn: 10 });
   });
 
   it('of a server that has lost more than is kept here, or what the user has decided against, makes this another site', () => {
@@ -122,11 +122,11 @@ describe('a welcome', () => {
 
   it('is judged by what is in the database', () => {
     const { database, sync } = fiveWritten();
-    expect(sync.greet(testWelcome({ decidedUpTo: 4, decidedHash: database.changelog.hashOf(4) }))).toEqual({ kind: 'fits' });
-    expect(sync.greet(testWelcome({ decidedUpTo: 7, decidedHash: hash(7) }))).toEqual({ kind: 'copied', pushAfter: 2 });
+    expect(sync.greet(testWelcome({ lastAckedSequence: 4, decidedHash: database.changelog.hashOf(4) }))).toEqual({ kind: 'fits' });
+    expect(sync.greet(testWelcome({ lastAckedSequence: 7, decidedHash: hash(7) }))).toEqual({ kind: 'copied', pushAfter: 2 });
     database.connection.exec('DELETE FROM rockpool_changelog WHERE sequence = 1');
-    expect(sync.greet(testWelcome({ reload: true }))).toEqual({ kind: 'new-site', firstOwn: 2 });
-    expect(database.parked.list()).toEqual([]);
+    expect(sync.greet(testWelcome({ fullResync: true }))).toEqual({ kind: 'new-site', firstOwn: 2 });
+    expect(database.rejected.list()).toEqual([]);
     expect(new RockpoolError('site-copied').recovery).toBe('rebase');
     database.close();
   });

@@ -1,5 +1,5 @@
 import { ID_BYTES } from '@rockpool/shared';
-import { recordWithheld, type DeliveryLog } from '../apply/apply-delivery.ts';
+import { recordMasked, type DeliveryLog } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { quietTransaction } from '../apply/quiet-transaction.ts';
@@ -24,15 +24,15 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
     return quietTransaction(database, () => {
       for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
       const leaving = new Map(pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]));
-      const { touched, withheld } = applyRows({ connection, tablesById, pending, decisions: leaving, groups: [] });
-      recordWithheld(log, pending, withheld, leaving);
+      const { touched, masked } = applyRows({ connection, tablesById, pending, decisions: leaving, groups: [] });
+      recordMasked(log, pending, masked, leaving);
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
       const documents = documentTables(tablesById.values());
       if (documents.size > 0) {
-        const withheldAuthor = documentAuthor(meta);
+        const maskedAuthor = documentAuthor(meta);
         beginGeneration(meta);
-        documentSupport().rewriteEdits(connection, documents, { shown: documentAuthor(meta), withheld: withheldAuthor }, firstOwn, whereEditsAre(database));
+        documentSupport().rewriteEdits(connection, documents, { shown: documentAuthor(meta), masked: maskedAuthor }, firstOwn, whereEditsAre(database));
       }
       meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
       return touched;
@@ -42,8 +42,8 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
   }
 }
 
-function whereEditsAre({ outbox, parked }: OpenDatabase): (sequence: number) => EditsAre {
-  const decidedUpTo = outbox.decidedUpTo();
-  const notShown = parked.sequences();
-  return (sequence) => (notShown.has(sequence) ? 'withheld' : sequence <= decidedUpTo ? 'in-base' : 'shown');
+function whereEditsAre({ outbox, rejected }: OpenDatabase): (sequence: number) => EditsAre {
+  const lastAckedSequence = outbox.lastAckedSequence();
+  const notShown = rejected.sequences();
+  return (sequence) => (notShown.has(sequence) ? 'masked' : sequence <= lastAckedSequence ? 'in-base' : 'shown');
 }

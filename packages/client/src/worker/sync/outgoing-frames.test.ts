@@ -44,7 +44,7 @@ it('sends small messages at once and large pushes packed, all in order', async (
   const first: ClientMessage[] = [{ type: 'ping' }, push(1, 100)];
   for (const message of first) there.outgoing.send(message);
   expect(there.arrived).toHaveLength(2);
-  const later: ClientMessage[] = [push(2, 200_000), push(3, 50_000), { type: 'ping' }, push(4, 100), push(5, 5_000), { type: 'confirm', cursor: 1, decidedUpTo: 1 }];
+  const later: ClientMessage[] = [push(2, 200_000), push(3, 50_000), { type: 'ping' }, push(4, 100), push(5, 5_000), { type: 'confirm', cursor: 1, lastAckedSequence: 1 }];
   for (const message of later) there.outgoing.send(message);
   expect(await there.messages(8)).toStrictEqual([...first, ...later]);
   expect(there.sizeBytes).toBeLessThan(10_000);

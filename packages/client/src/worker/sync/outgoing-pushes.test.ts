@@ -37,6 +37,6 @@ it('the window is as wide as what was sent and not decided, and empty once the c
 
 it('what a copy sends to hear what differs leaves after a flush as well', () => {
   const { pushes, calls } = pushesOfLargeChangesets();
-  pushes.askWhatDiffers(CHANGESETS - 1, { decidedUpTo: 0, canWrite: true });
+  pushes.askWhatDiffers(CHANGESETS - 1, { lastAckedSequence: 0, canWrite: true });
   expect(calls).toEqual(['flush', `send ${CHANGESETS}`]);
 });

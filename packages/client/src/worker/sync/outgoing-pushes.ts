@@ -1,7 +1,7 @@
 import { encodeChangesetBody, PUSH_BYTES, RockpoolError, type PushedChangeset } from '@rockpool/shared';
 
 /** Changesets in order, and the hash of the one before them. */
-export interface PushBatch {
+export interface OutgoingPush {
   readonly previousHash: Uint8Array;
   /** See Push. */
   readonly olderEpochUpTo: number;
@@ -12,14 +12,14 @@ export interface PushBatch {
 export interface PushSource {
   position(): { readonly lastSequence: number };
   /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
-  nextPush(sequence: number, maxBytes: number): PushBatch | null;
+  nextPush(sequence: number, maxBytes: number): OutgoingPush | null;
   /** Makes all commits so far survive power loss. */
   flush(): void;
 }
 
 /** What the server has said of itself that decides what it can be asked. */
 export interface PushPermission {
-  readonly decidedUpTo: number;
+  readonly lastAckedSequence: number;
   readonly canWrite: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface OutgoingPushes {
 const WINDOW_BYTES = 4 * PUSH_BYTES;
 
 /** `send` returns false where there is no connection. */
-export function createOutgoingPushes(source: PushSource, send: (batch: PushBatch) => boolean): OutgoingPushes {
+export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingPush) => boolean): OutgoingPushes {
   // Sizes of sent changesets that are not decided, by number.
   const inFlight = new Map<number, number>();
   let inFlightBytes = 0;
@@ -64,7 +64,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: PushBatch
       return sentUpTo;
     },
 
-    askWhatDiffers(sequence, { decidedUpTo, canWrite }) {
+    askWhatDiffers(sequence, { lastAckedSequence, canWrite }) {
       const { lastSequence } = source.position();
       if (!canWrite) throw new RockpoolError('site-copied', { problem: 'the token allows reading only', lastSequence });
       let sentUpTo = sequence;
@@ -75,7 +75,7 @@ export function createOutgoingPushes(source: PushSource, send: (batch: PushBatch
         source.flush();
         sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
         const isLast = sentUpTo >= lastSequence;
-        send(isLast && decidedUpTo > lastSequence ? { ...batch, changesets: [...batch.changesets, emptyAfter(batch.changesets)] } : batch);
+        send(isLast && lastAckedSequence > lastSequence ? { ...batch, changesets: [...batch.changesets, emptyAfter(batch.changesets)] } : batch);
         if (isLast) return;
       }
     },
@@ -98,6 +98,6 @@ export function createOutgoingPushes(source: PushSource, send: (batch: PushBatch
 
 function emptyAfter(changesets: readonly PushedChangeset[]): PushedChangeset {
   const last = changesets.at(-1);
-  const body = encodeChangesetBody({ atomic: false, groups: [], hiddenBases: [] });
+  const body = encodeChangesetBody({ atomic: false, groups: [], cellBases: [] });
   return { sequence: (last?.sequence ?? 0) + 1, stampUs: (last?.stampUs ?? 0) + 1, ageUs: last?.ageUs ?? 0, base: last?.base ?? 0, body };
 }

@@ -9,11 +9,11 @@ describe('a restored backup', () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c']) database.write(write(id));
     const sync = testSync(database);
-    sync.applyDelivery(testDelivery({ from: 0, to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+    sync.applyDelivery(testDelivery({ from: 0, to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
     database.meta.set('is_restored', 1);
     const before = database.siteId;
     // The one that it was copied from has sent the second since.
-    const verdict = sync.greet(testWelcome({ decidedUpTo: 2, decidedHash: database.changelog.hashOf(2) }));
+    const verdict = sync.greet(testWelcome({ lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     expect(verdict).toEqual({ kind: 'new-site', firstOwn: 3 });
     if (verdict.kind === 'new-site') sync.becomeNewSite(verdict.firstOwn);
     expect(database.siteId).not.toEqual(before);

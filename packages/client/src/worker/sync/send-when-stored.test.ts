@@ -33,7 +33,7 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 it('a message leaves when what was committed before it is stored, and none overtakes another', async () => {
   const { connection, sent, commits } = createWorld();
   connection.send({ type: 'ping' });
-  connection.send({ type: 'confirm', cursor: 1, decidedUpTo: 1 });
+  connection.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
   commits[1]?.resolve();
   await settled();
   expect(sent).toEqual([]);
@@ -44,7 +44,7 @@ it('a message leaves when what was committed before it is stored, and none overt
 
 it('a commit that is refused ends the connection, and nothing that came after it is sent', async () => {
   const { connection, sent, failed, commits } = createWorld();
-  connection.send({ type: 'confirm', cursor: 1, decidedUpTo: 1 });
+  connection.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
   connection.send({ type: 'ping' });
   commits[1]?.resolve();
   commits[0]?.reject(new RockpoolError('storage-full'));

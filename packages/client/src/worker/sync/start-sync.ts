@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { LeaderTools, LeaderWork } from '../../leader/leadership.ts';
+import type { LeaderTools, LeaderWork } from '../leader/leadership.ts';
 import type { Persistence } from '../../rpc/persistence.ts';
-import type { TabPresence } from '../presence/tab-presence.ts';
+import type { WorkerPresence } from '../presence/worker-presence.ts';
 import type { SyncTarget } from '../../rpc/worker-api.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { webSocketOrHttp } from './choose-connection.ts';
@@ -18,7 +18,7 @@ export interface StartSyncOptions {
   readonly tools: LeaderTools<OpenDatabase>;
   readonly persistence: Persistence;
   /** Default: nobody takes part in presence. */
-  readonly presence?: TabPresence;
+  readonly presence?: WorkerPresence;
   /** Default: a whole state comes as deliveries. */
   readonly snapshots?: SnapshotSource;
 }

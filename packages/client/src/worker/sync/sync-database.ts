@@ -5,7 +5,7 @@ import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
-import { makeDependentEditsAnew } from '../documents/dependent-edits.ts';
+import { rebuildDependentEdits } from '../documents/dependent-edits.ts';
 import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
 import { lookupsByTable } from '../write/table-changes.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
@@ -26,7 +26,7 @@ export interface SyncDatabaseOptions {
 
 /** The local database as sync sees it. */
 export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseOptions): SyncDatabase {
-  const { meta, outbox, parked, changelog, connection, searchIndexes, tablesById, localTime, schema, appSchema } = database;
+  const { meta, outbox, rejected, changelog, connection, searchIndexes, tablesById, localTime, schema, appSchema } = database;
   const lookups = lookupsByTable(syncedTables(schema));
   const pending = new PendingIndex();
   const log = deliveryLog(database, serverNowMs);
@@ -62,7 +62,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   /** A server that lacks what a pending changeset names would reject it; until it knows the file's schema, nothing is pushed. */
   function pendingFitsApp(): boolean {
     const known = columnIdsByTable(new Map([...syncedTables(appSchema), ...SYSTEM_TABLES].map((table) => [table.id, table])));
-    for (const changeset of changelog.readAfter(outbox.decidedUpTo())) if (withinSchema(changeset, known) !== changeset) return false;
+    for (const changeset of changelog.readAfter(outbox.lastAckedSequence())) if (withinSchema(changeset, known) !== changeset) return false;
     return true;
   }
 
@@ -105,26 +105,26 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return isNarrow;
     },
     position() {
-      const decidedUpTo = outbox.decidedUpTo();
-      return { databaseIdentity: meta.databaseIdentity, epoch: meta.logEpoch, cursor: meta.cursor, cursorLink: meta.cursorLink, decidedUpTo, decidedHash: changelog.findHash(decidedUpTo) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence, reload: meta.wantsWhole || (meta.syncedNarrow && !isNarrow) };
+      const lastAckedSequence = outbox.lastAckedSequence();
+      return { databaseIdentity: meta.databaseIdentity, logEpoch: meta.logEpoch, cursor: meta.cursor, cursorHash: meta.cursorHash, lastAckedSequence, decidedHash: changelog.findHash(lastAckedSequence) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence, fullResync: meta.wantsWhole || (meta.syncedNarrow && !isNarrow) };
     },
     noteServerTime,
     greet(welcome: Welcome): WelcomeVerdict {
       bindTo(welcome.databaseIdentity);
       noteServerTime(welcome.serverNowMs);
-      epochThere = welcome.epoch;
+      epochThere = welcome.logEpoch;
       isFirst = true;
       noteServedSchema();
       const verdict = judgeWelcome(welcome, {
-        decidedUpTo: outbox.decidedUpTo(),
+        lastAckedSequence: outbox.lastAckedSequence(),
         lastSequence: changelog.head().sequence,
         hashOf: (sequence) => changelog.findHash(sequence),
         firstRetained: () => changelog.firstRetained(),
-        hasClosedAfter: (sequence) => parked.hasClosedAfter(sequence),
+        hasClosedAfter: (sequence) => rejected.hasClosedAfter(sequence),
       });
       // The file that this was copied from may be in use: what the server has decided counts as that one's, and the rest is this one's.
-      if (verdict.kind === 'fits' && meta.get('is_restored') === 1) return { kind: 'new-site', firstOwn: Math.max(welcome.decidedUpTo, outbox.decidedUpTo()) + 1 };
-      if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.epoch);
+      if (verdict.kind === 'fits' && meta.get('is_restored') === 1) return { kind: 'new-site', firstOwn: Math.max(welcome.lastAckedSequence, outbox.lastAckedSequence()) + 1 };
+      if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.logEpoch);
       return verdict;
     },
     get isPaused() {
@@ -141,8 +141,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
     applyDelivery(delivery: Delivery, snapshot: SnapshotFile | null = null): boolean {
-      const { touched, changes } = applyDelivery({ connection, searchIndexes, tablesById, lookups, pending, log, delivery, snapshot, epoch: epochThere, isFirst });
-      const madeAnew = makeDependentEditsAnew(database);
+      const { touched, changes } = applyDelivery({ connection, searchIndexes, tablesById, lookups, pending, log, delivery, snapshot, logEpoch: epochThere, isFirst });
+      const madeAnew = rebuildDependentEdits(database);
       applied(
         new Set([...touched, ...madeAnew]),
         changes.filter(({ table }) => !madeAnew.has(table)),
@@ -150,7 +150,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       isFirst = false;
       return madeAnew.size > 0;
     },
-    counts: () => ({ pendingCount: outbox.pendingCount(), parkedCount: parked.count() }),
+    counts: () => ({ pendingCount: outbox.pendingCount(), rejectedCount: rejected.count() }),
     flush: () => database.flush(),
   };
 }

@@ -160,9 +160,9 @@ describe('the engine of a copied file', () => {
     for (const id of ['a', 'b', 'c']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next, lines } = await connected(database);
     const first = await next(1);
-    first.say(testWelcome({ decidedUpTo: 3, decidedHash: new Uint8Array(16).fill(9) }));
-    first.say(testDelivery({ to: 3, decidedUpTo: 3, outcomes: admitted(1, 3) }));
-    expect(database.outbox.decidedUpTo()).toBe(0);
+    first.say(testWelcome({ lastAckedSequence: 3, decidedHash: new Uint8Array(16).fill(9) }));
+    first.say(testDelivery({ to: 3, lastAckedSequence: 3, outcomes: admitted(1, 3) }));
+    expect(database.outbox.lastAckedSequence()).toBe(0);
     expect(pushes(first).map(({ changesets }) => changesets.map(({ sequence }) => sequence))).toEqual([[1, 2, 3]]);
     const { siteId } = database;
     first.say({ type: 'failure', code: 'site-copied', fields: { sequence: 3 } });
@@ -170,7 +170,7 @@ describe('the engine of a copied file', () => {
     expect(first.closed).toBe(true);
     expect(lines).toHaveLength(2);
     const [hello] = second.sent;
-    expect(hello).toMatchObject({ type: 'hello', decidedUpTo: 0, lastSequence: 1, siteId: database.siteId });
+    expect(hello).toMatchObject({ type: 'hello', lastAckedSequence: 0, lastSequence: 1, siteId: database.siteId });
     expect(database.siteId).not.toEqual(siteId);
     expect(database.connection.rows('SELECT id FROM account')).toEqual([['c']]);
     second.say(testWelcome());
@@ -182,7 +182,7 @@ describe('the engine of a copied file', () => {
     for (const id of ['a', 'b']) write(database, `INSERT INTO account (id) VALUES ('${id}')`);
     const { next } = await connected(database);
     const line = await next(1);
-    line.say(testWelcome({ decidedUpTo: 5, decidedHash: new Uint8Array(16).fill(9) }));
+    line.say(testWelcome({ lastAckedSequence: 5, decidedHash: new Uint8Array(16).fill(9) }));
     const [push] = pushes(line);
     expect(push?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
     // It is of the same chain, and of no use to anybody.
@@ -198,14 +198,14 @@ describe('the engine of a copied file', () => {
     write(database, "INSERT INTO account (id) VALUES ('a')");
     const { next } = await connected(database);
     const first = await next(1);
-    first.say(testWelcome({ decidedUpTo: 1, decidedHash: database.changelog.hashOf(1) }));
-    first.say(testDelivery({ to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+    first.say(testWelcome({ lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }));
+    first.say(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
     first.events.onFailed({ code: 'auth-token-expired', fields: {}, recovery: 'reauthenticate', message: '' });
     await vi.advanceTimersByTimeAsync(5);
     const second = await next(2);
-    second.say(testWelcome({ decidedUpTo: 2, decidedHash: new Uint8Array(16).fill(9) }));
+    second.say(testWelcome({ lastAckedSequence: 2, decidedHash: new Uint8Array(16).fill(9) }));
     const third = await next(3);
-    expect(third.sent).toMatchObject([{ type: 'hello', decidedUpTo: 0, lastSequence: 0, cursor: 1 }]);
+    expect(third.sent).toMatchObject([{ type: 'hello', lastAckedSequence: 0, lastSequence: 0, cursor: 1 }]);
     expect(pushes(second)).toEqual([]);
     expect(database.connection.rows('SELECT id FROM account')).toEqual([['a']]);
   });
@@ -258,7 +258,7 @@ describe('the engine of a client that is thrown out by another connection of its
     await vi.advanceTimersByTimeAsync(300);
     const second = await next(2);
     second.say(testWelcome());
-    second.say(testDelivery({ to: 1, decidedUpTo: 1, outcomes: admitted(1, 1) }));
+    second.say(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
     second.say({ type: 'failure', code: 'session-replaced', fields: {} });
     expect((await next(3)).sent).toMatchObject([{ type: 'hello', cursor: 1, lastSequence: 0, siteId: database.siteId }]);
     expect(database.siteId).not.toEqual(siteId);
@@ -274,15 +274,15 @@ describe('the engine of a client that cannot write what it is sent', () => {
     const unknownTable = { tableId: 4711, kind: 'delete', rowCount: 1, keys: [['x']], columnIds: [], values: [] } as const;
     for (const count of [1, 2, 3]) {
       const line = await next(count);
-      expect(line.sent[0]).toMatchObject({ type: 'hello', reload: false });
+      expect(line.sent[0]).toMatchObject({ type: 'hello', fullResync: false });
       line.say(testWelcome());
       line.say(testDelivery({ to: 3, groups: [unknownTable] }));
       expect(line.closed).toBe(true);
       engine.tryNow();
     }
     const line = await next(4);
-    expect(line.sent[0]).toMatchObject({ type: 'hello', reload: true });
-    line.say(testWelcome({ reload: true }));
+    expect(line.sent[0]).toMatchObject({ type: 'hello', fullResync: true });
+    line.say(testWelcome({ fullResync: true }));
     line.say(testDelivery({ whole: true, to: 3 }));
     expect(database.meta.cursor).toBe(3);
     expect(database.connection.rows('SELECT id FROM account')).toEqual([['mine']]);
@@ -298,7 +298,7 @@ describe('the engine of a client that cannot write what it is sent', () => {
     for (const count of [1, 2, 3, 4, 5, 6]) {
       expect(restarts()).toBe(0);
       const line = await next(count);
-      line.say(testWelcome({ reload: count > 3 }));
+      line.say(testWelcome({ fullResync: count > 3 }));
       line.say(testDelivery({ whole: count > 3, to: 3 }));
       engine.tryNow();
     }
@@ -337,7 +337,7 @@ describe('the engine of a client whose server starts over', () => {
     const { next, engine } = await connected(database);
     const line = await next(1);
     write(database, "INSERT INTO account (id) VALUES ('a')");
-    line.say(testWelcome({ reload: true }));
+    line.say(testWelcome({ fullResync: true }));
     engine.committed();
     expect(pushes(line)).toEqual([]);
     line.say(testDelivery({ whole: true, to: 4 }));

@@ -7,7 +7,7 @@ import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { WelcomeVerdict } from './judge-welcome.ts';
 import { createOutgoingPushes, type PushSource } from './outgoing-pushes.ts';
 import { createSnapshotTaking, type SnapshotSource } from './snapshot-taking.ts';
-import { asksReload, INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
+import { asksFullResync, INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, ServerConnection } from './web-socket.ts';
 
@@ -16,17 +16,17 @@ export interface SyncPosition {
   /** See Hello. */
   readonly databaseIdentity: Uint8Array | null;
   /** Null before the first welcome. */
-  readonly epoch: Uint8Array | null;
+  readonly logEpoch: Uint8Array | null;
   readonly cursor: number;
   /** See Hello. */
-  readonly cursorLink: Uint8Array;
+  readonly cursorHash: Uint8Array;
   /** The last of its changesets whose outcome is applied. */
-  readonly decidedUpTo: number;
+  readonly lastAckedSequence: number;
   /** The hash of that one; zeros for none. */
   readonly decidedHash: Uint8Array;
   readonly lastSequence: number;
   /** News alone would not make these rows the server's. */
-  readonly reload: boolean;
+  readonly fullResync: boolean;
 }
 
 /** What sync needs of the local database. All synchronous, on the leader's one connection. */
@@ -117,7 +117,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   // How often another connection took the place of this one while it was live.
   let timesReplaced = 0;
   // As they were last read.
-  let counts: OutboxCounts = { pendingCount: 0, parkedCount: 0 };
+  let counts: OutboxCounts = { pendingCount: 0, rejectedCount: 0 };
 
   const pushes = createOutgoingPushes(database, (batch) => {
     connection?.send({ type: 'push', ...batch });
@@ -204,7 +204,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         guarded(() => audit.answered(effect.answer));
         break;
       case 'presence':
-        presence?.heard(effect.news);
+        presence?.heard(effect.update);
         break;
       case 'apply':
         apply(effect.delivery);
@@ -271,8 +271,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
 
   function sayHello(opened: ServerConnection, credentials: string): void {
     const position = database.position();
-    opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, reload: position.reload || asksReload(state), snapshot: database.isNarrow ? 'refused' : snapshots.offer });
-    dispatch({ type: 'hello-sent', decidedUpTo: position.decidedUpTo });
+    opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, fullResync: position.fullResync || asksFullResync(state), snapshot: database.isNarrow ? 'refused' : snapshots.offer });
+    dispatch({ type: 'hello-sent', lastAckedSequence: position.lastAckedSequence });
   }
 
   function greet(welcome: Welcome): void {
@@ -321,7 +321,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     if (hasWritten) dispatch({ type: 'committed' });
     if (!database.isNarrow) audit.start();
     audit.disturb();
-    pushes.decided(delivery.decidedUpTo);
+    pushes.decided(delivery.lastAckedSequence);
     confirmTimer ??= setTimeout(confirm, CONFIRM_DELAY_MS);
   }
 
@@ -330,8 +330,8 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     guarded(() => {
       // Only what survives power loss may be confirmed: the server forgets the outcomes then.
       database.flush();
-      const { cursor, decidedUpTo } = database.position();
-      connection?.send({ type: 'confirm', cursor, decidedUpTo });
+      const { cursor, lastAckedSequence } = database.position();
+      connection?.send({ type: 'confirm', cursor, lastAckedSequence });
     });
   }
 

@@ -1,14 +1,14 @@
-import { FIRST_LOG_LINK, RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
+import { FIRST_LOG_HASH, RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CALM_RETRY_MS } from './retry-delay.ts';
-import { asksReload, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, SNAPSHOT_GRACE_MS, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
+import { asksFullResync, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, SNAPSHOT_GRACE_MS, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
 import { syncReport } from './sync-status.ts';
 
 const NOW_MS = 1_700_000_000_000;
-const idle = { pendingCount: 0, parkedCount: 0 };
-const welcome: Welcome = { type: 'welcome', protocolVersion: 2, databaseIdentity: new Uint8Array(16), epoch: new Uint8Array(16), watermark: 5, decidedUpTo: 2, decidedHash: new Uint8Array(16), reload: false, serverNowMs: NOW_MS - 90, canWrite: true, takeSnapshot: false };
-const delivery = (decidedUpTo: number): Delivery => ({ type: 'delivery', whole: false, from: 5, to: 6, link: FIRST_LOG_LINK, decidedUpTo, outcomes: [], groups: [] });
+const idle = { pendingCount: 0, rejectedCount: 0 };
+const welcome: Welcome = { type: 'welcome', protocolVersion: 2, databaseIdentity: new Uint8Array(16), logEpoch: new Uint8Array(16), watermark: 5, lastAckedSequence: 2, decidedHash: new Uint8Array(16), fullResync: false, serverNowMs: NOW_MS - 90, canWrite: true, takeSnapshot: false };
+const delivery = (lastAckedSequence: number): Delivery => ({ type: 'delivery', whole: false, from: 5, to: 6, logHash: FIRST_LOG_HASH, lastAckedSequence, outcomes: [], groups: [] });
 const failure = (code: ErrorCode): MachineEvent => ({ type: 'failed', error: new RockpoolError(code).toData() });
 
 function after(events: readonly (MachineEvent | number)[], from: MachineState = INITIAL_STATE): Step & { nowMs: number } {
@@ -22,14 +22,14 @@ function after(events: readonly (MachineEvent | number)[], from: MachineState = 
 }
 
 const HAD: MachineEvent = { type: 'token-had' };
-const HELLO: MachineEvent = { type: 'hello-sent', decidedUpTo: 2 };
+const HELLO: MachineEvent = { type: 'hello-sent', lastAckedSequence: 2 };
 const live: readonly MachineEvent[] = [{ type: 'start' }, HAD, HELLO, { type: 'message', message: welcome }];
 
 describe('sync machine', () => {
   it('connects, greets, and on the welcome pushes from where the server is', () => {
     expect(after([{ type: 'start' }]).effects).toEqual([{ type: 'connect' }]);
     const step = after(live);
-    expect(step.state).toMatchObject({ phase: 'live', sentUpTo: 2, decidedUpTo: 2, clockOffsetMs: 90, trouble: null });
+    expect(step.state).toMatchObject({ phase: 'live', sentUpTo: 2, lastAckedSequence: 2, clockOffsetMs: 90, trouble: null });
     expect(step.effects).toEqual([{ type: 'welcome', welcome }, { type: 'push', after: 2 }]);
   });
 
@@ -45,7 +45,7 @@ describe('sync machine', () => {
   it('pushes nothing with a token that only reads, and says so while something waits', () => {
     const step = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'message', message: delivery(2) }, { type: 'committed' }]);
     expect(step.effects).toEqual([]);
-    expect(syncReport(step.state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'blocked', reason: { code: 'auth-forbidden' } });
+    expect(syncReport(step.state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({ state: 'blocked', reason: { code: 'auth-forbidden' } });
     expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
   });
 
@@ -112,7 +112,7 @@ describe('sync machine', () => {
   });
 
   it('pushes nothing before the whole state has come that the server promised', () => {
-    const greeted = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, reload: true } }, { type: 'committed' }]);
+    const greeted = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, fullResync: true } }, { type: 'committed' }]);
     expect(greeted.effects).toEqual([]);
     const everything: Delivery = { ...delivery(2), whole: true, from: 0 };
     expect(after([{ type: 'message', message: everything }], greeted.state).effects).toEqual([{ type: 'apply', delivery: everything }, { type: 'push', after: 2 }]);
@@ -120,7 +120,7 @@ describe('sync machine', () => {
   });
 
   it('pushes nothing before it has the outcomes that the server still has for it: one that is missing makes this a copy', () => {
-    const greeted = after([{ type: 'start' }, HAD, { type: 'hello-sent', decidedUpTo: 1 }, { type: 'message', message: welcome }, { type: 'committed' }]);
+    const greeted = after([{ type: 'start' }, HAD, { type: 'hello-sent', lastAckedSequence: 1 }, { type: 'message', message: welcome }, { type: 'committed' }]);
     expect(greeted.effects).toEqual([]);
     expect(after([{ type: 'message', message: delivery(2) }], greeted.state).effects).toEqual([{ type: 'apply', delivery: delivery(2) }, { type: 'push', after: 2 }]);
   });
@@ -156,7 +156,7 @@ describe('sync machine', () => {
         { type: 'pushed', sentUpTo: 3 },
         { type: 'copied' },
         { type: 'renumbered' },
-        { type: 'message', message: { ...welcome, reload: true } },
+        { type: 'message', message: { ...welcome, fullResync: true } },
         { type: 'message', message: delivery(3) },
         { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } },
         failure('network-unreachable'),
@@ -184,7 +184,7 @@ describe('sync report', () => {
     expect(syncReport(welcomed, idle).state).toBe('connecting');
     const caughtUp = after([{ type: 'message', message: delivery(2) }], welcomed).state;
     expect(syncReport(caughtUp, idle).state).toBe('up-to-date');
-    expect(syncReport(caughtUp, { pendingCount: 2, parkedCount: 0 }).state).toBe('pushing');
+    expect(syncReport(caughtUp, { pendingCount: 2, rejectedCount: 0 }).state).toBe('pushing');
     expect(syncReport(after([{ type: 'start' }]).state, idle).state).toBe('connecting');
     expect(syncReport(INITIAL_STATE, idle).state).toBe('offline');
   });
@@ -235,7 +235,7 @@ describe('a state does not change with each attempt', () => {
       if (typeof event === 'number') nowMs += event;
       else {
         state = nextStep(state, event, { nowMs, wallMs: nowMs, random: 0.5 }).state;
-        states.push(syncReport(state, { pendingCount, parkedCount: 0 }).state);
+        states.push(syncReport(state, { pendingCount, rejectedCount: 0 }).state);
       }
     }
     return states;
@@ -264,9 +264,9 @@ describe('a state does not change with each attempt', () => {
     });
     expect(delays).toEqual([375, 750, 3_000]);
     const { state } = after([{ type: 'start' }, ...attempt, { type: 'try-now' }, ...attempt.slice(0, -1)]);
-    expect(syncReport(state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'unavailable', reason: { code: 'server-disk-full' } });
+    expect(syncReport(state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({ state: 'unavailable', reason: { code: 'server-disk-full' } });
     // An outcome ends it.
-    expect(syncReport(after([{ type: 'message', message: delivery(3) }], state).state, { pendingCount: 1, parkedCount: 0 })).toMatchObject({ state: 'pushing', reason: null });
+    expect(syncReport(after([{ type: 'message', message: delivery(3) }], state).state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({ state: 'pushing', reason: null });
   });
 });
 
@@ -299,7 +299,7 @@ describe('what fails in one place again and again', () => {
     const next = (count: number): unknown => syncReport(times(count, cannotApply).state, idle).stuck?.next;
     expect([1, 2, 3, 5, 6].map(next)).toEqual([undefined, 'reconnect', 'reload', 'reload', 'restart']);
     expect(syncReport(times(2, cannotApply).state, idle).stuck).toMatchObject({ stage: 'apply', times: 2, error: { code: 'internal' } });
-    expect([2, 3].map((count) => asksReload(times(count, cannotApply).state))).toEqual([false, true]);
+    expect([2, 3].map((count) => asksFullResync(times(count, cannotApply).state))).toEqual([false, true]);
     expect(times(5, cannotApply).effects).not.toContainEqual({ type: 'restart' });
     expect(times(6, cannotApply).effects).toContainEqual({ type: 'restart' });
   });
@@ -322,14 +322,14 @@ describe('what fails in one place again and again', () => {
     const overdue = after([...live, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }]);
     const again = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }], overdue.state);
     expect(syncReport(again.state, idle).stuck).toMatchObject({ stage: 'outcome', times: 2, next: 'resend' });
-    expect(asksReload(again.state)).toBe(false);
+    expect(asksFullResync(again.state)).toBe(false);
     const decided = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(3) }], again.state);
     expect(syncReport(decided.state, idle).stuck).toBeNull();
   });
 
   it('is reloaded at once where an audit could not mend it row by row', () => {
     const { state } = after([...live, { type: 'diverged', error: new RockpoolError('replica-diverged').toData() }]);
-    expect(asksReload(state)).toBe(true);
+    expect(asksFullResync(state)).toBe(true);
     expect(syncReport(state, idle).stuck).toMatchObject({ stage: 'audit', next: 'reload' });
   });
 });
@@ -338,7 +338,7 @@ describe('a pause', () => {
   it('ends the connection, makes no new one by itself, and is named, until it is over', () => {
     const paused = after([...live, { type: 'pause' }, { type: 'committed' }, { type: 'try-now' }, 100_000, { type: 'wake' }]);
     expect(paused.state).toMatchObject({ phase: 'paused', wakeAtMs: null });
-    expect(syncReport(paused.state, { pendingCount: 2, parkedCount: 0 })).toMatchObject({ state: 'paused', pendingCount: 2, clockOffsetMs: 90 });
+    expect(syncReport(paused.state, { pendingCount: 2, rejectedCount: 0 })).toMatchObject({ state: 'paused', pendingCount: 2, clockOffsetMs: 90 });
     expect(after([{ type: 'resume' }], paused.state).effects).toEqual([{ type: 'connect' }]);
   });
 });

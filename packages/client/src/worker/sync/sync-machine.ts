@@ -1,4 +1,4 @@
-import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type DeliveryPart, type ErrorData, type PresenceNews, type ServerMessage, type Welcome } from '@rockpool/shared';
+import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type DeliveryPart, type ErrorData, type PresenceUpdate, type ServerMessage, type Welcome } from '@rockpool/shared';
 import type { SyncStage, SyncWait, WaitStage } from '../../rpc/sync-status.ts';
 import { isServerTrouble, retryDelayMs } from './retry-delay.ts';
 import { FIRST_SNAPSHOT_WAIT, type SnapshotWait } from './snapshot-wait.ts';
@@ -51,7 +51,7 @@ export interface MachineState {
   readonly lastHeardMs: number | null;
   readonly pingSentMs: number | null;
   readonly sentUpTo: number;
-  readonly decidedUpTo: number;
+  readonly lastAckedSequence: number;
   /** Since when a sent changeset has been waiting for an outcome. */
   readonly waitingSinceMs: number | null;
   /** Since when the first delivery, or the rest of one, has been awaited. */
@@ -81,7 +81,7 @@ export type MachineEvent =
   /** The app has given a token. */
   | { readonly type: 'token-had' }
   /** With the last changeset whose outcome is known here. */
-  | { readonly type: 'hello-sent'; readonly decidedUpTo: number }
+  | { readonly type: 'hello-sent'; readonly lastAckedSequence: number }
   | { readonly type: 'message'; readonly message: ServerMessage }
   /** Whatever ended the connection or the attempt to make one. */
   | { readonly type: 'failed'; readonly error: ErrorData }
@@ -117,7 +117,7 @@ export type Effect =
   /** The server has told its clock's time. */
   | { readonly type: 'note-server-time'; readonly serverNowMs: number }
   | { readonly type: 'audit-answer'; readonly answer: AuditAnswer }
-  | { readonly type: 'presence'; readonly news: PresenceNews }
+  | { readonly type: 'presence'; readonly update: PresenceUpdate }
   /** Keep these rows for the delivery that follows. */
   | { readonly type: 'stage'; readonly part: DeliveryPart }
   | { readonly type: 'apply'; readonly delivery: Delivery }
@@ -150,7 +150,7 @@ export const INITIAL_STATE: MachineState = {
   lastHeardMs: null,
   pingSentMs: null,
   sentUpTo: 0,
-  decidedUpTo: 0,
+  lastAckedSequence: 0,
   waitingSinceMs: null,
   deliverySinceMs: null,
   failing: null,
@@ -178,7 +178,7 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'token-had':
       return { state: state.phase === 'authorizing' ? awaiting(state, 'connecting', moment) : state, effects: [] };
     case 'hello-sent':
-      return { state: state.phase === 'connecting' ? { ...awaiting(state, 'greeting', moment), decidedUpTo: event.decidedUpTo } : state, effects: [] };
+      return { state: state.phase === 'connecting' ? { ...awaiting(state, 'greeting', moment), lastAckedSequence: event.lastAckedSequence } : state, effects: [] };
     case 'message':
       // What a connection still says after its end is of no account.
       return state.phase === 'waiting' ? { state, effects: [] } : receive(state, event.message, moment);
@@ -243,16 +243,16 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
       ...heard,
       phase: 'live',
       trouble: null,
-      failing: failingAfter(state, message.decidedUpTo),
-      sentUpTo: message.decidedUpTo,
-      decidedUpTo: message.decidedUpTo,
+      failing: failingAfter(state, message.lastAckedSequence),
+      sentUpTo: message.lastAckedSequence,
+      lastAckedSequence: message.lastAckedSequence,
       waitingSinceMs: null,
       deliverySinceMs: moment.nowMs,
       clockOffsetMs: moment.wallMs - message.serverNowMs,
       canWrite: message.canWrite,
       caughtUp: false,
-      awaitsWhole: message.reload,
-      awaitsOutcomes: message.decidedUpTo > state.decidedUpTo,
+      awaitsWhole: message.fullResync,
+      awaitsOutcomes: message.lastAckedSequence > state.lastAckedSequence,
     };
     const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
     return { state: scheduled(live), effects: [{ type: 'welcome', welcome: message }, ...push] };
@@ -261,15 +261,15 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
   if (state.phase === 'live' && message.type === 'delivery-part') return { state: scheduled({ ...heard, deliverySinceMs: moment.nowMs }), effects: [{ type: 'stage', part: message }] };
   if (state.phase === 'live' && message.type === 'delivery') {
     if (state.awaitsWhole && !message.whole) return failed(heard, new RockpoolError('frame-unexpected', { problem: 'the whole state was promised' }).toData(), moment);
-    const decidedUpTo = Math.max(state.decidedUpTo, message.decidedUpTo);
-    const allDecided = decidedUpTo >= state.sentUpTo;
-    const waitingSinceMs = allDecided ? null : decidedUpTo > state.decidedUpTo ? moment.nowMs : state.waitingSinceMs;
-    const next = scheduled({ ...heard, failing: failingAfter(state, decidedUpTo), deliverySinceMs: null, caughtUp: true, awaitsWhole: false, awaitsOutcomes: false, decidedUpTo, sentUpTo: Math.max(state.sentUpTo, decidedUpTo), waitingSinceMs });
-    const push: Effect[] = mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || decidedUpTo > state.decidedUpTo) ? [{ type: 'push', after: next.sentUpTo }] : [];
+    const lastAckedSequence = Math.max(state.lastAckedSequence, message.lastAckedSequence);
+    const allDecided = lastAckedSequence >= state.sentUpTo;
+    const waitingSinceMs = allDecided ? null : lastAckedSequence > state.lastAckedSequence ? moment.nowMs : state.waitingSinceMs;
+    const next = scheduled({ ...heard, failing: failingAfter(state, lastAckedSequence), deliverySinceMs: null, caughtUp: true, awaitsWhole: false, awaitsOutcomes: false, lastAckedSequence, sentUpTo: Math.max(state.sentUpTo, lastAckedSequence), waitingSinceMs });
+    const push: Effect[] = mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || lastAckedSequence > state.lastAckedSequence) ? [{ type: 'push', after: next.sentUpTo }] : [];
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }
   if (state.phase === 'live' && message.type === 'audit-answer') return { state: scheduled(heard), effects: [{ type: 'audit-answer', answer: message }] };
-  if (state.phase === 'live' && message.type === 'presence-news') return { state: scheduled(heard), effects: [{ type: 'presence', news: message }] };
+  if (state.phase === 'live' && message.type === 'presence-update') return { state: scheduled(heard), effects: [{ type: 'presence', update: message }] };
   if (state.phase === 'live' && message.type === 'pong') {
     const told = { ...heard, clockOffsetMs: moment.wallMs - message.serverNowMs };
     return { state: scheduled(told), effects: [{ type: 'note-server-time', serverNowMs: message.serverNowMs }] };
@@ -283,8 +283,8 @@ function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
 }
 
 /** The server has decided further: outcomes come. */
-function failingAfter({ failing, decidedUpTo }: MachineState, decidedNow: number): Failing | null {
-  return failing?.stage === 'outcome' && decidedNow > decidedUpTo ? null : failing;
+function failingAfter({ failing, lastAckedSequence }: MachineState, decidedNow: number): Failing | null {
+  return failing?.stage === 'outcome' && decidedNow > lastAckedSequence ? null : failing;
 }
 
 function wake(state: MachineState, moment: Moment): Step {
@@ -359,7 +359,7 @@ function newSite({ code, fields }: ErrorData): Effect[] | null {
 }
 
 /** Whether the next hello asks for the whole state: news alone do not mend what is here. */
-export function asksReload({ failing }: MachineState): boolean {
+export function asksFullResync({ failing }: MachineState): boolean {
   return failing !== null && failing.stage !== 'outcome' && remedyOf(failing) !== 'reconnect';
 }
 

@@ -8,7 +8,7 @@ import { waitOf, type MachineState } from './sync-machine.ts';
 export interface SyncReport {
   readonly state: SyncState;
   readonly pendingCount: number;
-  readonly parkedCount: number;
+  readonly rejectedCount: number;
   readonly sentUpTo: number | null;
   /** While not connected: why, with `nextAttemptMs`, the wall time of the next attempt. */
   readonly reason: ErrorData | null;
@@ -24,7 +24,7 @@ export const CLOCK_WRONG_MS = 60_000;
 
 export interface OutboxCounts {
   readonly pendingCount: number;
-  readonly parkedCount: number;
+  readonly rejectedCount: number;
 }
 
 /**

@@ -12,19 +12,19 @@ it('asks for the whole state once the app has a newer schema: the server may hav
   const medium = memoryMedium();
   const before = await openStored(medium, { schema: buildSchema([note]) });
   const sync = testSync(before.database);
-  expect(sync.position().reload).toBe(false);
+  expect(sync.position().fullResync).toBe(false);
   sync.greet(testWelcome());
   sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, [{ id: 'a', text: 'x' }])] }));
   await before.close();
 
   const after = await openStored(medium, { schema: buildSchema([withColour]) });
   const again = testSync(after.database);
-  expect(again.position()).toMatchObject({ cursor: 5, reload: true });
-  again.greet(testWelcome({ reload: true }));
+  expect(again.position()).toMatchObject({ cursor: 5, fullResync: true });
+  again.greet(testWelcome({ fullResync: true }));
   const whole = testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }]);
   expect(whole.columnIds).toContain(columnIdOf('colour'));
   again.applyDelivery(testDelivery({ whole: true, to: 7, groups: [whole] }));
-  expect(again.position()).toMatchObject({ cursor: 7, reload: false });
+  expect(again.position()).toMatchObject({ cursor: 7, fullResync: false });
   expect(after.database.connection.rows('SELECT text, colour FROM note')).toEqual([['x', 'red']]);
   await after.close();
 });
@@ -33,7 +33,7 @@ it('asks for nothing where the database has never synced', async () => {
   const medium = memoryMedium();
   await (await openStored(medium, { schema: buildSchema([note]) })).close();
   const after = await openStored(medium, { schema: buildSchema([withColour]) });
-  expect(testSync(after.database).position().reload).toBe(false);
+  expect(testSync(after.database).position().fullResync).toBe(false);
   await after.close();
 });
 
@@ -45,19 +45,19 @@ it('asks for the whole state once the server knows the schema of the file, after
   expect([sync.schemaHash, sync.onSchemaMismatch(), sync.schemaHash]).toEqual([buildSchema([withColour]).hash, true, buildSchema([note]).hash]);
   sync.greet(testWelcome());
   sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, [{ id: 'a', text: 'x' }])] }));
-  expect(sync.position().reload).toBe(false);
+  expect(sync.position().fullResync).toBe(false);
   // A server that knows neither: the file's schema is the next one to be named, in its own time.
-  expect([sync.onSchemaMismatch(), sync.schemaHash, sync.position().reload]).toEqual([false, buildSchema([withColour]).hash, true]);
+  expect([sync.onSchemaMismatch(), sync.schemaHash, sync.position().fullResync]).toEqual([false, buildSchema([withColour]).hash, true]);
   await older.close();
 
   const newer = await openStored(medium, { schema: buildSchema([withColour]) });
   const again = testSync(newer.database);
-  expect(again.position()).toMatchObject({ cursor: 5, reload: true });
-  again.greet(testWelcome({ reload: true }));
+  expect(again.position()).toMatchObject({ cursor: 5, fullResync: true });
+  again.greet(testWelcome({ fullResync: true }));
   // Still so when the connection ends before the state has come.
-  expect(testSync(newer.database).position().reload).toBe(true);
+  expect(testSync(newer.database).position().fullResync).toBe(true);
   again.applyDelivery(testDelivery({ whole: true, to: 7, groups: [testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }])] }));
-  expect(testSync(newer.database).position().reload).toBe(false);
+  expect(testSync(newer.database).position().fullResync).toBe(false);
   expect([again.onSchemaMismatch(), again.schemaHash]).toEqual([false, buildSchema([withColour]).hash]);
   await newer.close();
 });

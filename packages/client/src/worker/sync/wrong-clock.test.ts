@@ -83,7 +83,7 @@ describe('what is decided', () => {
     sync.greet(testWelcome({ serverNowMs: serverMs }));
     for (let number = 1; number <= 4; number++) {
       write(database);
-      sync.applyDelivery(testDelivery({ from: number - 1, to: number, decidedUpTo: number, outcomes: admitted(number, number) }));
+      sync.applyDelivery(testDelivery({ from: number - 1, to: number, lastAckedSequence: number, outcomes: admitted(number, number) }));
       if (number === 2) clock.wallMs += YEAR_MS;
       pass(number === 3 ? 8 * 24 * HOUR_MS : HOUR_MS);
       // 1 to 3 were decided more than a week ago when 4 is; the last of them stays for its hash.

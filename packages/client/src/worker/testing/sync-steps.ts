@@ -1,4 +1,4 @@
-import { FIRST_LOG_LINK, PROTOCOL_VERSION, type CellValue, type ChangeGroup, type ChangeKind, type Delivery, type Outcome, type TableSchema, type Welcome } from '@rockpool/shared';
+import { FIRST_LOG_HASH, PROTOCOL_VERSION, type CellValue, type ChangeGroup, type ChangeKind, type Delivery, type Outcome, type TableSchema, type Welcome } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toSyncDatabase } from '../sync/sync-database.ts';
 import type { SyncDatabase } from '../sync/sync-engine.ts';
@@ -11,11 +11,11 @@ export function testWelcome(parts: Partial<Welcome> = {}): Welcome {
     type: 'welcome',
     protocolVersion: PROTOCOL_VERSION,
     databaseIdentity: testEpoch(7),
-    epoch: testEpoch(1),
+    logEpoch: testEpoch(1),
     watermark: 0,
-    decidedUpTo: 0,
+    lastAckedSequence: 0,
     decidedHash: new Uint8Array(16),
-    reload: false,
+    fullResync: false,
     serverNowMs: 1_700_000_000_000,
     canWrite: true,
     takeSnapshot: false,
@@ -24,11 +24,11 @@ export function testWelcome(parts: Partial<Welcome> = {}): Welcome {
 }
 
 export function testDelivery(parts: Partial<Delivery>): Delivery {
-  return { type: 'delivery', whole: false, from: 0, to: 0, link: FIRST_LOG_LINK, decidedUpTo: 0, outcomes: [], groups: [], ...parts };
+  return { type: 'delivery', whole: false, from: 0, to: 0, logHash: FIRST_LOG_HASH, lastAckedSequence: 0, outcomes: [], groups: [], ...parts };
 }
 
 export function admitted(from: number, to: number): Outcome[] {
-  return Array.from({ length: to - from + 1 }, (_, i) => ({ kind: 'admitted', sequence: from + i, watermark: from + i, lossCount: 0 }));
+  return Array.from({ length: to - from + 1 }, (_, i) => ({ kind: 'admitted', sequence: from + i, watermark: from + i, conflictCount: 0 }));
 }
 
 /** Rows of one table with text keys `id`, by column name. */

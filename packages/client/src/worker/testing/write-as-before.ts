@@ -11,7 +11,7 @@ export function writeAsBefore({ connection, changelog, meta, localTime, schema }
   connection.exec(sql);
   const changes = capture.take();
   capture.end();
-  changelog.append({ ...changes, atomic: false, hiddenBases: [], base: meta.cursor }, localTime);
+  changelog.append({ ...changes, atomic: false, cellBases: [], base: meta.cursor }, localTime);
   connection.run('COMMIT');
   capture.close();
 }

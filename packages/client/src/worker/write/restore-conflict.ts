@@ -3,8 +3,8 @@ import type { DocumentPath, JsonValue } from '@rockpool/shared/document';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** One entry of the conflict ledger. */
-interface Loss {
+/** One entry of the conflict log. */
+interface Conflict {
   readonly tableName: string;
   readonly rowKey: string;
   /** Null: it was the delete of the row that lost (`update-wins`), or a row that is a key alone (`cascade`). */
@@ -17,7 +17,7 @@ interface Loss {
 }
 
 /**
- * Writes what an entry of the conflict ledger lost, as an edit of now, in a transaction that is open and captured:
+ * Writes what an entry of the conflict log lost, as an edit of now, in a transaction that is open and captured:
  * - a value that lost to another (`lww`, `one-insert-wins`): into its cell, with the rest of its group of columns;
  * - values that went with a deleted row (`delete-wins`, `cascade`): all that the ledger has of that row and moment, into the row, which comes back
  *   with defaults for the rest; the same of a row that had no values;
@@ -32,7 +32,7 @@ interface Loss {
  * - `incomplete`: the row cannot come back without values that the ledger does not have
  */
 export function restoreConflict(connection: Connection, schema: Schema, id: string): void {
-  const loss = readLosses(connection, 'id = ?', [id])[0];
+  const loss = readConflicts(connection, 'id = ?', [id])[0];
   if (loss === undefined) throw notRestorable('unknown');
   const table = schema.tables.find(({ name, synced }) => synced && name === loss.tableName);
   if (table === undefined) throw notRestorable('schema', { table: loss.tableName });
@@ -56,7 +56,7 @@ export function restoreConflict(connection: Connection, schema: Schema, id: stri
   }
 }
 
-function restorePlace(connection: Connection, table: TableSchema, key: readonly CellValue[], { columnName, value }: Loss, path: DocumentPath): void {
+function restorePlace(connection: Connection, table: TableSchema, key: readonly CellValue[], { columnName, value }: Conflict, path: DocumentPath): void {
   const { canonicalJson, withValueAt } = documentSupport();
   const column = quoteName(requireColumn(table, columnName).name);
   const text = connection.value(`SELECT ${column} FROM ${nameOf(table)} WHERE ${keyMatchSql(table)}`, ...key);
@@ -66,12 +66,12 @@ function restorePlace(connection: Connection, table: TableSchema, key: readonly 
 }
 
 /** The value and those of its group that lost with it. */
-function lostWithValue(connection: Connection, table: TableSchema, loss: Loss): Map<string, CellValue> {
+function lostWithValue(connection: Connection, table: TableSchema, loss: Conflict): Map<string, CellValue> {
   const column = requireColumn(table, loss.columnName);
   if (counterColumnIds(table).has(column.id)) throw notRestorable('counter', { table: table.name, column: column.name });
   const group = columnGroups(table).find((columnIds) => columnIds.includes(column.id)) ?? [];
   const values = new Map([[column.name, loss.value]]);
-  for (const other of lossesOf(connection, loss)) {
+  for (const other of conflictsOf(connection, loss)) {
     const mate = table.columns.find(({ name }) => name === other.columnName);
     if (mate !== undefined && group.includes(mate.id) && other.rule === loss.rule) values.set(mate.name, other.value);
   }
@@ -79,7 +79,7 @@ function lostWithValue(connection: Connection, table: TableSchema, loss: Loss): 
 }
 
 /** Everything that the ledger has of what was lost with the row; but not counters, of which it may have a difference. */
-function lostWithRow(connection: Connection, table: TableSchema, loss: Loss): Map<string, CellValue> {
+function lostWithRow(connection: Connection, table: TableSchema, loss: Conflict): Map<string, CellValue> {
   if (loss.columnName === null) return new Map();
   const column = requireColumn(table, loss.columnName);
   const counters = counterColumnIds(table);
@@ -87,27 +87,27 @@ function lostWithRow(connection: Connection, table: TableSchema, loss: Loss): Ma
   const restorable = valueColumns(table).filter(({ id }) => !counters.has(id));
   return new Map(
     // With a path it is an edit of a document that has gone, and its value is not known.
-    lossesOf(connection, loss).flatMap(({ columnName, rule, value, path }) =>
+    conflictsOf(connection, loss).flatMap(({ columnName, rule, value, path }) =>
       rule === loss.rule && path === null && restorable.some(({ name }) => name === columnName) ? [[columnName as string, value] as const] : [],
     ),
   );
 }
 
 /** What was lost of this row in the same decision. */
-function lossesOf(connection: Connection, { tableName, rowKey, watermark }: Loss): Loss[] {
-  return readLosses(connection, 'table_name = ? AND row_key = ? AND watermark = ?', [tableName, rowKey, BigInt(watermark)]);
+function conflictsOf(connection: Connection, { tableName, rowKey, watermark }: Conflict): Conflict[] {
+  return readConflicts(connection, 'table_name = ? AND row_key = ? AND watermark = ?', [tableName, rowKey, BigInt(watermark)]);
 }
 
-function readLosses(connection: Connection, where: string, parameters: readonly CellValue[]): Loss[] {
+function readConflicts(connection: Connection, where: string, parameters: readonly CellValue[]): Conflict[] {
   const statement = connection.prepare(`SELECT table_name, row_key, column_name, rule, watermark, lost_value, path FROM main.${CONFLICT_TABLE_NAME} WHERE ${where} ORDER BY id`);
   try {
     parameters.forEach((value, index) => statement.bindCell(index + 1, value));
-    const losses: Loss[] = [];
+    const conflicts: Conflict[] = [];
     while (statement.step()) {
       const [tableName, rowKey, columnName, rule, watermark, value, path] = statement.readCells() as [string, string, string | null, string, bigint, CellValue, string | null];
-      losses.push({ tableName, rowKey, columnName, rule, watermark: Number(watermark), value, path });
+      conflicts.push({ tableName, rowKey, columnName, rule, watermark: Number(watermark), value, path });
     }
-    return losses;
+    return conflicts;
   } finally {
     statement.release();
   }

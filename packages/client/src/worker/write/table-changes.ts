@@ -5,7 +5,7 @@ import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** Of a commit with more rows in one group nothing but the columns is told: naming the rows would cost more than it saves. */
-export const MOST_ROWS = 64;
+export const MAX_ROWS = 64;
 
 /**
  * What tells a table's changes to live queries, and the columns by which an index finds rows first: of queries that look for one value, mostly one of these
@@ -48,7 +48,7 @@ export function tableChanges(connection: Connection, lookups: LookupsByTable, { 
   return groups.flatMap((group, index) => {
     const table = lookups.get(group.tableId);
     if (table === undefined) return [];
-    const keysByColumn = group.rowCount > MOST_ROWS ? {} : keysOf(connection, table, group, before[index] as BeforeGroup);
+    const keysByColumn = group.rowCount > MAX_ROWS ? {} : keysOf(connection, table, group, before[index] as BeforeGroup);
     const columns = group.kind === 'update' && !table.hasGenerated ? group.columnIds.map((id) => table.nameById.get(id) ?? '') : null;
     return [{ table: table.table.name, columns, keysByColumn }];
   });

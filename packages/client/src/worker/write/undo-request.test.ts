@@ -107,7 +107,7 @@ describe('undoing a transaction', () => {
   it('is right after edits and deletes of another device', () => {
     for (const [what, problem] of [['update name', 'changed'], ['delete', 'row-gone']] as const) {
       const database = withAccounts();
-      testSync(database).applyDelivery(testDelivery({ from: 0, to: 0, decidedUpTo: 1, outcomes: [{ kind: 'admitted', sequence: 1, watermark: 1, lossCount: 0 }] }));
+      testSync(database).applyDelivery(testDelivery({ from: 0, to: 0, lastAckedSequence: 1, outcomes: [{ kind: 'admitted', sequence: 1, watermark: 1, conflictCount: 0 }] }));
       write(database, 'w', "UPDATE account SET name = 'mine' WHERE id = 'b'");
       database.outbox.markDecided(2, Date.now());
       fromElsewhere(database, what);

@@ -21,7 +21,7 @@ export interface UndoParts {
  * Throws `undo-refused` with `problem`, and changes nothing:
  * - `nothing`: it changed no synced row
  * - `forgotten`: it is older than the changelog, or the record of requests, keeps
- * - `parked`: it was refused, so its changes are not in the tables
+ * - `rejected`: it was refused, so its changes are not in the tables
  * - `changed`: a cell that it wrote has another value since, here or from another device
  * - `row-gone`, `row-back`: a row that it updated has gone, or one that it deleted is there again
  * - `referred-to`: a row that it inserted is referred to by now, or one that it deleted refers to one that has gone
@@ -62,7 +62,7 @@ function findChangeset({ connection, changelog }: UndoParts, requestId: string):
   if (done === null) throw refused('forgotten');
   const { sequence } = done;
   if (sequence === null) throw refused('nothing');
-  if (connection.value('SELECT 1 FROM rockpool_parked WHERE sequence = ?', sequence) !== undefined) throw refused('parked');
+  if (connection.value('SELECT 1 FROM rockpool_parked WHERE sequence = ?', sequence) !== undefined) throw refused('rejected');
   const changeset = changelog.read(sequence);
   if (changeset === null) throw refused('forgotten');
   return changeset;

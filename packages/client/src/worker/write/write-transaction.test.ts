@@ -120,8 +120,8 @@ describe('a write', () => {
     const [, sent] = database.outbox.nextPush(0, 1e9)?.changesets ?? [];
     expect(sent?.base).toBe(40);
     expect(database.changelog.hashOf(2)).toEqual(changesetHash(database.changelog.hashOf(1), sent ?? { sequence: 0, stampUs: 0, base: 0, body: new Uint8Array() }));
-    const { hiddenBases } = decodeChangesetBody(sent?.body ?? new Uint8Array());
-    const byKey = hiddenBases.map(({ key: [id], columnId, base }) => [id, columnId, base]);
+    const { cellBases } = decodeChangesetBody(sent?.body ?? new Uint8Array());
+    const byKey = cellBases.map(({ key: [id], columnId, base }) => [id, columnId, base]);
     expect(byKey).toHaveLength(3);
     expect(byKey).toEqual(
       expect.arrayContaining([

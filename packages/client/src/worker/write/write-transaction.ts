@@ -17,7 +17,7 @@ import type { SqlPolicy } from '../sqlite/authorizer.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
 import type { Statement } from '../sqlite/statement.ts';
-import { findHiddenBases } from './hidden-bases.ts';
+import { findCellBases } from './cell-bases.ts';
 import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
@@ -176,8 +176,8 @@ export class WriteTransaction {
     for (const table of done.tablesWritten) if (!this.syncedNames.has(table)) touched.add(table);
     let sequence: number | null = null;
     if (changes.groups.length > 0) {
-      const hiddenBases = findHiddenBases(connection, changes.groups);
-      sequence = changelog.append({ ...changes, atomic: done.atomic, hiddenBases, base: meta.cursor }, localTime);
+      const cellBases = findCellBases(connection, changes.groups);
+      sequence = changelog.append({ ...changes, atomic: done.atomic, cellBases, base: meta.cursor }, localTime);
     }
     searchIndexes.catchUp();
     return { results: done.results, touchedTables: [...touched], changes: described, sequence, repeated: false };

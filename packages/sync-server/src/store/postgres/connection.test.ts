@@ -5,21 +5,21 @@ import { Connections } from './connection.ts';
 
 const postgres = postgresUnderTest();
 
-let link: SlowLink;
+let logHash: SlowLink;
 let connections: Connections;
 beforeEach(async () => {
-  link = await SlowLink.open(postgres.server.port, 0);
+  logHash = await SlowLink.open(postgres.server.port, 0);
   const { name } = await postgres.server.createDatabase();
-  connections = new Connections(postgres.server.urlOf(name, link.port), { answerDeadlineMs: 1_000 });
+  connections = new Connections(postgres.server.urlOf(name, logHash.port), { answerDeadlineMs: 1_000 });
 });
 afterEach(async () => {
   await connections.close();
-  await link.close();
+  await logHash.close();
 });
 
 it('a statement on a line that has fallen silent fails after a while, and the next takes another line', async () => {
   expect(await connections.query('SELECT 1')).toEqual([[1]]);
-  link.fallSilent();
+  logHash.fallSilent();
   await expect(connections.query('SELECT 2')).rejects.toMatchObject({ code: 'database-unavailable' });
   expect(await connections.query('SELECT 3')).toEqual([[3]]);
 });
@@ -28,7 +28,7 @@ it('so does a transaction, at any of its statements', async () => {
   const add = (cutBefore: boolean): Promise<unknown> =>
     connections.transaction(null, 'READ WRITE', async (connection) => {
       const rows = await connection.query('SELECT 1');
-      if (cutBefore) link.fallSilent();
+      if (cutBefore) logHash.fallSilent();
       return { commit: true, result: rows };
     });
   await expect(add(true)).rejects.toMatchObject({ code: 'database-unavailable' });

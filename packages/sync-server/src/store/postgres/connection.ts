@@ -24,7 +24,7 @@ const ANSWER_DEADLINE_MS = 70_000;
 const MAX_CONNECTIONS = 16;
 
 /** One listens to the other instances all the time, and something has to be left for everything else. */
-export const FEWEST_CONNECTIONS = 2;
+export const MIN_CONNECTIONS = 2;
 
 /*
  * A process that hangs in the middle of a commit holds up the others with that database until then. SIGKILL needs none of it: the system closes its sockets.

@@ -17,11 +17,11 @@ it('loses nothing acknowledged when PostgreSQL is killed during pushes, says so 
   const server = await TestServer.start(folder.path, { postgres: url });
   await server.sync.ready();
   const open = async (site: TestSite): Promise<TestConnection> => {
-    const acknowledged = site.decidedUpTo;
+    const acknowledged = site.lastAckedSequence;
     const connection = await server.connect(site);
     const { welcome } = await connection.open(await server.token(), DATABASE);
     // What it was told is decided.
-    expect(welcome.decidedUpTo).toBeGreaterThanOrEqual(acknowledged);
+    expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
     return connection;
   };
 

@@ -1,6 +1,6 @@
 import { quoteName, RockpoolError, type CellValue, type Schema } from '@rockpool/shared';
 import type { DatabaseFile } from '../database-file.ts';
-import { reloadFile } from '../durability.ts';
+import { resyncFile } from '../durability.ts';
 import type { Connection, Connections } from './connection.ts';
 import { DATABASE_COLUMN, fromPostgres, NAMESPACE, qualifiedName, type MirroredTable } from './mirrored-table.ts';
 import { insertRow, type CommitPosition } from './working-copy.ts';
@@ -29,7 +29,7 @@ export async function loadCopy(connections: Connections, databaseId: string, fil
       sql.exec('ROLLBACK');
       throw error;
     }
-    reloadFile(file);
+    resyncFile(file);
     return { commit: false, result: { head: Number(head), commitId: commitId as Uint8Array } };
   });
 }

@@ -117,7 +117,7 @@ describe('several instances on one PostgreSQL', () => {
 
   it('make the same new database only once', async () => {
     const [a, b] = await Promise.all([start(), start()]);
-    expect(a.database.file.epoch.id).toEqual(b.database.file.epoch.id);
+    expect(a.database.file.logEpoch.id).toEqual(b.database.file.logEpoch.id);
   });
 
   it('find a commit of which nobody has heard', async () => {

@@ -1,6 +1,6 @@
 import { keyMatchSql, quoteName, type CellValue, type Schema } from '@rockpool/shared';
 import { openDatabaseFile, type DatabaseFile } from '../database-file.ts';
-import { reloadFile } from '../durability.ts';
+import { resyncFile } from '../durability.ts';
 import type { MirroredTable } from './mirrored-table.ts';
 import { readStoredChanges, type StoredChange } from './stored-change.ts';
 import { typedTableToDdl } from './typed-table.ts';
@@ -35,7 +35,7 @@ export class WorkingCopy {
     try {
       return this.file.sql.rehearse(body);
     } finally {
-      reloadFile(this.file);
+      resyncFile(this.file);
     }
   }
 
@@ -43,7 +43,7 @@ export class WorkingCopy {
   apply(changeset: Uint8Array, position: CommitPosition): void {
     if (!this.file.sql.apply(changeset)) this.file.sql.transaction(() => this.replaceRows(readStoredChanges(changeset)));
     this.current = position;
-    reloadFile(this.file);
+    resyncFile(this.file);
   }
 
   /** For rows that swap unique values: all go before any comes. */

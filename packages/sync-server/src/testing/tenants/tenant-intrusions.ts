@@ -1,4 +1,4 @@
-import { DEFAULT_DOCUMENT_RULE, FIRST_LOG_LINK, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
+import { DEFAULT_DOCUMENT_RULE, FIRST_LOG_HASH, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import { createDocument, editDocument, parseJson } from '@rockpool/shared/document';
 import { expect } from 'vitest';
 import { update } from '../changeset.ts';
@@ -17,8 +17,8 @@ const NOWHERE = 'nowhere';
 /** The victim's device, as far as others could know it. */
 function copyOf({ writer: { site } }: Tenant): TestSite {
   const copy = new TestSite(site.siteId);
-  [copy.databaseIdentity, copy.epoch, copy.cursor, copy.decidedUpTo] = [site.databaseIdentity, site.epoch, site.cursor, site.decidedUpTo];
-  for (const [cursor, link] of site.links) copy.links.set(cursor, link);
+  [copy.databaseIdentity, copy.logEpoch, copy.cursor, copy.lastAckedSequence] = [site.databaseIdentity, site.logEpoch, site.cursor, site.lastAckedSequence];
+  for (const [cursor, logHash] of site.links) copy.links.set(cursor, logHash);
   copy.hashes.push(...site.hashes.slice(1));
   return copy;
 }
@@ -55,10 +55,10 @@ const askRoutes: Intrusion = async (intruder, victim) => {
 
 /** Another log's position, and the place of another log's file, in one's own database. */
 const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
-  const { epoch, cursor, links, hashes } = victim.writer.site;
-  const link = links.get(cursor) ?? FIRST_LOG_LINK;
+  const { logEpoch, cursor, links, hashes } = victim.writer.site;
+  const logHash = links.get(cursor) ?? FIRST_LOG_HASH;
   const connection = await intruder.connect();
-  connection.hello(intruder.token, intruder.databaseId, { databaseIdentity: intruder.writer.site.databaseIdentity, epoch, cursor: key % 2 === 0 ? cursor : 0, cursorLink: link, decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH, snapshot: epoch === null ? 'refused' : { epoch, watermark: cursor, link } });
+  connection.hello(intruder.token, intruder.databaseId, { databaseIdentity: intruder.writer.site.databaseIdentity, logEpoch, cursor: key % 2 === 0 ? cursor : 0, cursorHash: logHash, decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH, snapshot: logEpoch === null ? 'refused' : { logEpoch, watermark: cursor, logHash: logHash } });
   // The file that they hold is not of this log: they are told to take one, or get everything.
   if (!(await connection.next('welcome')).takeSnapshot) await connection.next('delivery');
   await connection.close();
@@ -70,7 +70,7 @@ const openForeignDevice: Intrusion = async (intruder, victim, key) => {
   const copy = copyOf(victim);
   // Also as a device from before databases had identities.
   if (key % 2 === 0) copy.databaseIdentity = null;
-  if (copy.databaseIdentity === null && copy.epoch === null) return; // It has never met a server.
+  if (copy.databaseIdentity === null && copy.logEpoch === null) return; // It has never met a server.
   expect(await intruder.refusedHello(intruder.databaseId, copy)).toMatchObject({ failure: { code: 'database-mismatch' } });
 };
 

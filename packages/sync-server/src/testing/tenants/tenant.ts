@@ -119,7 +119,7 @@ export class Tenant {
     await this.writer.closes();
     this.watch.lookAtError(asText(this.writer.inbox.find(({ type }) => type === 'failure')), this.number);
     this.writer = await this.listen(site);
-    if (site.decidedUpTo < sequence) {
+    if (site.lastAckedSequence < sequence) {
       this.writer.push();
       await this.writer.decided(sequence);
     }

@@ -1,0 +1,60 @@
+import { counterColumnIds, documentColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import type { RejectedChange, RejectedChangeset, RejectedValue } from '../../rpc/rejected-changeset.ts';
+import type { SqlValue } from '../../rpc/sql-value.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
+import type { Outbox } from './outbox.ts';
+import type { Rejected } from './rejected.ts';
+
+/** The rejected changesets as the app sees them: by names, with old and new values. Tables and columns that the schema no longer has are left out. */
+export function listRejected(rejected: Rejected, outbox: Outbox, tablesById: ReadonlyMap<number, TableSchema>): RejectedChangeset[] {
+  const lastAckedSequence = outbox.lastAckedSequence();
+  return rejected.list().map(({ changeset, error, rejectedMs }) => ({
+    sequence: changeset.sequence,
+    reason: error,
+    writtenMs: changeset.writtenMs,
+    rejectedMs,
+    decided: changeset.sequence <= lastAckedSequence,
+    atomic: changeset.atomic,
+    changes: changeset.groups.flatMap((group, index) => {
+      const table = tablesById.get(group.tableId);
+      return table === undefined ? [] : changesOf(table, group, changeset.before[index] ?? { columnIds: [], values: [] });
+    }),
+  }));
+}
+
+function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup): RejectedChange[] {
+  const counters = counterColumnIds(table);
+  const documents = documentColumns(table);
+  const columnIds = group.kind === 'delete' ? before.columnIds : group.columnIds;
+  return Array.from({ length: group.rowCount }, (_, row) => ({
+    table: table.name,
+    kind: group.kind,
+    key: group.keys.map((part) => toValue(part[row] ?? null)),
+    values: columnIds.flatMap((columnId, index): RejectedValue[] => {
+      const column = table.columns.find(({ id }) => id === columnId)?.name;
+      if (column === undefined) return [];
+      const old = before.values[index]?.[row] ?? null;
+      const toColumn = (cell: CellValue): SqlValue => (documents.has(columnId) ? documentValue(cell) : toValue(cell));
+      if (group.kind === 'delete') return [{ column, before: toColumn(old) }];
+      const written = group.values[index]?.[row] ?? null;
+      if (documents.has(columnId) && documentSupport().isDocumentEdit(written)) return [{ column, change: String(old) }];
+      if (group.kind === 'insert') return [{ column, after: toColumn(written) }];
+      // An update of a counter says what it added.
+      const after = counters.has(columnId) && typeof old === 'bigint' && typeof written === 'bigint' ? old + written : written;
+      return [{ column, before: toColumn(old), after: toColumn(after) }];
+    }),
+  }));
+}
+
+/** The JSON of a document; a changeset holds it as its state, as what a new one contains, or as it stood there. */
+function documentValue(cell: CellValue): SqlValue {
+  if (!(cell instanceof Uint8Array)) return toValue(cell);
+  const { decodeDocumentCell, documentText } = documentSupport();
+  const decoded = decodeDocumentCell(cell);
+  return decoded.kind === 'content' ? decoded.json : documentText(cell);
+}
+
+/** As queries give values: integers as numbers where they are exact. */
+function toValue(cell: CellValue): SqlValue {
+  return typeof cell === 'bigint' && cell >= BigInt(Number.MIN_SAFE_INTEGER) && cell <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(cell) : cell;
+}

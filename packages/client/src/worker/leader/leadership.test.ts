@@ -1,0 +1,221 @@
+import { RockpoolError } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import type { Reads } from '../../rpc/reads.ts';
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import { FAKE_STATUS, statement } from '../../testing/fake-tabs.ts';
+import type { AskMessage, ChannelMessage } from './channel-message.ts';
+import type { WriteRequest } from '../../rpc/write-request.ts';
+import { Leadership, type WritableDatabase } from './leadership.ts';
+import type { OpenedDatabase } from './opened-database.ts';
+
+const NOW_MS = 1000;
+
+interface World {
+  readonly serve: (message: Partial<AskMessage> & { readonly requestId: string }) => Promise<void>;
+  readonly written: string[];
+  readonly posted: string[];
+  failNext: boolean;
+  localCommits: number;
+}
+
+const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), queryAll: () => Promise.reject(new Error('not read')), dependencies: async () => [], listRejected: async () => [], rowSyncState: () => Promise.reject(new Error('not read')), writeStates: async () => [], backup: () => Promise.reject(new Error('not read')) };
+
+function createWorld({ database: own, ...medium }: Pick<OpenedDatabase<unknown>, 'committed' | 'flushed'> & { readonly database?: WritableDatabase } = {}): World {
+  const requests = new Set<string>();
+  const world: World = {
+    serve: (message) => 
+      leadership.serve({
+        kind: 'ask',
+        leaderTerm: 'mine',
+        tabId: 'author',
+        afterRequestId: null,
+        request: { kind: 'write', statements: [statement(message.requestId)] },
+        latestStartMs: NOW_MS,
+        ...message,
+      }),
+    written: [],
+    posted: [],
+    failNext: false,
+    localCommits: 0,
+  };
+  const database: WritableDatabase = own ?? {
+    write({ id }: WriteRequest) {
+      if (requests.has(id)) return { results: [], touchedTables: ['t'], changes: [], repeated: true };
+      if (world.failNext) {
+        world.failNext = false;
+        throw new RockpoolError('constraint-check');
+      }
+      requests.add(id);
+      world.written.push(id);
+      return { results: [], touchedTables: ['t'], changes: [], repeated: false };
+    },
+    begin: () => {
+      throw new Error('no transaction of several calls in this test');
+    },
+  };
+  const note = (message: ChannelMessage): void => void world.posted.push('requestId' in message ? `${message.kind} ${message.requestId}` : message.kind);
+  const leadership = new Leadership({
+    leaderTerm: 'mine',
+    tabId: 'leader',
+    sharesFiles: true,
+    opened: { database, reads: NO_READS, close: () => Promise.resolve(), ...medium },
+    schema: 'schema',
+    migrationCount: 0,
+    tabOptions: { sync: null, durability: 'relaxed' },
+    initialStatus: FAKE_STATUS,
+    clock: { nowMs: () => NOW_MS, elapsedMs: () => NOW_MS, after: () => () => undefined },
+    hasFollowers: () => true,
+    watchOwner: () => () => undefined,
+    post: note,
+    send: (_tabId, message) => note(message),
+    startWork: () => ({ onLocalCommit: () => world.localCommits++, tryNow: () => undefined, stop: () => Promise.resolve() }),
+    onCommit: () => undefined,
+    onStatus: () => undefined,
+    onProblem: () => undefined,
+  });
+  return world;
+}
+
+describe('a leader that is asked to write', () => {
+  it('tells all of the commit, and then the author', async () => {
+    const { serve, posted } = createWorld();
+    await serve({ requestId: 'a' });
+    expect(posted).toEqual(['commit', 'status', 'answer a']);
+  });
+
+  it('passes over what another leader was asked', async () => {
+    const { serve, written, posted } = createWorld();
+    await serve({ requestId: 'a', leaderTerm: 'before' });
+    expect(written).toEqual([]);
+    expect(posted).toEqual([]);
+  });
+
+  it('passes over what its author has given up', async () => {
+    const { serve, written } = createWorld();
+    await serve({ requestId: 'a', latestStartMs: NOW_MS - 1 });
+    expect(written).toEqual([]);
+  });
+
+  it('does not begin before what the same tab wrote earlier', async () => {
+    const { serve, written } = createWorld();
+    await serve({ requestId: 'b', afterRequestId: 'a' });
+    expect(written).toEqual([]);
+    await serve({ requestId: 'a' });
+    await serve({ requestId: 'b', afterRequestId: 'a' });
+    expect(written).toEqual(['a', 'b']);
+  });
+
+  it('goes on after an earlier one that failed', async () => {
+    const world = createWorld();
+    world.failNext = true;
+    await world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'b', afterRequestId: 'a' });
+    expect(world.posted).toEqual(['refused a', 'commit', 'status', 'answer b']);
+  });
+
+  it('answers again what it is asked again, and tells nobody of a commit that was none', async () => {
+    const world = createWorld();
+    await world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'a' });
+    expect(world.written).toEqual(['a']);
+    expect(world.posted).toEqual(['commit', 'status', 'answer a', 'status', 'answer a']);
+    expect(world.localCommits).toBe(1);
+  });
+
+  it('refuses again what failed, although it might succeed now', async () => {
+    const world = createWorld();
+    world.failNext = true;
+    await world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'a' });
+    expect(world.written).toEqual([]);
+    expect(world.posted).toEqual(['refused a', 'refused a']);
+  });
+});
+
+it('a step of a transaction that was answered is not carried out again', async () => {
+  const steps: string[] = [];
+  const database = {
+    write: () => ({ results: [], touchedTables: [], changes: [], repeated: false }),
+    begin: () => ({
+      isOver: false,
+      query: () => { throw new Error('not asked'); },
+      execute: ({ sql }: { readonly sql: string }) => {
+        steps.push(sql);
+        return { changes: 1, rows: new Uint8Array() as unknown as EncodedRows };
+      },
+      savepoint: () => undefined,
+      release: () => undefined,
+      undo: () => undefined,
+      commit: () => ({ results: [], touchedTables: [], changes: [], repeated: false }),
+      rollback: () => undefined,
+    }),
+  };
+  const { serve, posted } = createWorld({ database });
+  await serve({ requestId: 'begin', request: { kind: 'step', transactionId: 'tx', ask: { kind: 'begin', atomic: false, timeoutMs: 1000 } } });
+  const step = { requestId: 'step', request: { kind: 'step', transactionId: 'tx', ask: { kind: 'execute', statement: statement('INSERT') } } } as const;
+  await serve(step);
+  await serve(step);
+  expect(steps).toEqual(['INSERT']);
+  expect(posted).toEqual(['answer begin', 'answer step']);
+});
+
+describe('where commits are stored behind', () => {
+  it('a commit is told to nobody before it is stored', async () => {
+    const stored = Promise.withResolvers<void>();
+    const world = createWorld({ committed: () => stored.promise });
+    const serving = world.serve({ requestId: 'a' });
+    await Promise.resolve();
+    expect(world.written).toEqual(['a']);
+    expect(world.posted).toEqual([]);
+    expect(world.localCommits).toBe(0);
+    stored.resolve();
+    await serving;
+    expect(world.posted).toEqual(['commit', 'status', 'answer a']);
+    expect(world.localCommits).toBe(1);
+  });
+
+  it('a commit that the medium refuses is refused to its author, and told to nobody else', async () => {
+    const world = createWorld({ committed: () => Promise.reject(new RockpoolError('storage-full')) });
+    await world.serve({ requestId: 'a' });
+    expect(world.posted).toEqual(['refused a']);
+    expect(world.localCommits).toBe(0);
+  });
+
+  it('the next write of the same tab begins before the last one is stored', async () => {
+    const stored = Promise.withResolvers<void>();
+    const world = createWorld({ committed: () => stored.promise });
+    const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'b', afterRequestId: 'a' })];
+    expect(world.written).toEqual(['a', 'b']);
+    stored.resolve();
+    await Promise.all(serving);
+  });
+
+  it('what is asked again meanwhile is done once and answered once', async () => {
+    const stored = Promise.withResolvers<void>();
+    const world = createWorld({ committed: () => stored.promise });
+    const serving = [world.serve({ requestId: 'a' }), world.serve({ requestId: 'a' })];
+    stored.resolve();
+    await Promise.all(serving);
+    expect(world.posted).toEqual(['commit', 'status', 'answer a']);
+  });
+});
+
+describe('where commits are flushed before they are told', () => {
+  it('nobody hears of one before', async () => {
+    const flushed = Promise.withResolvers<void>();
+    const world = createWorld({ flushed: () => flushed.promise });
+    const serving = world.serve({ requestId: 'a' });
+    await Promise.resolve();
+    expect([world.written, world.posted, world.localCommits]).toEqual([['a'], [], 0]);
+    flushed.resolve();
+    await serving;
+    expect([world.posted, world.localCommits]).toEqual([['commit', 'status', 'answer a'], 1]);
+  });
+
+  it('a flush that fails is told to the author, whenever it asks; the commit stands, so the others and sync hear of it', async () => {
+    const world = createWorld({ flushed: () => Promise.reject(new RockpoolError('storage-unflushed')) });
+    await world.serve({ requestId: 'a' });
+    await world.serve({ requestId: 'a' });
+    expect([world.written, world.posted, world.localCommits]).toEqual([['a'], ['commit', 'refused a', 'refused a'], 1]);
+  });
+});

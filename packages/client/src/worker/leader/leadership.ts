@@ -1,0 +1,306 @@
+import { RockpoolError } from '@rockpool/shared';
+import { encodeError } from '../../rpc/error-transfer.ts';
+import type { TouchedTables } from '../../rpc/query-dependencies.ts';
+import type { Reads } from '../../rpc/reads.ts';
+import type { StatementOutcome } from '../../rpc/sql-statement.ts';
+import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
+import type { Clock } from './clock.ts';
+import { createAnsweredRequests, type AnsweredRequests } from './answered-requests.ts';
+import type { AskMessage, BroadcastMessage, DirectMessage, LeaderRequest, LeaderStatus, ReadWork, StatusMessage } from './channel-message.ts';
+import type { CommitNotice, CommitPosition } from './commit-notice.ts';
+import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
+import type { OpenedDatabase } from './opened-database.ts';
+import { ReadInterrupted } from './read-interrupted.ts';
+import type { TabOptions } from './tab-options.ts';
+import { readsBeside } from './reads-beside.ts';
+import { WriterQueue } from './writer-queue.ts';
+
+/** What this needs of an outcome. */
+export type ServedOutcome = Omit<WriteOutcome, 'sequence'>;
+
+/** What this needs of a database. */
+export interface WritableDatabase {
+  /** Why the app may not write; null or absent where it may. */
+  readonly readOnly?: RockpoolError | null;
+  write(request: WriteRequest): ServedOutcome;
+  /** Until the transaction is over, nothing else may be asked of it. */
+  begin(options: { readonly atomic: boolean }): OpenTransaction<ServedOutcome>;
+}
+
+/** A tab that missed the notice of a commit learns by the next that there was one; where none follows, so much later. Nor does a tab that this one knows nothing of wait longer. */
+export const NOTICE_REPEAT_MS = 2_000;
+
+/** While many write, the status changes several times a millisecond; nobody sees more of it than a frame shows. */
+const STATUS_EVERY_MS = 16;
+
+/** What a tab does beside serving writes while it leads, such as syncing. */
+export interface LeaderWork {
+  /** A write of this or another tab was committed. */
+  onLocalCommit(): void;
+  /** Somebody asks for sync at once, instead of at the next attempt. */
+  tryNow(): void;
+  /** Resolves when nothing of it touches the database any more. */
+  stop(): Promise<void>;
+}
+
+/** What that work may use. */
+export interface LeaderTools<Database> {
+  readonly database: Database;
+  /** See OpenedDatabase. Nothing may leave this device before what it is based on is kept here. */
+  readonly committed?: () => Promise<void>;
+  /** To be called after every commit that is not a tab's write, in the same turn. */
+  publishCommit(touched: TouchedTables): void;
+  publishStatus(status: Omit<LeaderStatus, 'readOnly'>): void;
+  /** Something happened in the background that the app should hear of. */
+  publishProblem(error: RockpoolError): void;
+  /** Runs what writes: now, or when the transaction that a tab has open is over. It must not throw. */
+  inTurn(job: () => void): void;
+}
+
+export interface LeadershipOptions<Database> {
+  /** Names this leadership; no other has the same. */
+  readonly leaderTerm: string;
+  readonly tabId: string;
+  readonly opened: OpenedDatabase<Database>;
+  readonly sharesFiles: boolean;
+  readonly schema: string;
+  readonly migrationCount: number;
+  readonly tabOptions: TabOptions;
+  readonly initialStatus: LeaderStatus;
+  readonly clock: Clock;
+  /** Whether anybody is known to listen: a message to all tabs costs more than a small write, whoever hears it. */
+  readonly hasFollowers: () => boolean;
+  /** Calls once when the tab that runs this transaction has gone, unless the returned function is called before. */
+  readonly watchOwner: (transactionId: string, onGone: () => void) => () => void;
+  readonly post: (message: BroadcastMessage) => void;
+  readonly send: (tabId: string, message: DirectMessage) => void;
+  readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
+  readonly onCommit: (notice: CommitNotice) => void;
+  readonly onStatus: (status: LeaderStatus) => void;
+  readonly onProblem: (error: RockpoolError) => void;
+}
+
+/**
+ * What the leader does for all tabs: runs writes, reads for those that cannot, numbers commits, tells the status. Lives from taking over to
+ * letting go.
+ *
+ * A commit is told to nobody before the medium has it: neither to its author, nor to other tabs, nor to the server.
+ */
+export class Leadership<Database extends WritableDatabase> {
+  readonly leaderTerm: string;
+  /** For this tab and for followers that read by asking. */
+  readonly reads: Reads;
+  private readonly options: LeadershipOptions<Database>;
+  private readonly answered: AnsweredRequests;
+  /** What is being done for followers. */
+  private readonly begun = new Set<string>();
+  private readonly writerQueue = new WriterQueue();
+  private readonly transactions: LeaderTransactions<ServedOutcome>;
+  private work: LeaderWork;
+  private status: LeaderStatus;
+  private statusNumber = 0;
+  private commitNumber = 0;
+  private cancelTellingAgain: (() => void) | null = null;
+  private cancelTellingStatus: (() => void) | null = null;
+
+  constructor(options: LeadershipOptions<Database>) {
+    this.options = options;
+    this.leaderTerm = options.leaderTerm;
+    const { opened, clock, onProblem } = options;
+    this.status = { ...options.initialStatus, readOnly: opened.database.readOnly?.toData() ?? null };
+    this.answered = createAnsweredRequests(clock.nowMs);
+    this.transactions = new LeaderTransactions({ writerQueue: this.writerQueue, begin: (how) => opened.database.begin(how), clock });
+    this.reads = readsBeside(opened, this.writerQueue, onProblem);
+    this.work = this.startWork();
+  }
+
+  get position(): CommitPosition {
+    return { leaderTerm: this.leaderTerm, commitNumber: this.commitNumber };
+  }
+
+  get currentStatus(): LeaderStatus {
+    return this.status;
+  }
+
+  /**
+   * Begins a request of this tab or of a follower before it returns: a write commits then, unless a transaction is open, for whose end it waits.
+   * Resolves with what the request asks for, in the case of a write when it is kept.
+   */
+  async carryOut(id: string, request: LeaderRequest, asked: Asked = IN_THIS_TAB): Promise<unknown> {
+    switch (request.kind) {
+      case 'read':
+        return callReads(this.reads, request);
+      case 'sync-now':
+        return this.work.tryNow();
+      case 'step':
+        return this.transactions.ask(request.transactionId, request.ask, asked.watchOwner);
+      case 'write':
+        return this.commit({ id, statements: request.statements, ...(request.action === undefined ? {} : { action: request.action }) }, asked.latestStartMs);
+    }
+  }
+
+  /**
+   * Does what a follower asks, unless that asks another leader, has been told already that it failed, or wrote something before that has not
+   * come yet: it will ask again. What is under way when it is asked again is answered once.
+   */
+  async serve({ tabId, requestId, afterRequestId, request, leaderTerm, latestStartMs }: AskMessage): Promise<void> {
+    const { answered, begun } = this;
+    const { send, clock, watchOwner } = this.options;
+    if (leaderTerm !== this.leaderTerm || clock.nowMs() > latestStartMs || begun.has(requestId)) return;
+    if (afterRequestId !== null && !answered.has(afterRequestId) && !begun.has(afterRequestId)) return;
+    const refusal = answered.refusalOf(requestId);
+    if (refusal !== null) return send(tabId, { kind: 'refused', requestId, error: refusal });
+    // A step is not stored together with its effect: twice would be once too often.
+    if (request.kind === 'step' && answered.has(requestId)) return;
+    begun.add(requestId);
+    try {
+      const watch: WatchOwner = (onGone) => (request.kind === 'step' ? watchOwner(request.transactionId, onGone) : () => undefined);
+      const answer = await this.carryOut(requestId, request, { latestStartMs, watchOwner: watch });
+      if (request.kind !== 'read') answered.add(requestId, null, latestStartMs);
+      if (request.kind === 'write') send(tabId, this.statusMessage());
+      send(tabId, { kind: 'answer', requestId, answer });
+    } catch (thrown) {
+      if (thrown instanceof ReadInterrupted) return; // The next leader is asked.
+      const error = encodeError(thrown);
+      if (request.kind !== 'read') answered.add(requestId, error, latestStartMs);
+      send(tabId, { kind: 'refused', requestId, error });
+    } finally {
+      begun.delete(requestId);
+    }
+  }
+
+  announce(): void {
+    this.cancelTellingStatus?.();
+    this.cancelTellingStatus = null;
+    const { tabId, schema, migrationCount, sharesFiles, tabOptions } = this.options;
+    this.options.post({ kind: 'leader', tabId, ...this.position, schema, migrationCount, status: this.status, statusNumber: this.statusNumber, sharesFiles, tabOptions });
+  }
+
+  /** Commits were undone: what the work remembers of the database may not be so any more. */
+  async startAnew(): Promise<void> {
+    const before = this.work;
+    this.work = this.startWork();
+    await before.stop();
+  }
+
+  /** What waits for an open transaction is carried out; the transaction itself is lost. */
+  stop(): Promise<void> {
+    this.cancelTellingAgain?.();
+    this.cancelTellingStatus?.();
+    this.transactions.stop();
+    return this.work.stop();
+  }
+
+  private commit(request: WriteRequest, latestStartMs: number): Promise<readonly StatementOutcome[]> {
+    const settled = Promise.withResolvers<readonly StatementOutcome[]>();
+    const job = (): void => {
+      try {
+        if (this.options.clock.nowMs() > latestStartMs) throw new RockpoolError('leader-unreachable', { problem: 'its turn did not come in time' });
+        settled.resolve(this.writeNow(request));
+      } catch (thrown) {
+        settled.reject(thrown);
+      }
+    };
+    if (this.commitsOpen(request)) job();
+    else this.writerQueue.take(job);
+    return settled.promise;
+  }
+
+  /** The commit of a transaction that is open here has its turn already. */
+  private commitsOpen({ id, action }: WriteRequest): boolean {
+    return action?.kind === 'commit-transaction' && this.transactions.isOpen(id);
+  }
+
+  private writeNow(request: WriteRequest): Promise<readonly StatementOutcome[]> {
+    const { id, action } = request;
+    if (this.commitsOpen(request)) return this.transactions.commit(id, (outcome) => this.keep(outcome));
+    const reason = action?.kind === 'commit-transaction' ? this.transactions.whyEnded(id) : null;
+    if (reason !== null) throw reason;
+    return this.keep(this.options.opened.database.write(request));
+  }
+
+  /** To be called in the turn of the commit. */
+  private async keep(outcome: ServedOutcome): Promise<readonly StatementOutcome[]> {
+    const { committed, flushed } = this.options.opened;
+    if (committed !== undefined) await committed();
+    try {
+      // Before sync hears of it: that flushes what it sends, one commit after the other.
+      if (flushed !== undefined) await flushed();
+    } finally {
+      // A flush that fails takes nothing back.
+      this.tellWrite(outcome);
+    }
+    return outcome.results;
+  }
+
+  private tellWrite({ touchedTables: tables, changes, repeated }: ServedOutcome): void {
+    if (repeated) return;
+    if (tables.length > 0) this.tellCommit({ tables, changes });
+    this.work.onLocalCommit();
+  }
+
+  private startWork(): LeaderWork {
+    const { opened, startWork } = this.options;
+    const { database, committed } = opened;
+    return startWork({
+      database,
+      ...(committed === undefined ? {} : { committed }),
+      publishCommit: (touched) => this.publishCommit(touched),
+      publishStatus: (status) => this.publishStatus(status),
+      publishProblem: this.options.onProblem,
+      inTurn: (job) => this.writerQueue.take(job),
+    });
+  }
+
+  private publishCommit(touched: TouchedTables): void {
+    const { committed } = this.options.opened;
+    if (committed === undefined) return this.tellCommit(touched);
+    committed().then(
+      () => this.tellCommit(touched),
+      () => undefined, // It is undone, so there is nothing to tell.
+    );
+  }
+
+  private tellCommit(touched: TouchedTables): void {
+    this.commitNumber++;
+    const notice = { ...this.position, ...touched };
+    if (this.options.hasFollowers()) this.options.post({ kind: 'commit', ...notice });
+    this.options.onCommit(notice);
+    this.cancelTellingAgain ??= this.options.clock.after(NOTICE_REPEAT_MS, () => this.tellAgain());
+  }
+
+  private tellAgain(): void {
+    this.cancelTellingAgain = null;
+    this.options.post({ kind: 'position', ...this.position });
+  }
+
+  private publishStatus(status: Omit<LeaderStatus, 'readOnly'>): void {
+    this.status = { ...status, readOnly: this.status.readOnly };
+    this.statusNumber++;
+    this.options.onStatus(this.status);
+    this.cancelTellingStatus ??= this.options.clock.after(this.options.hasFollowers() ? STATUS_EVERY_MS : NOTICE_REPEAT_MS, () => this.tellStatus());
+  }
+
+  private tellStatus(): void {
+    this.cancelTellingStatus = null;
+    this.options.post(this.statusMessage());
+  }
+
+  private statusMessage(): StatusMessage {
+    return { kind: 'status', leaderTerm: this.leaderTerm, statusNumber: this.statusNumber, status: this.status };
+  }
+}
+
+function callReads(reads: Reads, { method, args }: ReadWork): Promise<unknown> {
+  return (reads[method] as (...given: readonly unknown[]) => Promise<unknown>)(...args);
+}
+
+/** Who asks for a request, and until when it is of use. */
+interface Asked {
+  /** Wall time in ms. */
+  readonly latestStartMs: number;
+  readonly watchOwner: WatchOwner;
+}
+
+/** What this tab asks of itself ends with it. */
+const IN_THIS_TAB: Asked = { latestStartMs: Number.POSITIVE_INFINITY, watchOwner: () => () => undefined };

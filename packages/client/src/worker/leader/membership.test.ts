@@ -1,0 +1,660 @@
+import { buildSchema, columnIdOf, DEFAULT_MERGE_RULES, encodeSchema, RockpoolError, tableIdOf, type ErrorCode } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { FAILING_ONCE_SQL, FAKE_STATUS, FakeBrowser, settle, statement, type FakeTab } from '../../testing/fake-tabs.ts';
+import { CHANNEL_PROTOCOL } from './channel-message.ts';
+import { NOTICE_REPEAT_MS } from './leadership.ts';
+
+async function openTabs(browser: FakeBrowser, count: number): Promise<FakeTab[]> {
+  const tabs: FakeTab[] = [];
+  for (let i = 0; i < count; i++) {
+    const tab = browser.tab();
+    await tab.membership.open();
+    tabs.push(tab);
+  }
+  return tabs;
+}
+
+async function two(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: FakeTab }> {
+  const [leader, follower] = await openTabs(browser, 2);
+  if (leader === undefined || follower === undefined) throw new Error('two tabs were asked for');
+  await settle();
+  return { leader, follower };
+}
+
+const touchedT = { tables: ['t'], changes: [] };
+
+const write = (tab: FakeTab, sql: string): Promise<unknown> => tab.membership.write([statement(sql)]);
+
+async function codeOf(promise: Promise<unknown>): Promise<ErrorCode> {
+  const thrown = await promise.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  expect(thrown).toBeInstanceOf(RockpoolError);
+  return (thrown as RockpoolError).code;
+}
+
+function schemaWith(...columns: string[]): string {
+  const column = (name: string) => ({ id: columnIdOf(name), name, type: 'text' as const, notNull: true, defaultSql: null, generated: null });
+  const table = { id: tableIdOf('t'), name: 't', columns: ['id', ...columns].map(column), primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], merge: DEFAULT_MERGE_RULES, synced: true };
+  return encodeSchema(buildSchema([table]));
+}
+
+describe('tabs that share a database', () => {
+  it('have one leader, the first, and the rest follow', async () => {
+    const tabs = await openTabs(new FakeBrowser(), 3);
+    expect(tabs.map(({ role }) => role)).toEqual(['leader', 'follower', 'follower']);
+  });
+
+  it('agree on one leader when all open a fresh database at once', async () => {
+    const browser = new FakeBrowser();
+    const tabs = Array.from({ length: 5 }, () => browser.tab());
+    await Promise.all(tabs.map(({ membership }) => membership.open()));
+    expect(tabs.filter(({ role }) => role === 'leader')).toHaveLength(1);
+  });
+
+  it('write through the leader, whoever writes', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    expect(await write(follower, 'a')).toEqual([{ changes: 1 }]);
+    await write(leader, 'b');
+    expect(browser.file.effects).toEqual(['a', 'b']);
+  });
+
+  it('ask for what is more than statements in the same way: of the leader, of the next one, of themselves', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await follower.membership.write([statement('a')], { kind: 'atomic' });
+    await leader.membership.write([], { kind: 'drop-rejected', sequence: 1 });
+    expect(browser.file.effects).toEqual(['a', 'atomic', 'drop-rejected']);
+    const waiting = follower.membership.write([], { kind: 'retry-rejected', sequence: 2 });
+    leader.kill();
+    await waiting;
+    expect(browser.file.effects.slice(3)).toEqual(['retry-rejected']);
+  });
+
+  it('all hear of every commit once, with the tables it touched', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    for (const tab of [leader, follower]) tab.touched.length = 0;
+    await write(follower, 'a');
+    await write(leader, 'b');
+    await settle();
+    expect(leader.touched).toEqual([touchedT, touchedT]);
+    expect(follower.touched).toEqual([touchedT, touchedT]);
+  });
+
+  it('take everything for touched once when a notice was lost', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    follower.touched.length = 0;
+    browser.deliveries = () => 0;
+    await write(leader, 'a');
+    browser.deliveries = () => 1;
+    await write(leader, 'b');
+    await write(leader, 'c');
+    await settle();
+    expect(follower.touched).toEqual(['all', touchedT]);
+  });
+
+  it('take everything for touched within two seconds when a notice was lost and none follows, and hear nothing new twice', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await browser.advance(NOTICE_REPEAT_MS);
+    follower.touched.length = 0;
+    browser.isLost = (message) => message.kind === 'commit';
+    await write(leader, 'a');
+    await browser.advance(NOTICE_REPEAT_MS);
+    expect(follower.touched).toEqual(['all']);
+    browser.isLost = () => false;
+    await write(leader, 'b');
+    await browser.advance(NOTICE_REPEAT_MS);
+    expect(follower.touched).toEqual(['all', touchedT]);
+  });
+
+  it('say nothing of a commit where nobody listens, and where somebody comes tell every one', async () => {
+    const browser = new FakeBrowser();
+    const [alone] = await openTabs(browser, 1);
+    const said: string[] = [];
+    browser.isLost = ({ kind }) => {
+      said.push(kind);
+      return false;
+    };
+    for (const sql of ['a', 'b']) await write(alone as FakeTab, sql);
+    expect(said).toEqual([]);
+    const [follower] = await openTabs(browser, 1);
+    await settle();
+    said.length = 0;
+    (follower as FakeTab).touched.length = 0;
+    await write(alone as FakeTab, 'c');
+    await settle();
+    expect(said).toEqual(['commit']);
+    expect(follower?.touched).toEqual([touchedT]);
+  });
+
+  it('are heard of by the next leader, which tells them of every commit', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = await openTabs(browser, 3);
+    first?.kill();
+    await settle();
+    (third as FakeTab).touched.length = 0;
+    await write(second as FakeTab, 'a');
+    await settle();
+    expect(third?.touched).toEqual([touchedT]);
+  });
+
+  it('hear of a commit within two seconds, and from then on at once, when the new leader did not hear of them', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = await openTabs(browser, 3);
+    await settle();
+    browser.isLost = ({ kind }) => kind === 'hello';
+    first?.kill();
+    await settle();
+    browser.isLost = () => false;
+    (third as FakeTab).touched.length = 0;
+    await write(second as FakeTab, 'a');
+    await settle();
+    expect(third?.touched).toEqual([]);
+    await browser.advance(NOTICE_REPEAT_MS);
+    expect(third?.touched).toEqual(['all']);
+    await write(second as FakeTab, 'b');
+    await settle();
+    expect(third?.touched).toEqual(['all', touchedT]);
+  });
+
+  it('get the error of a refused write with its code and fields, and nothing of it takes effect when the request arrives twice', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 2;
+    const refused = await write(follower, FAILING_ONCE_SQL).catch((error: unknown) => error);
+    expect((refused as RockpoolError).toData()).toEqual(new RockpoolError('constraint-unique', { table: 't' }).toData());
+    await settle();
+    expect(browser.file.effects).toEqual([]);
+  });
+});
+
+describe('tabs of which one alone may open the file', () => {
+  async function twoExclusive(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: FakeTab }> {
+    const [leader, follower] = [browser.tab({ sharesFiles: false }), browser.tab({ sharesFiles: false, failToOpen: (role) => (role === 'reader' ? new RockpoolError('storage-busy') : null) })];
+    await leader.membership.open();
+    await follower.membership.open();
+    await settle();
+    return { leader, follower };
+  }
+  const read = async (tab: FakeTab): Promise<readonly string[]> => (await tab.membership.reads.query(statement('SELECT'))).names;
+
+  it('read through the leader, after what they wrote themselves', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await twoExclusive(browser);
+    const [, names] = await Promise.all([write(follower, 'a'), read(follower)]);
+    expect(names).toEqual(['a']);
+    expect(await follower.membership.reads.dependencies(statement('SELECT'))).toMatchObject([{ table: 't' }]);
+    expect(await follower.membership.reads.listRejected()).toEqual([]);
+  });
+
+  it('get the answer of the next leader, and of themselves when they lead', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await twoExclusive(browser);
+    const third = browser.tab({ sharesFiles: false });
+    await third.membership.open();
+    await write(leader, 'a');
+    const waiting = [read(follower), read(third)];
+    leader.kill();
+    expect(await Promise.all(waiting)).toEqual([['a'], ['a']]);
+    expect([follower.role, third.role]).toEqual(['leader', 'follower']);
+  });
+
+  it('read when the page is back, if it went away while the question was under way', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await twoExclusive(browser);
+    browser.deliveries = () => 0;
+    const waiting = read(follower);
+    await settle();
+    await follower.membership.suspend();
+    browser.deliveries = () => 1;
+    await follower.membership.resume();
+    expect(await waiting).toEqual([]);
+  });
+
+  it('are told when nobody answers', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await twoExclusive(browser);
+    browser.deliveries = () => 0;
+    const failed = codeOf(read(follower));
+    await browser.advance(10_000);
+    expect(await failed).toBe('leader-unreachable');
+  });
+});
+
+describe('when the leader goes', () => {
+  it('the next in the queue leads', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = await openTabs(browser, 3);
+    first?.kill();
+    await settle();
+    expect([second?.role, third?.role]).toEqual(['leader', 'follower']);
+    await write(third as FakeTab, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('a follower that takes over runs what it was waiting for itself', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    const writes = ['a', 'b', 'c'].map((sql) => write(follower, sql));
+    leader.kill();
+    await Promise.all(writes);
+    expect(browser.file.effects).toEqual(['a', 'b', 'c']);
+  });
+
+  it('what it had committed but not answered is not done again', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab({ dieAfter: 'b' });
+    await leader.membership.open();
+    const [next, author] = await openTabs(browser, 2);
+    const writes = ['a', 'b', 'c'].map((sql) => write(author as FakeTab, sql));
+    await Promise.all(writes);
+    expect(leader.isAlive).toBe(false);
+    expect(next?.role).toBe('leader');
+    expect(browser.file.effects).toEqual(['a', 'b', 'c']);
+  });
+
+  it('a message that was lost on the way is sent again', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 0;
+    const waiting = write(follower, 'a');
+    await settle();
+    browser.deliveries = () => 1;
+    await browser.advance(2_000);
+    await waiting;
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it.each<[string, (browser: FakeBrowser) => void]>([
+    ['the device sleeps', (browser) => browser.sleep(3_600_000)],
+    ['its clock is set ahead', (browser) => void (browser.clockOffsetMs = 365 * 24 * 3_600_000)],
+    ['its clock is set back', (browser) => void (browser.clockOffsetMs = -365 * 24 * 3_600_000)],
+  ])('and %s before the answer comes, a write does not fail', async (_what, happen) => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.isLost = (message) => message.kind === 'answer';
+    const waiting = write(follower, 'a');
+    await settle();
+    happen(browser);
+    await browser.advance(1);
+    browser.isLost = () => false;
+    await browser.advance(4_000);
+    expect(await waiting).toEqual([{ changes: 1 }]);
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('and a write was refused before the clock is set ahead, it stays refused', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.isLost = (message) => message.kind === 'refused';
+    const failed = codeOf(write(follower, FAILING_ONCE_SQL));
+    await settle();
+    browser.clockOffsetMs = 365 * 24 * 3_600_000;
+    await write(follower, 'b');
+    browser.isLost = () => false;
+    await browser.advance(2_000);
+    expect(await failed).toBe('constraint-unique');
+    expect(browser.file.effects).toEqual(['b']);
+  });
+
+  it('and nobody answers, a write fails after its deadline and says what was tried', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 0;
+    const failed = write(follower, 'a').catch((error: unknown) => error);
+    await browser.advance(9_999);
+    expect(await Promise.race([failed, Promise.resolve('waiting')])).toBe('waiting');
+    await browser.advance(1);
+    const error = (await failed) as RockpoolError;
+    expect(error.code).toBe('leader-unreachable');
+    expect(error.fields).toMatchObject({ waitedMs: 10_000, leadersAsked: 1, timesAsked: 5 });
+  });
+
+  it('every tab knows that notices may be missing', async () => {
+    const browser = new FakeBrowser();
+    const [first, second, third] = await openTabs(browser, 3);
+    await settle();
+    for (const tab of [second, third]) if (tab !== undefined) tab.touched.length = 0;
+    first?.kill();
+    await settle();
+    expect(second?.touched).toEqual(['all']);
+    expect(third?.touched).toEqual(['all']);
+  });
+});
+
+describe('a leader', () => {
+  it('does not follow one that led before, whose last word comes late', async () => {
+    const browser = new FakeBrowser();
+    const { leader } = await two(browser);
+    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL, message: { kind: 'leader', leaderTerm: 'before', tabId: 'before', commitNumber: 9, schema: 'schema', migrationCount: 0, status: FAKE_STATUS, sharesFiles: true } });
+    await settle();
+    expect(leader.role).toBe('leader');
+    await write(leader, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('that announces itself again, to a tab that opens, is not asked again', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 0;
+    const failed = write(follower, 'a').catch((error: unknown) => error);
+    await settle();
+    browser.deliveries = () => 1;
+    // Its answers are lost, its announcements are not.
+    const opening = browser.tab();
+    browser.isLost = (message) => ['ask', 'answer'].includes(message.kind);
+    await opening.membership.open();
+    await browser.advance(10_000);
+    expect(((await failed) as RockpoolError).fields['leadersAsked']).toBe(1);
+  });
+});
+
+describe('a tab that closes', () => {
+  it('lets the write that it waits for end', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    const waiting = write(follower, 'a');
+    await follower.membership.close();
+    await waiting;
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('as the leader hands over to the next', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await leader.membership.close();
+    await settle();
+    expect(follower.role).toBe('leader');
+  });
+
+  it('refuses everything with client-closed', async () => {
+    const { leader } = await two(new FakeBrowser());
+    await leader.membership.close();
+    expect(await codeOf(write(leader, 'a'))).toBe('client-closed');
+    expect(await codeOf(leader.membership.reads.listRejected())).toBe('client-closed');
+  });
+});
+
+describe('a page that is hidden', () => {
+  it('hands the lead over, and follows when it is back', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await leader.membership.suspend();
+    await settle();
+    expect(follower.role).toBe('leader');
+    await leader.membership.resume();
+    await settle();
+    expect(leader.role).toBe('follower');
+    await write(leader, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('keeps what it is asked until it is back, however long that takes', async () => {
+    const browser = new FakeBrowser();
+    const { follower } = await two(browser);
+    browser.deliveries = () => 0;
+    const sent = write(follower, 'a');
+    await settle();
+    await follower.membership.suspend();
+    const asked = write(follower, 'b');
+    browser.deliveries = () => 1;
+    await browser.advance(3_600_000);
+    await follower.membership.resume();
+    await Promise.all([sent, asked]);
+    expect(browser.file.effects).toEqual(['a', 'b']);
+  });
+
+  it('ends when the database is another one meanwhile, and fails what waits instead of trying for ever', async () => {
+    const browser = new FakeBrowser();
+    let isTaken = false;
+    const tab = browser.tab({ failToOpen: () => (isTaken ? new RockpoolError('database-mismatch', { belongsTo: 'team2', asked: 'team' }) : null) });
+    await tab.membership.open();
+    await tab.membership.suspend();
+    isTaken = true;
+    const waiting = codeOf(write(tab, 'a'));
+    await tab.membership.resume();
+    expect(await waiting).toBe('database-mismatch');
+    expect(await codeOf(write(tab, 'b'))).toBe('database-mismatch');
+  });
+
+  it('ends when the tab that leads since has other options', async () => {
+    const browser = new FakeBrowser();
+    const mine = browser.tab();
+    await mine.membership.open();
+    await mine.membership.suspend();
+    const theirs = browser.tab({ tabOptions: { sync: null, durability: 'strict' } });
+    await theirs.membership.open();
+    await mine.membership.resume();
+    await settle();
+    expect(await codeOf(write(mine, 'a'))).toBe('tab-options-differ');
+    await write(theirs, 'b');
+  });
+
+  it('takes everything for touched when it is back', async () => {
+    const { follower } = await two(new FakeBrowser());
+    await follower.membership.suspend();
+    follower.touched.length = 0;
+    await follower.membership.resume();
+    expect(follower.touched).toContain('all');
+  });
+
+  it('says why its database could not be closed well, and hands the lead over all the same', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab({ failToClose: () => new RockpoolError('storage-unflushed') });
+    await leader.membership.open();
+    const follower = browser.tab();
+    await follower.membership.open();
+    expect(await codeOf(leader.membership.suspend())).toBe('storage-unflushed');
+    await write(follower, 'a');
+    expect([follower.role, browser.file.effects]).toEqual(['leader', ['a']]);
+    await leader.membership.resume();
+    expect(leader.role).toBe('follower');
+  });
+
+  it('comes back also when it is back before it had gone', async () => {
+    const browser = new FakeBrowser();
+    const { leader } = await two(browser);
+    const going = leader.membership.suspend();
+    const coming = leader.membership.resume();
+    await Promise.all([going, coming]);
+    await write(leader, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+});
+
+describe('a tab that cannot open', () => {
+  it('as the first fails with the reason and lets the next try', async () => {
+    const browser = new FakeBrowser();
+    const first = browser.tab({ failToOpen: () => new RockpoolError('storage-full') });
+    const second = browser.tab();
+    const [failure] = await Promise.all([codeOf(first.membership.open()), second.membership.open()]);
+    expect(failure).toBe('storage-full');
+    expect(second.role).toBe('leader');
+  });
+
+  it('fails with storage-busy when a leader holds the lock and never announces itself', async () => {
+    const browser = new FakeBrowser();
+    const { follower, leader } = await two(browser);
+    await follower.membership.close();
+    browser.deliveries = () => 0;
+    const opening = codeOf(browser.tab().membership.open());
+    await browser.advance(10_000);
+    expect(await opening).toBe('storage-busy');
+    browser.deliveries = () => 1;
+    await write(leader, 'a');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('waits for as long as the first sync of the tab before it moves, and hears how far that has come', async () => {
+    const browser = new FakeBrowser();
+    const filled = Promise.withResolvers<void>();
+    const first = browser.tab({ beforeOpen: () => filled.promise });
+    const second = browser.tab();
+    const opening = Promise.all([first.membership.open(), second.membership.open()]);
+    for (const receivedBytes of [1, 2, 3]) {
+      await browser.advance(9_000);
+      first.membership.tellFirstSync({ receivedBytes, totalBytes: 3 });
+    }
+    await settle();
+    expect(second.firstSync).toEqual([1, 2, 3].map((receivedBytes) => ({ receivedBytes, totalBytes: 3 })));
+    filled.resolve();
+    await opening;
+    expect([first.role, second.role, first.firstSync]).toEqual(['leader', 'follower', []]);
+  });
+
+  it('fails with storage-busy when that first sync stands still', async () => {
+    const browser = new FakeBrowser();
+    const first = browser.tab({ beforeOpen: () => new Promise(() => undefined) });
+    void first.membership.open();
+    const opening = codeOf(browser.tab().membership.open());
+    await browser.advance(9_000);
+    first.membership.tellFirstSync({ receivedBytes: 1, totalBytes: 3 });
+    await browser.advance(10_000);
+    expect(await opening).toBe('storage-busy');
+  });
+
+  it('when its turn to lead comes tries again later, and its own waiting writes survive that', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab();
+    await leader.membership.open();
+    let isBroken = true;
+    const heir = browser.tab({ failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-busy') : null) });
+    await heir.membership.open();
+    leader.kill();
+    const waiting = write(heir, 'a');
+    await settle();
+    expect(heir.problems.map(({ code }) => code)).toEqual(['storage-busy']);
+    isBroken = false;
+    await browser.advance(1_000);
+    await waiting;
+    expect(heir.role).toBe('leader');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+});
+
+describe('a tab that cannot close its database well', () => {
+  it('tries again to lead after that, too, and tells of both', async () => {
+    const browser = new FakeBrowser();
+    const leader = browser.tab();
+    await leader.membership.open();
+    let isBroken = true;
+    const heir = browser.tab({
+      failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-busy') : null),
+      failToClose: () => (isBroken ? new RockpoolError('storage-lost') : null),
+    });
+    await heir.membership.open();
+    leader.kill();
+    await settle();
+    expect(heir.problems.map(({ code }) => code)).toEqual(['storage-busy', 'storage-lost']);
+    isBroken = false;
+    await browser.advance(1_000);
+    expect(heir.role).toBe('leader');
+  });
+
+  it('that makes room for a newer bundle says so, and makes it', async () => {
+    const browser = new FakeBrowser();
+    const older = browser.tab({ schema: schemaWith('a'), failToClose: () => new RockpoolError('storage-lost') });
+    await older.membership.open();
+    const newer = browser.tab({ schema: schemaWith('a', 'b') });
+    await newer.membership.open();
+    expect(newer.role).toBe('leader');
+    expect([older.ended, older.problems].map((told) => told.map(({ code }) => code))).toEqual([['tab-outdated'], ['storage-lost']]);
+  });
+});
+
+describe('tabs of different bundles', () => {
+  it('the older protocol makes room for the newer', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL + 1, message: { kind: 'something new' } });
+    await settle();
+    for (const tab of [leader, follower]) {
+      expect(tab.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
+      expect(await codeOf(write(tab, 'a'))).toBe('tab-outdated');
+    }
+    expect(browser.file.writers).toBe(0);
+  });
+
+  it('messages of an older protocol, and of strangers, are passed over', async () => {
+    const browser = new FakeBrowser();
+    const { leader } = await two(browser);
+    for (const data of [{ rockpool: CHANNEL_PROTOCOL - 1, message: {} }, 'hello', null, { message: { kind: 'hello' } }]) browser.broadcastRaw(data);
+    await settle();
+    expect(leader.ended).toEqual([]);
+  });
+
+  it('the leader makes room for a tab whose schema has more', async () => {
+    const browser = new FakeBrowser();
+    const older = browser.tab({ schema: schemaWith('a') });
+    await older.membership.open();
+    const newer = browser.tab({ schema: schemaWith('a', 'b') });
+    await newer.membership.open();
+    expect(newer.role).toBe('leader');
+    expect(older.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
+    // What its work says while it is stopped is not the last word.
+    expect(older.told.at(-1)).toBe('leader offline');
+    expect(older.told).toHaveLength(1);
+  });
+
+  it('a tab that is away takes no part, and says so until it has joined again', async () => {
+    const browser = new FakeBrowser();
+    const { leader, follower } = await two(browser);
+    await leader.membership.suspend();
+    await settle();
+    expect([leader.told, follower.told.at(-1)]).toEqual([['leader offline', 'none opening'], 'leader offline']);
+    await leader.membership.resume();
+    expect(leader.told.at(-1)).toBe('follower offline');
+  });
+
+  it('a tab that cannot take over says why, and when it tries again', async () => {
+    const browser = new FakeBrowser();
+    let isBroken = false;
+    const leader = browser.tab();
+    await leader.membership.open();
+    const heir = browser.tab({ failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-lost') : null) });
+    await heir.membership.open();
+    isBroken = true;
+    leader.kill();
+    await settle();
+    expect(heir.told.at(-1)).toBe('none opening');
+    expect(heir.status?.reason).toMatchObject({ code: 'storage-lost', fields: { nextAttemptMs: expect.any(Number) as number } });
+    isBroken = false;
+    await browser.advance(1_000);
+    expect(heir.told.at(-1)).toBe('leader offline');
+    expect(heir.status?.reason).toBeNull();
+  });
+
+  it('a tab whose schema has less is told that it is outdated', async () => {
+    const browser = new FakeBrowser();
+    const newer = browser.tab({ schema: schemaWith('a', 'b') });
+    await newer.membership.open();
+    expect(await codeOf(browser.tab({ schema: schemaWith('a') }).membership.open())).toBe('tab-outdated');
+    expect(newer.ended).toEqual([]);
+  });
+
+  it('a tab whose schema is another altogether is refused', async () => {
+    const browser = new FakeBrowser();
+    const first = browser.tab({ schema: schemaWith('a') });
+    await first.membership.open();
+    await expect(browser.tab({ schema: schemaWith('b') }).membership.open()).rejects.toMatchObject({ code: 'schema-incompatible', fields: { table: 't', column: 'b', problem: 'that tab does not have this column' } });
+    await write(first, 'a');
+  });
+});
+
+describe('bundles with migrations', () => {
+  it('of which one has more: the older tab ends and is told, and the newer leads', async () => {
+    const browser = new FakeBrowser();
+    const older = browser.tab({ migrationCount: 1 });
+    await older.membership.open();
+    const newer = browser.tab({ migrationCount: 2 });
+    await newer.membership.open();
+    expect(older.ended.map(({ code }) => code)).toEqual(['tab-outdated']);
+    expect(newer.role).toBe('leader');
+    expect(await codeOf(browser.tab({ migrationCount: 1 }).membership.open())).toBe('tab-outdated');
+  });
+});

@@ -1,0 +1,452 @@
+import { RockpoolError, toRockpoolError, type ErrorCode, type ErrorData } from '@rockpool/shared';
+import type { Touched } from '../../rpc/query-dependencies.ts';
+import type { Reads } from '../../rpc/reads.ts';
+import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
+import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
+import type { TransactionAsk } from '../../rpc/transaction-ask.ts';
+import type { WriteAction } from '../../rpc/write-action.ts';
+import type { TabRole } from '../../rpc/sync-status.ts';
+import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus, StatusMessage } from './channel-message.ts';
+import type { Clock } from './clock.ts';
+import { createCommitFollower, type CommitPosition } from './commit-notice.ts';
+import { compareSchemas, firstUnknownColumn } from './compare-schemas.ts';
+import { createElection, type Locks } from './election.ts';
+import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';
+import { createLifeLocks } from './life-locks.ts';
+import { createLeaderLink, REQUEST_DEADLINE_MS, type LeaderLink } from './leader-link.ts';
+import type { OpenedDatabase } from './opened-database.ts';
+import { remoteReads } from './remote-reads.ts';
+import { openTabChannel, type BroadcastPort, type TabChannel } from './tab-channel.ts';
+import { optionsProblem, type TabOptions } from './tab-options.ts';
+import { TabReads } from './tab-reads.ts';
+
+/*
+ * One tab among those that share a database.
+ *
+ *              join                      the lock is free
+ *   away ────────────────▶ asking ─────────────────────────────▶ leader
+ *    ▲                       │ a leader has announced itself        ▲ │
+ *    │                       ▼                                      │ │ opening failed: try again later
+ *    └──────────────────  follower ──── the lock comes to this tab ─┘ ▼
+ *          leave (hidden, frozen, closed, outdated)                  away
+ *
+ * 1. Only the holder of the lock opens the database as a writer, and it closes it before it lets go of the lock.
+ * 2. A follower opens as a reader only after a leader has announced itself: the file exists then and its tables are up to date. Where the leader
+ *    alone may open the files, a follower opens nothing and reads by asking.
+ * 3. What waits for an answer is asked again of every new leader under the same id, so a write happens once, whoever dies when.
+ * 4. Changes of role run one after the other (`steps`); what a write does until its COMMIT is never in between. A transaction of several calls ends
+ *    with the leadership that it began under; what waited for its end is carried out before that.
+ */
+
+export interface MembershipOptions<Database extends WritableDatabase> {
+  /** Names lock and channel. */
+  readonly scope: string;
+  /** This tab's schema, as `encodeSchema` writes it. */
+  readonly schema: string;
+  /** How many migrations this bundle has; 0 without any. */
+  readonly migrationCount: number;
+  readonly tabOptions: TabOptions;
+  readonly initialStatus: LeaderStatus;
+  readonly locks: Locks;
+  readonly openPort: (channelName: string) => BroadcastPort;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** Whether several tabs may have the files open, one of them as the writer. */
+  readonly sharesFiles: boolean;
+  /** `onUndone`: the medium refused a commit that had returned, and what was committed since is undone. */
+  readonly openDatabase: (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<Database>>;
+  readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
+  readonly onTouched: (touched: Touched) => void;
+  /** Another tab fills the database before it leads. */
+  readonly onFirstSync: (progress: SnapshotProgress) => void;
+  readonly onStatus: (status: LeaderStatus, role: TabRole) => void;
+  /** Something failed that no call waits for. */
+  readonly onProblem: (error: RockpoolError) => void;
+  /** This tab can take no further part; everything it is asked from now on fails with this error. */
+  readonly onEnded: (error: RockpoolError) => void;
+}
+
+/** How long a tab that opens waits for the leader's announcement, or for a sign that it comes nearer: as long as a write waits for its answer. */
+const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
+
+/** After a failed take-over: from one second, doubling, to half a minute. */
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+
+/** While this tab was away, somebody else has made the database theirs: trying again changes nothing, and what waits here must not wait for ever. */
+const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-principal']);
+
+export class Membership<Database extends WritableDatabase> {
+  /** Waits while this tab can read nowhere, because roles change or the page is away. */
+  readonly reads: TabReads = new TabReads();
+  private readonly options: MembershipOptions<Database>;
+  private readonly tabId: string;
+  private readonly election: ReturnType<typeof createElection>;
+  private readonly link: LeaderLink;
+  private readonly transactionLocks: ReturnType<typeof createLifeLocks>;
+  private readonly commits = createCommitFollower();
+  private readonly remoteReads: Reads;
+  private readonly writing = new Set<Promise<unknown>>();
+  private channel: TabChannel | null = null;
+  private opened: OpenedDatabase<Database> | null = null;
+  /** Another tab has said something since this one leads or is about to. */
+  private hasFollowers = false;
+  private leadership: Leadership<Database> | null = null;
+  private leaderTerm: string | null = null;
+  private newestStatus = -1;
+  private onAnnounced: ((leader: LeaderMessage) => void) | null = null;
+  private renewAnnouncementDeadline: () => void = () => undefined;
+  private ended: RockpoolError | null = null;
+  private isAway = true;
+  private status: LeaderStatus;
+  private isHidden = false;
+  private retryMs = FIRST_RETRY_MS;
+  private cancelRetry: () => void = () => undefined;
+  private steps: Promise<unknown> = Promise.resolve();
+
+  constructor(options: MembershipOptions<Database>) {
+    this.options = options;
+    this.status = options.initialStatus;
+    this.tabId = options.newId();
+    this.election = createElection(options.locks, `rockpool:${options.scope}:leader`);
+    this.link = createLeaderLink({ clock: options.clock, newRequestId: options.newId, send: (to, message) => this.channel?.send(to, { ...message, tabId: this.tabId }) });
+    this.transactionLocks = createLifeLocks(options.locks, `rockpool:${options.scope}:transaction`, options.onProblem);
+    this.remoteReads = remoteReads(this.link);
+  }
+
+  /** Takes part. Resolves when reading and writing work; rejects when they cannot, and takes no part then. */
+  async open(): Promise<void> {
+    try {
+      await this.step(() => this.join());
+    } catch (thrown) {
+      await this.end(toRockpoolError(thrown)).catch(this.tellProblem);
+    }
+    if (this.ended !== null) throw this.ended;
+  }
+
+  /** One step of a transaction, here or in the leader's worker. */
+  async transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null> {
+    const { transactionLocks } = this;
+    if (ask.kind === 'begin') await transactionLocks.hold(transactionId);
+    try {
+      return (await this.carryOut({ kind: 'step', transactionId, ask })) as StatementOutcome | null;
+    } catch (thrown) {
+      if (ask.kind === 'begin') transactionLocks.release(transactionId);
+      throw thrown;
+    } finally {
+      if (ask.kind === 'rollback') transactionLocks.release(transactionId);
+    }
+  }
+
+  /** Commits a transaction, once; rejects with `transaction-lost` and others where nothing of it was kept. */
+  async commit(transactionId: string): Promise<void> {
+    try {
+      await this.write([], { kind: 'commit-transaction', transactionId }, transactionId);
+    } finally {
+      this.transactionLocks.release(transactionId);
+    }
+  }
+
+  /** This tab is about to lead, and the database that it fills before has come so far. */
+  tellFirstSync(progress: SnapshotProgress): void {
+    this.channel?.post({ kind: 'first-sync', ...progress });
+  }
+
+  /** Runs the statements as one transaction, here or in the leader's worker. */
+  write(statements: readonly SqlStatement[], action?: WriteAction, requestId?: string): Promise<readonly StatementOutcome[]> {
+    const writing = this.carryOut({ kind: 'write', statements, ...(action === undefined ? {} : { action }) }, requestId) as Promise<readonly StatementOutcome[]>;
+    this.writing.add(writing);
+    const remove = (): void => void this.writing.delete(writing);
+    writing.then(remove, remove);
+    return writing;
+  }
+
+  /** Sync does at once what it would do at the next attempt, in whatever tab it runs. */
+  async syncNow(): Promise<void> {
+    await this.carryOut({ kind: 'sync-now' });
+  }
+
+  /** The page is away: gives up lock, channel and files. What is asked meanwhile waits for `resume`. */
+  suspend(): Promise<void> {
+    this.isHidden = true;
+    this.cancelRetry();
+    this.link.pause();
+    return this.step(() => this.leave());
+  }
+
+  async resume(): Promise<void> {
+    if (this.ended !== null) return;
+    this.isHidden = false;
+    this.link.renewDeadlines();
+    await this.step(() => this.join()).catch((thrown: unknown) => this.retryLater(thrown));
+    // Whatever was committed meanwhile was not heard.
+    this.options.onTouched('all');
+  }
+
+  /** Lets waiting writes end, then takes no part any more. */
+  async close(): Promise<void> {
+    if (this.ended === null && !this.isHidden) {
+      const deadline = Promise.withResolvers<void>();
+      const cancelDeadline = this.options.clock.after(REQUEST_DEADLINE_MS, deadline.resolve);
+      await Promise.race([Promise.allSettled(this.writing), deadline.promise]);
+      cancelDeadline();
+    }
+    await this.end(new RockpoolError('client-closed'));
+  }
+
+  private async carryOut(request: LeaderRequest, requestId: string = this.options.newId()): Promise<unknown> {
+    await this.reads.whenReadable();
+    return this.leadership?.carryOut(requestId, request) ?? this.link.ask(request, requestId);
+  }
+
+  private step<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.steps.then(run);
+    this.steps = result.catch(() => undefined);
+    return result;
+  }
+
+  private async join(): Promise<void> {
+    if (this.ended !== null || this.isHidden || !this.isAway) return;
+    this.isAway = false;
+    this.leaderTerm = null;
+    const { scope, openPort } = this.options;
+    this.channel = openTabChannel({
+      scope,
+      tabId: this.tabId,
+      openPort,
+      onMessage: (message) => this.onMessage(message),
+      onNewerProtocol: (protocol) => this.endUnasked(new RockpoolError('tab-outdated', { channelProtocol: protocol })),
+    });
+    if (await this.election.tryNow()) await this.lead();
+    else await this.follow();
+    this.retryMs = FIRST_RETRY_MS;
+  }
+
+  private async follow(): Promise<void> {
+    const turn = this.election.waitForTurn();
+    const announced = Promise.withResolvers<LeaderMessage>();
+    this.onAnnounced = announced.resolve;
+    const deadline = Promise.withResolvers<'deadline'>();
+    const startDeadline = (): (() => void) => this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
+    let cancelDeadline = startDeadline();
+    this.renewAnnouncementDeadline = () => {
+      cancelDeadline();
+      cancelDeadline = startDeadline();
+    };
+    this.sayHello();
+
+    const first = await Promise.race([announced.promise, deadline.promise, turn.then((leads) => (leads ? 'turn' : 'withdrawn'))]);
+    this.onAnnounced = null;
+    this.renewAnnouncementDeadline = () => undefined;
+    cancelDeadline();
+
+    if (first === 'deadline') throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the tab that leads' });
+    if (first === 'turn') return this.lead();
+    if (first === 'withdrawn' || this.ended !== null) return;
+    if (first.sharesFiles && this.options.sharesFiles) this.opened = await this.options.openDatabase('reader', () => undefined);
+    this.reads.readFrom(this.opened?.reads ?? this.remoteReads);
+    turn.then(
+      (leads) => void (leads && this.step(() => this.succeed()).catch((thrown: unknown) => this.retryLater(thrown))),
+      this.tellProblem,
+    );
+  }
+
+  /** The lock has come to this follower. */
+  private async succeed(): Promise<void> {
+    if (!this.isAway) await this.lead();
+  }
+
+  /** This tab holds the lock. */
+  private async lead(): Promise<void> {
+    const { options, link, opened: asFollower } = this;
+    this.hasFollowers = false; // Who is left says hello to the new leader.
+    const opened = await options.openDatabase('writer', () => this.onUndone());
+    if (this.ended !== null) return opened.close({ handsOver: true });
+    this.opened = opened;
+    const leadership = new Leadership<Database>({
+      leaderTerm: options.newId(),
+      tabId: this.tabId,
+      opened,
+      sharesFiles: options.sharesFiles,
+      schema: options.schema,
+      migrationCount: options.migrationCount,
+      tabOptions: options.tabOptions,
+      initialStatus: options.initialStatus,
+      clock: options.clock,
+      hasFollowers: () => this.hasFollowers,
+      watchOwner: (transactionId, onGone) => this.transactionLocks.watch(transactionId, onGone),
+      post: (message) => this.channel?.post(message),
+      send: (to, message) => this.channel?.send(to, message),
+      startWork: options.startWork,
+      onCommit: (notice) => this.observe(this.commits.observe(notice)),
+      onStatus: (status) => this.tellStatus(status, 'leader'),
+      onProblem: options.onProblem,
+    });
+    this.leadership = leadership;
+    this.leaderTerm = leadership.leaderTerm;
+    // What waited in this tab comes before what it writes from now on.
+    link.runWaiting((id, request) => leadership.carryOut(id, request));
+    this.reads.readFrom(leadership.reads);
+    leadership.announce();
+    this.observe(this.commits.observePosition(leadership.position));
+    this.tellStatus(leadership.currentStatus, 'leader');
+    // Until here it was read from, so that reads went on.
+    await asFollower?.close({ handsOver: false });
+  }
+
+  private onMessage(message: ChannelMessage): void {
+    switch (message.kind) {
+      case 'hello':
+        if (compareSchemas(this.options, message) === 'theirs-is-newer') return this.makeRoom();
+        this.hasFollowers = true;
+        return this.leadership?.announce();
+      case 'leader':
+        return this.onLeader(message);
+      case 'commit':
+        return this.observe(this.commits.observe(message));
+      case 'position':
+        return this.hearPosition(message);
+      case 'first-sync':
+        this.renewAnnouncementDeadline();
+        // Without a total it is only a sign that the tab goes on.
+        if (message.totalBytes > 0) this.options.onFirstSync({ receivedBytes: message.receivedBytes, totalBytes: message.totalBytes });
+        return;
+      case 'status':
+        return this.hearStatus(message);
+      case 'ask':
+        this.hasFollowers = true;
+        return void this.leadership?.serve(message);
+      case 'answer':
+      case 'refused':
+        return this.link.onAnswer(message);
+    }
+  }
+
+  private onLeader(message: LeaderMessage): void {
+    if (this.leadership !== null) return; // The last word of a leader that has let go since.
+    const comparison = compareSchemas(this.options, message);
+    if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
+    if (comparison === 'theirs-is-newer') return this.makeRoom();
+    if (comparison === 'incompatible') return this.endUnasked(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads', ...firstUnknownColumn(this.options, message), problem: 'that tab does not have this column' }));
+
+    const problem = optionsProblem(this.options.tabOptions, message.tabOptions);
+    if (problem !== null) return this.endUnasked(problem);
+
+    if (message.leaderTerm !== this.leaderTerm) {
+      this.leaderTerm = message.leaderTerm;
+      this.newestStatus = -1;
+      this.link.onNewLeader(message);
+      this.sayHello();
+    }
+    this.onAnnounced?.(message);
+    this.observe(this.commits.observePosition(message));
+    this.hearStatus(message);
+  }
+
+  /** Who has missed a notice may not be known to the leader. */
+  private hearPosition(position: CommitPosition): void {
+    const touched = this.commits.observePosition(position);
+    if (touched !== null) this.sayHello();
+    this.observe(touched);
+  }
+
+  private sayHello(): void {
+    const { schema, migrationCount } = this.options;
+    this.channel?.post({ kind: 'hello', schema, migrationCount });
+  }
+
+  /** It comes by two ways, of which either may be the faster. */
+  private hearStatus({ leaderTerm, statusNumber, status }: Pick<StatusMessage, 'leaderTerm' | 'statusNumber' | 'status'>): void {
+    if (leaderTerm !== this.leaderTerm || statusNumber < this.newestStatus) return;
+    this.newestStatus = statusNumber;
+    // A leader of an older version says nothing of it.
+    // An older bundle leaves out what is newer.
+    this.tellStatus({ ...status, readOnly: status.readOnly ?? null, waitingFor: status.waitingFor ?? null }, 'follower');
+  }
+
+  /** What ended this tab's part is its last word. */
+  private tellStatus(status: LeaderStatus, role: TabRole): void {
+    if (this.ended !== null) return;
+    this.status = status;
+    // Work that is being stopped says so, although this tab no longer leads.
+    if (role === 'none' || !this.isAway) this.options.onStatus(status, role);
+  }
+
+  /** This tab takes no part until it has joined again. */
+  private tellAway(reason: ErrorData | null): void {
+    this.tellStatus({ ...this.status, state: 'opening', reason, waitingFor: null, stuck: null, snapshot: null, sentUpTo: null }, 'none');
+  }
+
+  private onUndone(): void {
+    void this.leadership?.startAnew();
+  }
+
+  private readonly tellProblem = (thrown: unknown): void => this.options.onProblem(toRockpoolError(thrown));
+
+  private observe(touched: Touched | null): void {
+    if (touched !== null) this.options.onTouched(touched);
+  }
+
+  private makeRoom(): void {
+    this.endUnasked(new RockpoolError('tab-outdated', { newerSchema: true }));
+  }
+
+  /** Because of what another tab has said: no call waits for it. */
+  private endUnasked(error: RockpoolError): void {
+    this.end(error).catch(this.tellProblem);
+  }
+
+  private async end(error: RockpoolError): Promise<void> {
+    if (this.ended === null) {
+      this.ended = error;
+      this.cancelRetry();
+      this.link.fail(error);
+      this.reads.fail(error);
+      this.election.stopWaiting(); // A step may be waiting for its turn.
+      this.options.onEnded(error);
+    }
+    await this.step(() => this.leave());
+  }
+
+  /** Rejects where the database could not be closed well, such as with a flush that failed. Another tab may lead all the same. */
+  private async leave(): Promise<void> {
+    this.isAway = true;
+    const { leadership } = this;
+    this.leadership = null;
+    this.transactionLocks.releaseAll(); // What this tab has open elsewhere is lost: nothing can be asked any more.
+    try {
+      await this.letGo(leadership);
+    } finally {
+      await this.election.withdraw();
+      this.channel?.close();
+      this.channel = null;
+      this.tellAway(null);
+    }
+  }
+
+  private async letGo(leadership: Leadership<Database> | null): Promise<void> {
+    try {
+      await leadership?.stop();
+    } finally {
+      const { opened } = this;
+      this.opened = null;
+      this.reads.pause();
+      await opened?.close({ handsOver: leadership !== null && this.hasFollowers });
+    }
+  }
+
+  /** Taking over, or coming back, failed: lets others try, and tries again. */
+  private async retryLater(thrown: unknown): Promise<void> {
+    if (this.ended !== null) return;
+    const error = toRockpoolError(thrown);
+    if (IS_FINAL.has(error.code)) return this.end(error).catch(this.tellProblem);
+    this.options.onProblem(error);
+    await this.step(() => this.leave()).catch(this.tellProblem);
+    const { code, fields } = error;
+    this.tellAway(new RockpoolError(code, { ...fields, nextAttemptMs: this.options.clock.nowMs() + this.retryMs }).toData());
+    this.cancelRetry = this.options.clock.after(this.retryMs, () => {
+      this.step(() => this.join()).catch((again: unknown) => this.retryLater(again));
+    });
+    this.retryMs = Math.min(2 * this.retryMs, LAST_RETRY_MS);
+  }
+}

@@ -1,0 +1,189 @@
+import type { ErrorCode, RockpoolError } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { FakeBrowser, settle, statement, type FakeTab } from '../../testing/fake-tabs.ts';
+import { REQUEST_DEADLINE_MS } from './leader-link.ts';
+
+async function openTabs(browser: FakeBrowser, count: number): Promise<[FakeTab, FakeTab, FakeTab]> {
+  const tabs: FakeTab[] = [];
+  for (let i = 0; i < count; i++) {
+    const tab = browser.tab();
+    await tab.membership.open();
+    tabs.push(tab);
+  }
+  await settle();
+  return tabs as unknown as [FakeTab, FakeTab, FakeTab];
+}
+
+const begin = (tab: FakeTab, id: string, timeoutMs = 5_000): Promise<unknown> => tab.membership.transact(id, { kind: 'begin', atomic: false, timeoutMs });
+const run = (tab: FakeTab, id: string, sql: string): Promise<unknown> => tab.membership.transact(id, { kind: 'execute', statement: statement(sql) });
+const write = (tab: FakeTab, sql: string): Promise<unknown> => tab.membership.write([statement(sql)]);
+
+async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | 'resolved'> {
+  return promise.then(
+    () => 'resolved' as const,
+    (error: unknown) => (error as RockpoolError).code,
+  );
+}
+
+describe.each(['leader', 'follower'] as const)('a transaction of the %s', (role) => {
+  const ofRole = ([leader, follower]: FakeTab[]): FakeTab => (role === 'leader' ? leader : follower) as FakeTab;
+
+  it('takes effect as a whole when it is committed', async () => {
+    const browser = new FakeBrowser();
+    const tab = ofRole(await openTabs(browser, 2));
+    await begin(tab, 'tx');
+    await run(tab, 'tx', 'a');
+    await run(tab, 'tx', 'b');
+    expect(browser.file.effects).toEqual([]);
+    await tab.membership.commit('tx');
+    expect(browser.file.effects).toEqual(['a', 'b']);
+  });
+
+  it('leaves nothing behind when it is rolled back', async () => {
+    const browser = new FakeBrowser();
+    const tab = ofRole(await openTabs(browser, 2));
+    await begin(tab, 'tx');
+    await run(tab, 'tx', 'a');
+    await tab.membership.transact('tx', { kind: 'rollback' });
+    await write(tab, 'b');
+    expect(browser.file.effects).toEqual(['b']);
+    expect(await codeOf(tab.membership.commit('tx'))).toBe('transaction-ended');
+  });
+
+  it('makes writes of all tabs wait, and they follow in their order', async () => {
+    const browser = new FakeBrowser();
+    const tabs = await openTabs(browser, 3);
+    const tab = ofRole(tabs);
+    await begin(tab, 'tx');
+    const writes = [write(tabs[0], 'leader'), write(tabs[1], 'follower'), write(tabs[2], 'third')];
+    await settle();
+    await run(tab, 'tx', 'a');
+    await tab.membership.commit('tx');
+    await Promise.all(writes);
+    expect(browser.file.effects.slice(0, 2)).toEqual(['a', 'leader']);
+    expect(browser.file.effects.slice(2).sort()).toEqual(['follower', 'third']);
+  });
+
+  it('is rolled back when its time is over, and says so', async () => {
+    const browser = new FakeBrowser();
+    const [leader, follower] = await openTabs(browser, 2);
+    const tab = ofRole([leader, follower]);
+    await begin(tab, 'tx', 3_000);
+    await run(tab, 'tx', 'a');
+    const waiting = write(leader, 'b');
+    await browser.advance(3_000);
+    await waiting;
+    expect(browser.file.effects).toEqual(['b']);
+    expect(await codeOf(run(tab, 'tx', 'c'))).toBe('transaction-timeout');
+    expect(await codeOf(tab.membership.commit('tx'))).toBe('transaction-timeout');
+  });
+});
+
+describe('transactions of several tabs', () => {
+  it('come one after the other', async () => {
+    const browser = new FakeBrowser();
+    const [leader, follower] = await openTabs(browser, 2);
+    await begin(leader, 'one');
+    let hasBegun = false;
+    const second = begin(follower, 'two').then(() => (hasBegun = true));
+    await settle();
+    expect(hasBegun).toBe(false);
+    await run(leader, 'one', 'a');
+    await leader.membership.commit('one');
+    await second;
+    await run(follower, 'two', 'b');
+    await follower.membership.commit('two');
+    expect(browser.file.effects).toEqual(['a', 'b']);
+  });
+
+  it('do not begin when their turn did not come in time', async () => {
+    const browser = new FakeBrowser();
+    const [leader, follower] = await openTabs(browser, 2);
+    await begin(leader, 'one', 60_000);
+    const second = codeOf(begin(follower, 'two'));
+    await browser.advance(REQUEST_DEADLINE_MS);
+    expect(await second).toBe('leader-unreachable');
+    await leader.membership.commit('one');
+    await settle();
+    await write(leader, 'goes on');
+    expect(browser.file.effects).toEqual(['goes on']);
+  });
+});
+
+describe('when a tab goes', () => {
+  it('a transaction of its own ends at once, and the others go on', async () => {
+    const browser = new FakeBrowser();
+    const [leader, follower] = await openTabs(browser, 2);
+    await begin(follower, 'tx');
+    await run(follower, 'tx', 'a');
+    const waiting = write(leader, 'b');
+    follower.kill();
+    await waiting;
+    expect(browser.file.effects).toEqual(['b']);
+  });
+
+  it('a transaction dies with its leader, and can be run again', async () => {
+    const browser = new FakeBrowser();
+    const [leader, follower] = await openTabs(browser, 2);
+    await begin(follower, 'tx');
+    await run(follower, 'tx', 'a');
+    leader.kill();
+    await settle();
+    expect(follower.role).toBe('leader');
+    expect(await codeOf(run(follower, 'tx', 'b'))).toBe('transaction-lost');
+    expect(await codeOf(follower.membership.commit('tx'))).toBe('transaction-lost');
+    await begin(follower, 'again');
+    await run(follower, 'again', 'a');
+    await follower.membership.commit('again');
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('a third tab that leads now says that it is lost', async () => {
+    const browser = new FakeBrowser();
+    const [leader, , third] = await openTabs(browser, 3);
+    await begin(third, 'tx');
+    leader.kill();
+    await settle();
+    expect(await codeOf(run(third, 'tx', 'a'))).toBe('transaction-lost');
+    expect(await codeOf(third.membership.commit('tx'))).toBe('transaction-lost');
+    expect(browser.file.effects).toEqual([]);
+  });
+
+  it('a commit is done once, although its leader died before it could say so', async () => {
+    const browser = new FakeBrowser();
+    const dying = browser.tab({ dieAfter: 'a' });
+    await dying.membership.open();
+    const follower = browser.tab();
+    await follower.membership.open();
+    await settle();
+    await begin(follower, 'tx');
+    await run(follower, 'tx', 'a');
+    await follower.membership.commit('tx');
+    expect(dying.isAlive).toBe(false);
+    expect(browser.file.effects).toEqual(['a']);
+  });
+
+  it('what waited for a transaction of a leader that closes is written, and the transaction is not', async () => {
+    const browser = new FakeBrowser();
+    const [leader, follower] = await openTabs(browser, 2);
+    await begin(leader, 'tx');
+    await run(leader, 'tx', 'a');
+    const waiting = [write(leader, 'b'), write(follower, 'c')];
+    await settle();
+    await leader.membership.suspend();
+    await Promise.all(waiting);
+    expect(browser.file.effects).toEqual(['b', 'c']);
+  });
+
+  it('a write beside an open transaction does not keep its own tab from committing it', async () => {
+    const browser = new FakeBrowser();
+    const [, follower] = await openTabs(browser, 2);
+    await begin(follower, 'tx');
+    await run(follower, 'tx', 'a');
+    const beside = write(follower, 'b');
+    await settle();
+    await follower.membership.commit('tx');
+    await beside;
+    expect(browser.file.effects).toEqual(['a', 'b']);
+  });
+});

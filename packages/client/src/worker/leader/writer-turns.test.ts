@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { WriterQueue } from './writer-queue.ts';
+
+describe('turns at the writer', () => {
+  it('let a job run at once while nobody holds one', () => {
+    const done: string[] = [];
+    new WriterQueue().take(() => done.push('job'));
+    expect(done).toEqual(['job']);
+  });
+
+  it('make everything wait for the end of a held one, in the order of coming', () => {
+    const writerQueue = new WriterQueue();
+    const done: string[] = [];
+    let release = (): void => undefined;
+    writerQueue.hold((letGo) => (release = letGo));
+    writerQueue.take(() => done.push('first'));
+    writerQueue.hold((letGo) => {
+      done.push('second begins');
+      release = letGo;
+    });
+    writerQueue.take(() => done.push('third'));
+    expect(done).toEqual([]);
+    release();
+    expect(done).toEqual(['first', 'second begins']);
+    release();
+    expect(done).toEqual(['first', 'second begins', 'third']);
+    expect(writerQueue.isHeld).toBe(false);
+  });
+
+  it('put what a waiting job causes behind the others that wait', () => {
+    const writerQueue = new WriterQueue();
+    const done: string[] = [];
+    let release = (): void => undefined;
+    writerQueue.hold((letGo) => (release = letGo));
+    writerQueue.take(() => {
+      done.push('first');
+      writerQueue.take(() => done.push('caused'));
+    });
+    writerQueue.take(() => done.push('second'));
+    release();
+    expect(done).toEqual(['first', 'second', 'caused']);
+  });
+
+  it('pass over one that was given up, and one that ends as it begins', () => {
+    const writerQueue = new WriterQueue();
+    const done: string[] = [];
+    let release = (): void => undefined;
+    writerQueue.hold((letGo) => (release = letGo));
+    const giveUp = writerQueue.hold(() => done.push('given up'));
+    writerQueue.hold((letGo) => {
+      done.push('fails');
+      letGo();
+    });
+    writerQueue.take(() => done.push('last'));
+    giveUp();
+    release();
+    expect(done).toEqual(['fails', 'last']);
+  });
+});

@@ -1,0 +1,108 @@
+import { correctStampUs, RockpoolError, type ErrorCode, type Version } from '@rockpool/shared';
+import { writeDocuments } from '../documents/document-store.ts';
+import { writeConflictRows } from '../conflict-log/conflict-rows.ts';
+import { withdrawCascadeConflicts } from '../conflict-log/delete-conflict.ts';
+import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
+import type { SiteState } from '../log/sites.ts';
+import { requireValid } from '../backend/validate.ts';
+import { requireWhole } from '../merge/atomic.ts';
+import { cascadeDeletes } from '../merge/cascade.ts';
+import { checkForeignKeys } from '../merge/foreign-keys.ts';
+import { correctedRows, mergeChangeset } from '../merge/merge-changeset.ts';
+import { MergedRows } from '../merge/merged-rows.ts';
+import { returnChildren } from '../merge/return-children.ts';
+import { writeRows } from '../merge/write-rows.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { writeKnownRow } from '../store/row-store.ts';
+import type { AdmissionRules } from './admission-rules.ts';
+import type { HashedChangeset } from './chain.ts';
+import { readChangeset } from './read-changeset.ts';
+
+/** Who sent a changeset, and when it came. */
+export interface Sender {
+  readonly principal: string;
+  readonly receivedMs: number;
+  /** It has not been shown yet that the site is theirs. */
+  readonly isForeign: boolean;
+}
+
+export interface ChangesetToDecide extends HashedChangeset {
+  /** The watermark of this log up to which its author had seen everything. */
+  readonly base: number;
+  /** The watermarks that its author means are of an older log (older-epoch.ts). */
+  readonly isOfOlderEpoch: boolean;
+  /** The push has more changesets after it. */
+  readonly isFollowed: boolean;
+}
+
+/**
+ * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
+ * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file fails.
+ */
+export function admitChangeset(file: DatabaseFile, { checks, validate }: AdmissionRules, site: SiteState, { changeset, hash, base, isOfOlderEpoch, isFollowed }: ChangesetToDecide, sender: Sender): SiteState {
+  const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
+  const stampUs = correctStampUs({
+    ageUs: changeset.ageUs,
+    receivedMs: sender.receivedMs,
+    lastOfSiteUs: site.lastStampUs,
+    seenUs: file.log.maxStampUsAt(base),
+  });
+  const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
+  try {
+    const stored = file.sql.savepoint((): StoredOutcome => {
+      const { atomic, writes } = readChangeset(changeset.body, file);
+      const merged = new MergedRows(file, mergeChangeset(file, writes, version, { base, isOfOlderEpoch, isFollowed }));
+      writeRows(file, merged.all());
+      cascadeDeletes(file, checks, merged, version, base);
+      returnChildren(file, checks, merged, version, base);
+      const rows = merged.all();
+      // Before the constraints, so that one reason is given: a conflict can be solved by trying again.
+      if (atomic) requireWhole(rows, version);
+      checkForeignKeys(file, checks, rows);
+      if (validate !== null) requireValid(validate, rows, sender.principal);
+      writeDocuments(file, rows, version.watermark);
+      for (const { write, before, after } of rows) {
+        if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
+      }
+      withdrawCascadeConflicts(file, rows, version.watermark);
+      const conflictCount = rows.reduce((count, { conflicts }) => count + conflicts.length, 0);
+      if (conflictCount > 0) {
+        writeConflictRows(file, rows, version, (watermark) => (watermark === version.watermark ? sender.principal : file.log.principalAt(watermark)));
+      }
+      const outcome = { kind: 'admitted', sequence: changeset.sequence, watermark: version.watermark, conflictCount } as const;
+      return { outcome, corrected: correctedRows(rows) };
+    });
+    file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, hash, stampUs, base, isOfOlderEpoch, principal: sender.principal, receivedMs: sender.receivedMs });
+    saveOutcome(file.sql, site.number, hash, stored, sender.receivedMs);
+    return { ...decided, lastStampUs: stampUs };
+  } catch (error) {
+    if (!isRejection(error)) throw error;
+    saveOutcome(file.sql, site.number, hash, { outcome: { kind: 'rejected', sequence: changeset.sequence, code: error.code, fields: error.fields }, corrected: [] }, sender.receivedMs);
+    return decided;
+  }
+}
+
+/** The changeset itself is at fault, so the same one would fail again. Everything else fails the transaction, and may pass later. */
+const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'atomic-conflict',
+  'changeset-invalid',
+  'changeset-refused',
+  'changeset-too-large',
+  'constraint-check',
+  'constraint-data-type',
+  'constraint-foreign-key',
+  'constraint-not-null',
+  'constraint-primary-key',
+  'constraint-unique',
+  'document-gap',
+  'document-invalid',
+  'document-too-costly',
+  'key-invalid',
+  'schema-unknown-column',
+  'schema-unknown-table',
+  'value-invalid',
+]);
+
+function isRejection(thrown: unknown): thrown is RockpoolError {
+  return thrown instanceof RockpoolError && REJECTIONS.has(thrown.code);
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { insert } from '../testing/changeset.ts';
+import { serverUnderTest } from '../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../testing/test-client.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+let nowMs = Date.now();
+const tested = serverUnderTest({ now: () => nowMs });
+
+const entry = (key: string): ReturnType<typeof insert> => insert('entries', key, { amount: 1n });
+
+/** One site with five changesets, the third of them rejected, all confirmed; and a copy of it, made after the second. */
+async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
+  nowMs = Date.now();
+  const original = await tested.server.open();
+  const { site } = original;
+  const copy = new TestSite();
+  for (const key of ['1', '2']) await original.commit([entry(key)]);
+  Object.assign(copy, { siteId: site.siteId, logEpoch: site.logEpoch, cursor: site.cursor, links: new Map(site.links), lastAckedSequence: site.lastAckedSequence, changelog: [...site.changelog], hashes: [...site.hashes] });
+  expect(await original.commit([insert('accounts', '3', {})])).toMatchObject({ kind: 'rejected' });
+  for (const key of ['4', '5']) await original.commit([entry(key)]);
+  original.send({ type: 'confirm', cursor: site.cursor, lastAckedSequence: site.lastAckedSequence });
+  await original.roundTrip();
+  await original.close();
+  await tested.restart();
+  return { original, copy };
+}
+
+describe('a copy of a site whose changesets are all confirmed', () => {
+  it('is told the first number that differs, wherever it begins', async () => {
+    const { copy } = await copied();
+    for (const key of ['a', 'b']) copy.write([entry(key)]);
+    for (const from of [1, 2, 3]) {
+      const connection = await tested.server.connect(copy);
+      await connection.open(await tested.server.token(), 'household');
+      connection.push(from, 4);
+      expect(await connection.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 3 } });
+    }
+    expect(tested.server.query('SELECT count(*) FROM entries')).toEqual([[4n]]);
+  });
+
+  it('leaves nothing of what the outcomes said', async () => {
+    await copied();
+    expect(tested.server.query('SELECT count(*), count(error_fields), count(corrected), count(hash) FROM rockpool_outcome')).toEqual([[5n, 0n, 0n, 5n]]);
+  });
+});
+
+describe('hashes of decided changesets', () => {
+  it('are forgotten after 30 days, once they are confirmed', async () => {
+    const { original } = await copied();
+    nowMs += 29 * DAY_MS;
+    const again = await tested.server.open(original.site);
+    await again.commit([entry('6')]);
+    const kept = (): unknown => tested.server.query('SELECT sequence FROM rockpool_outcome').flat();
+    expect(kept()).toEqual([1n, 2n, 3n, 4n, 5n, 6n]);
+    await again.close();
+    nowMs += 2 * DAY_MS;
+    const later = await tested.server.open(original.site);
+    await later.commit([entry('7')]);
+    expect(kept()).toEqual([6n, 7n]);
+    await later.close();
+    nowMs += 40 * DAY_MS;
+    const latest = await tested.server.open(original.site);
+    await latest.commit([entry('8')]);
+    expect(kept()).toEqual([6n, 7n, 8n]); // not confirmed
+  });
+});

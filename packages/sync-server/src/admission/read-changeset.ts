@@ -1,0 +1,161 @@
+import {
+  cellValueProblem,
+  decodeChangesetBody,
+  encodeKey,
+  EXISTENCE_COLUMN_ID,
+  keyToString,
+  MAX_CHANGESET_BYTES,
+  MAX_VALUE_BYTES,
+  requireInDomain,
+  RockpoolError,
+  type CellValue,
+  type ChangeGroup,
+  type ChangeKind,
+  type DocumentRule,
+  type CellBase,
+} from '@rockpool/shared';
+import { decodeDocumentCell } from '@rockpool/shared/document';
+import type { DocumentDesk } from '../documents/document-desk.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import type { StoredTable } from '../store/stored-table.ts';
+
+/** One row of a changeset, checked against the schema. */
+export interface RowWrite {
+  readonly table: StoredTable;
+  readonly kind: ChangeKind;
+  readonly key: readonly CellValue[];
+  readonly keyBytes: Uint8Array;
+  /** Table and key, as the name of the row in a Map. */
+  readonly name: string;
+  readonly values: ReadonlyMap<number, CellValue>;
+  /** Older bases of cells that an earlier pending write had hidden from the author, by column id. */
+  readonly cellBases: ReadonlyMap<number, number>;
+}
+
+/** A changeset's body, row by row. */
+export interface ReadChangeset {
+  /** Admitted only if nothing of it loses. */
+  readonly atomic: boolean;
+  readonly writes: readonly RowWrite[];
+}
+
+/**
+ * Decodes a changeset's body, trusting nothing. Throws a RockpoolError for whatever can never be admitted as it is:
+ * the changeset is then rejected with it, and the same body would be again.
+ */
+export function readChangeset(body: Uint8Array, { tableById, documents }: Pick<DatabaseFile, 'tableById' | 'documents'>): ReadChangeset {
+  if (body.length > MAX_CHANGESET_BYTES) throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, limitBytes: MAX_CHANGESET_BYTES });
+  const { atomic, groups, cellBases } = decodeChangesetBody(body);
+  const hiddenByRow = indexCellBases(cellBases);
+  const seen = new Set<string>();
+  const writes: RowWrite[] = [];
+  for (const group of groups) {
+    const table = tableOf(group, tableById);
+    requireInDomain(table.domain, group);
+    for (let row = 0; row < group.rowCount; row++) {
+      const key = readKey(group, row, table);
+      const name = rowName(group.tableId, key);
+      if (seen.has(name)) throw new RockpoolError('changeset-invalid', { problem: 'a row occurs twice', table: table.schema.name });
+      seen.add(name);
+      writes.push({
+        table,
+        kind: group.kind,
+        key,
+        keyBytes: encodeKey(key),
+        name,
+        values: readValues(group, row, table, documents),
+        cellBases: hiddenByRow.get(name) ?? NO_HIDDEN_BASES,
+      });
+    }
+  }
+  return { atomic, writes };
+}
+
+const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
+
+function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>): StoredTable {
+  const table = tableById.get(group.tableId);
+  // Rockpool's own tables are written by the server alone; for a client they do not exist as something to write.
+  if (table === undefined || table.system) throw new RockpoolError('schema-unknown-table', { tableId: group.tableId });
+  if (group.keys.length !== table.keys.length) {
+    throw new RockpoolError('changeset-invalid', { problem: 'the key has another number of parts', table: table.schema.name });
+  }
+  for (const columnId of group.columnIds) {
+    if (!table.valueById.has(columnId)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
+  }
+  if (group.kind === 'update' && table.rules.groups.some((columnIds) => isPartOf(group, columnIds))) {
+    // What wins or loses together has to come together, or the copies would hold halves of two writes.
+    throw new RockpoolError('changeset-invalid', { problem: 'a part of a column group', table: table.schema.name });
+  }
+  return table;
+}
+
+function isPartOf(group: ChangeGroup, columnIds: readonly number[]): boolean {
+  const present = columnIds.filter((columnId) => group.columnIds.includes(columnId));
+  return present.length > 0 && present.length < columnIds.length;
+}
+
+function readKey(group: ChangeGroup, row: number, table: StoredTable): CellValue[] {
+  return group.keys.map((part, k) => {
+    const value = part[row] as CellValue;
+    const column = table.keys[k] as StoredTable['keys'][number];
+    checkValue(value, table, column.name);
+    return value;
+  });
+}
+
+function readValues(group: ChangeGroup, row: number, table: StoredTable, documents: DocumentDesk): Map<number, CellValue> {
+  const values = new Map<number, CellValue>();
+  group.columnIds.forEach((columnId, c) => {
+    const value = (group.values[c] as readonly CellValue[])[row] as CellValue;
+    const { name } = table.valueById.get(columnId) as StoredTable['keys'][number];
+    checkValue(value, table, name);
+    values.set(columnId, table.documents.has(columnId) ? readDocumentCell(value, table, columnId, group.kind, documents) : value);
+  });
+  return values;
+}
+
+/** A new document is made of the content that was sent; anything else that is not an edit was made up. */
+function readDocumentCell(value: CellValue, table: StoredTable, columnId: number, kind: ChangeGroup['kind'], documents: DocumentDesk): CellValue {
+  const rule = table.documents.get(columnId) as DocumentRule;
+  const cell = value === null ? null : decodeDocumentCell(value);
+  if (cell === null || (cell.kind === 'edit' && kind === 'update')) return value;
+  if (cell.kind !== 'content') throw new RockpoolError('document-invalid', { table: table.schema.name, problem: 'kind' });
+  return documents.work({ kind: 'expand', content: value as Uint8Array, rule }).state;
+}
+
+function checkValue(value: CellValue, table: StoredTable, column: string): void {
+  const problem = cellValueProblem(value) ?? (sizeOf(value) > MAX_VALUE_BYTES ? 'too-large' : null);
+  if (problem !== null) throw new RockpoolError('value-invalid', { table: table.schema.name, column, problem });
+}
+
+function sizeOf(value: CellValue): number {
+  if (value instanceof Uint8Array) return value.length;
+  // Only text that could be over the limit is worth measuring: UTF-8 takes at most 3 bytes per UTF-16 unit.
+  if (typeof value !== 'string' || value.length * 3 <= MAX_VALUE_BYTES) return 0;
+  return Buffer.byteLength(value);
+}
+
+function indexCellBases(cellBases: readonly CellBase[]): Map<string, Map<number, number>> {
+  const byRow = new Map<string, Map<number, number>>();
+  for (const { tableId, key, columnId, base } of cellBases) {
+    const name = rowName(tableId, key);
+    const bases = byRow.get(name) ?? new Map<number, number>();
+    byRow.set(name, bases.set(columnId, base));
+  }
+  return byRow;
+}
+
+export function rowName(tableId: number, key: readonly CellValue[]): string {
+  return `${tableId}:${keyToString(key)}`;
+}
+
+/**
+ * What the author of a write had seen of a column. A base of the row as a whole bounds those of its columns:
+ * whoever had not seen the row had not seen its cells.
+ */
+export function baseOf({ cellBases }: RowWrite, changesetBase: number, cellBase: number = changesetBase): (columnId: number) => number {
+  if (cellBases.size === 0 && cellBase === changesetBase) return () => changesetBase;
+  const rowBase = Math.min(changesetBase, cellBases.get(EXISTENCE_COLUMN_ID) ?? changesetBase);
+  return (columnId) => (columnId === EXISTENCE_COLUMN_ID ? rowBase : Math.min(rowBase, cellBase, cellBases.get(columnId) ?? rowBase));
+}

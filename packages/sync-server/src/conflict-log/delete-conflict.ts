@@ -1,0 +1,31 @@
+import { CONFLICT_TABLE, CONFLICT_TABLE_NAME, encodeKey } from '@rockpool/shared';
+import type { MergedRow } from '../merge/merge-changeset.ts';
+import { isGoneByCascade, isThere } from '../merge/merged-rows.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { readKnownRow, writeKnownRow } from '../store/row-store.ts';
+import type { StoredTable } from '../store/stored-table.ts';
+import { keyToJson } from './conflict-rows.ts';
+
+/** Takes an entry out of the ledger, for clients too: a delete at this watermark. Its tombstone keeps no values. */
+export function deleteConflict(file: DatabaseFile, id: string, watermark: number): void {
+  const ledger = file.tableById.get(CONFLICT_TABLE.id) as StoredTable;
+  const keyBytes = encodeKey([id]);
+  const known = readKnownRow(file, ledger, [id], keyBytes);
+  if (known === undefined) return;
+  file.sql.run(ledger.deleteSql, id);
+  writeKnownRow(file, ledger, keyBytes, { ...known, row: { ...known.row, deleted: { ...known.row.inserted, watermark }, cells: new Map() } });
+}
+
+/** What went with a parent and has come back is no loss any more. */
+export function withdrawCascadeConflicts(file: DatabaseFile, rows: readonly MergedRow[], watermark: number): void {
+  for (const { write, before, after } of rows) {
+    if (!isGoneByCascade(before) || !isThere(after)) continue;
+    const entries = file.sql.all(
+      `SELECT id FROM ${CONFLICT_TABLE_NAME} WHERE table_name = ? AND row_key = ? AND rule = 'cascade' AND watermark = ?`,
+      write.table.schema.name,
+      keyToJson(write.key),
+      BigInt(before?.row.deleted?.watermark ?? 0),
+    );
+    for (const [id] of entries) deleteConflict(file, id as string, watermark);
+  }
+}

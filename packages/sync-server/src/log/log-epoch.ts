@@ -1,0 +1,60 @@
+import { randomBytes } from 'node:crypto';
+import { ID_BYTES } from '@rockpool/shared';
+import type { SqliteFile } from '../store/sqlite-file.ts';
+import { readMeta, writeMeta } from '../store/meta.ts';
+
+/**
+ * The identity of a log. Watermarks mean something only within one epoch: a log that has lost its end, because its file was replaced by an
+ * older copy, gives the same watermarks again to other changesets. It gets a new epoch as soon as that shows.
+ */
+export class LogEpoch {
+  private readonly sql: SqliteFile;
+  private current: { readonly id: Uint8Array; readonly startedAt: number };
+
+  constructor(sql: SqliteFile) {
+    this.sql = sql;
+    this.current = readEpoch(sql);
+  }
+
+  /** 16 random bytes. */
+  get id(): Uint8Array {
+    return this.current.id;
+  }
+
+  /** What a client of an older epoch may have seen of this log reaches up to here at most. */
+  get startedAt(): number {
+    return this.current.startedAt;
+  }
+
+  /** Whether it is the epoch of this log, or was it before. */
+  hasBeen(id: Uint8Array): boolean {
+    if (Buffer.compare(id, this.id) === 0) return true;
+    const before = epochsBefore(this.sql);
+    for (let at = 0; at < before.length; at += ID_BYTES) if (Buffer.compare(id, before.subarray(at, at + ID_BYTES)) === 0) return true;
+    return false;
+  }
+
+  /**
+   * Begins a new epoch, inside a transaction. `watermark`: up to which the logs of both epochs may be the same. `isAnotherDatabase`: the file was copied, and clients
+   * of the earlier epochs belong to the original.
+   */
+  renew(watermark: number, isAnotherDatabase = false): void {
+    writeMeta(this.sql, 'epochs_before', isAnotherDatabase ? new Uint8Array(0) : new Uint8Array([...epochsBefore(this.sql), ...this.id]));
+    this.current = { id: new Uint8Array(randomBytes(ID_BYTES)), startedAt: watermark };
+    writeMeta(this.sql, 'epoch', this.current.id);
+    writeMeta(this.sql, 'epoch_start', String(watermark));
+  }
+
+  /** Back to what is stored, after a transaction that did not commit. */
+  reload(): void {
+    this.current = readEpoch(this.sql);
+  }
+}
+
+function epochsBefore(sql: SqliteFile): Uint8Array {
+  return (readMeta(sql, 'epochs_before') ?? new Uint8Array(0)) as Uint8Array;
+}
+
+function readEpoch(sql: SqliteFile): { readonly id: Uint8Array; readonly startedAt: number } {
+  return { id: readMeta(sql, 'epoch') as Uint8Array, startedAt: Number(readMeta(sql, 'epoch_start') ?? 0) };
+}
